@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.base.messages import install_command
 from tests.cli.command_line import Ended, aggregate, begin, succeeded
 from tests.fakes.conducting import TRACK, track_project
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
@@ -98,7 +99,7 @@ def test_without_dbos_a_run_says_what_to_install(
     conducted(folder, "run", "demo", "--dry-run")
     ended = conduct(folder, "run", "demo")
     assert (ended.code, ended.out) == (1, "")
-    assert "pip install 'manual-slop[agents]'" in ended.err
+    assert f"running tracks needs DBOS: {install_command('agents')}" in ended.err
 
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []])

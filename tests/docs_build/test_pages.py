@@ -72,15 +72,23 @@ def _entries(entries: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def test_pages_repeat_measured_figures() -> None:
-    """The README's share of changed lines and the pages' share of cached input equal the measured rows."""
+    """The README's number of edits, and the pages' shares of lines and of cached input, equal the measured rows."""
     row = re.search(
         r"^\| current version, 432 commits .*?\| \.\d+ / \.\d+ / (\.\d+) \|",
         _text("docs/comparisons.md"),
         re.MULTILINE,
     )
     assert row
-    for page in ("README.md", "docs/comparisons.md"):
-        assert f"{100 * float(row[1]):.0f} % of the changed source lines" in _text(page)
+    lines = f"{100 * float(row[1]):.0f} % of the changed source lines"
+    assert lines in _text("docs/comparisons.md")
+    rights = re.findall(
+        r"^\| (aggregate|BM25 on whole source files|aider's map) \| (\d+) \| \d+ \| \d+ \|$",
+        _text("docs/comparisons.md"),
+        re.MULTILINE,
+    )
+    ours, words, aider = (right for _, right in rights)
+    assert f" {ours} of 27 real commits" in _text("README.md")
+    assert f"by BM25 they wrote {words}, with aider's map {aider}." in _text("README.md")
     row = re.search(
         r"^\| read from the cache (\|.*)$", _text("simulation/JOURNAL.md"), re.MULTILINE
     )

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from aggregate import ConfigError
 from aggregate.mcp import HOSTS, with_server
 from tests.cli.command_line import start
 from tests.cli.terminal import on_terminal
+from tests.projects import project
 
 OTHERS = """\
 {
@@ -24,7 +26,7 @@ OTHERS = """\
 """
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", [host for host in HOSTS if host != "codex"])
 @pytest.mark.parametrize("text", ["", "{}\n", OTHERS, OTHERS.replace("    ", "\t")])
 def test_what_is_added_can_be_taken_back(host: str, text: str) -> None:
     """All else stays as it is, in its order and indentation; twice is once, and taken back nothing is left of it."""
@@ -37,6 +39,57 @@ def test_what_is_added_can_be_taken_back(host: str, text: str) -> None:
     taken = with_server(added, HOSTS[host], ())
     assert taken == (text if text != "{}\n" else "")
     assert with_server(text, HOSTS[host], ()) == text
+
+
+TOML = '# mine\nmodel = "big"\n\n[mcp_servers.other]\ncommand = "other"  # stays\n'
+
+
+@pytest.mark.parametrize("text", ["", "# mine\n", TOML])
+def test_toml_keeps_its_comments(text: str) -> None:
+    """Codex's file is TOML: all else stays byte for byte, twice is once, and taken back nothing is left."""
+    added = with_server(text, HOSTS["codex"], ["aggregate"])
+    assert added.startswith(text)
+    servers = tomllib.loads(added)["mcp_servers"]
+    assert servers["aggregate"] == {"command": "aggregate", "args": ["mcp"]}
+    assert with_server(added, HOSTS["codex"], ["aggregate"]) == added
+    moved = with_server(added, HOSTS["codex"], ["/elsewhere/aggregate"])
+    assert tomllib.loads(moved)["mcp_servers"]["aggregate"]["command"] == "/elsewhere/aggregate"
+    assert tomllib.loads(with_server(added, HOSTS["codex"], ())) == tomllib.loads(text)
+    assert with_server(text, HOSTS["codex"], ()) == text
+    with pytest.raises(ConfigError, match="cannot be edited"):
+        with_server("mcp_servers = 1\n", HOSTS["codex"], ["aggregate"])
+
+
+@pytest.mark.parametrize(
+    ("host", "file"),
+    [
+        ("claude-code", ".mcp.json"),
+        ("codex", ".codex/config.toml"),
+        ("zed", ".zed/settings.json"),
+        ("windsurf", "home/.codeium/windsurf/mcp_config.json"),
+        ("claude-desktop", "home/.config/Claude/claude_desktop_config.json"),
+    ],
+)
+def test_each_host_has_its_file(host: str, file: str, tmp_path: Path) -> None:
+    """``--dry-run`` shows the change and writes nothing; a host of all projects is given the project's path."""
+    folder = project(tmp_path, {"manual_slop.toml": ""})
+    home = {"HOME": str(folder / "home")}
+    shown = start(folder, "mcp", "install", host, "--dry-run", **home)
+    assert (shown.code, shown.err) == (0, f"{folder / file}\n")
+    assert "aggregate" in shown.out
+    assert not (folder / file).exists()
+    assert start(folder, "mcp", "install", host, "--yes", **home).code == 0
+    text = (folder / file).read_text(encoding="utf-8")
+    assert (str(folder / "manual_slop.toml") in text) == file.startswith("home/")
+    assert start(folder, "mcp", "install", host, "--remove", "--yes", **home).code == 0
+    assert not (folder / file).exists()
+
+
+def test_a_host_of_all_projects_needs_a_configuration(tmp_path: Path) -> None:
+    """It starts the server in any folder, so a folder without a configuration could not be named."""
+    ended = start(project(tmp_path, {"a.py": ""}), "mcp", "install", "windsurf", "--yes")
+    assert ended.code == 2
+    assert "write a configuration first, with aggregate init" in ended.err
 
 
 @pytest.mark.parametrize("text", ["// mine\n{}", "[]", '{"mcpServers": 1}', "{" * 9, "["])

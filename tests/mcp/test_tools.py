@@ -307,7 +307,7 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
         ("read", {"path": "gone.py"}, "file not found: gone.py"),
         ("read", {"path": "src/retry.py", "lines": "9-12"}, "src/retry.py has lines 1 to 7, not 9-12"),
         ("read", {"path": "src/retry.py", "symbol": "none"}, "src/retry.py: symbol not found: none"),
-        ("read", {"path": "p-00000000"}, "there is no prompt 'p-00000000' (any more): compose it again"),
+        ("read", {"path": "p-00000000"}, "unknown or dropped prompt 'p-00000000': compose it again"),
         (
             "find",
             {"query": "retry", "path": "nowhere"},
@@ -317,17 +317,16 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
             "compose",
             {"task": "retry", "focus": ["src/retry.py:1-7"], "budget": 45},
             "compose: what must be shown has 101 tokens, more than the budget of 5; the largest: src/retry.py (47), "
-            "project (46), the task (5); with up to 240 tokens of the answer's own a budget of 341 would do, or focus "
-            "on less",
+            "project (46), the task (5); use a budget of 341 or focus on less",
         ),
         ("read", {"path": "src"}, "src is a folder: outline lists its files"),
-        ("find", {"query": " "}, "find: name a query, and where to look with path, or a task alone"),
+        ("find", {"query": " "}, "find: pass a query, perhaps with a path, or a task alone"),
         ("read", {}, "read: path: Field required"),
         ("read", {"path": "a", "nope": 1}, "read: nope: Extra inputs are not permitted"),
-        ("read", {"path": "src/*.py"}, "src/*.py names 2 files: name one"),
-        ("compose", {"task": " "}, "compose: the task says nothing: describe what you are about to do"),
-        ("explain", {}, "explain: there is no prompt yet: compose one, or name its handle"),
-        ("delete", {}, "there is no tool 'delete': there are compose, read, outline, find, explain, results"),
+        ("read", {"path": "src/*.py"}, "src/*.py matches 2 files: pass one"),
+        ("compose", {"task": " "}, "compose: the task is empty: describe your next step"),
+        ("explain", {}, "explain: compose a prompt first, or pass its handle"),
+        ("delete", {}, "unknown tool 'delete': use one of compose, read, outline, find, explain, results"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_sentence(
@@ -380,7 +379,7 @@ def test_a_line_longer_than_an_answer_is_cut(tmp_path: Path) -> None:
     with asking(tmp_path, cap=1_000) as ask:
         said = ask("read", path="long.txt")
         assert count(said.text) <= 1_000
-        assert "more characters of line 1 are left out" in said.text
+        assert "more characters of line 1 are omitted" in said.text
         assert "short" in ask("read", path="long.txt", lines="2").text
 
 
@@ -469,7 +468,7 @@ def test_a_task_finds_a_sheet_to_pick_from(tmp_path: Path) -> None:
         assert "\n20. src/" in said
         assert "\n41. " not in said
         assert "   def timeout_3(retry, attempts):\n" in said
-        assert "focus by paths, symbols by names]\n" in said
+        assert "paths as focus, names as symbols]\n" in said
         assert 300 < count(said) <= 2_500
         assert ask("find", task="fix the timeout").text == said
         assert ask("find", task="x", query="y").is_error
@@ -501,5 +500,5 @@ def test_a_session_tells_what_its_prompts_had(folder: Path) -> None:
         text = ask("compose", task="fix the timeout in retry").text
         ask("compose", task="fix the timeout in retry")
     prompt = text.rpartition("\n\n[")[0]
-    said = f"composed prompts: 1 of {count(prompt):,} tokens together; files that they show: 3 of"
+    said = f"composed prompts: 1 with {count(prompt):,} tokens; their files: 3 with about"
     assert workspace.summary.startswith(said)

@@ -276,14 +276,14 @@ def test_names_that_are_no_unicode_pass(tmp_path: Path) -> None:
     headers = {**HEADERS, "content-type": "application/json"}
     answer = panel.client.post("/api/edit", content=body, headers=headers)
     assert answer.status_code == 400
-    assert "is no Unicode" in answer.json()["error"]
+    assert "is not valid Unicode" in answer.json()["error"]
 
 
 def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
     """Focus, symbols and revision belong to no configuration; what names nothing is told of (E-3)."""
     panel.edit(op="task", task="mend it", budget="1k", focus=["src/b.py"], symbols=["nobody"])
     assert panel.get("state")["task"]["focus"] == ["src/b.py"]
-    assert panel.row("src/b.py")["why"] == "pinned: shown whatever it costs"
+    assert panel.row("src/b.py")["why"] == "pinned: shown at any cost"
     assert "focus" not in panel.draft
 
 
@@ -401,7 +401,7 @@ def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
         "what is delta?"
         in (panel.folder / "md_gen" / "manual_slop.scripted_history.toml").read_text()
     )
-    assert "was sent already" in again
+    assert "was already sent" in again
 
 
 def test_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:

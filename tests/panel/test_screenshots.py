@@ -32,8 +32,8 @@ def test_a_new_screenshot_is_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (b"<svg onload=alert(1)>", "no PNG, JPEG, GIF or WebP"),
-        (b"", "no PNG"),
+        (b"<svg onload=alert(1)>", "not a PNG, JPEG, GIF or WebP"),
+        (b"", "not a PNG"),
         (png(4, 4, padding=10_000_000), "make it smaller"),
     ],
 )

@@ -58,7 +58,7 @@ def test_ctrl_c_ends_a_send_and_keeps_what_came(panel: Opened) -> None:
     (record,) = (panel.folder / "md_gen").glob(".*.chain.json")
     assert json.loads(record.read_text())["sent"]["provider"] == "scripted"
     assert not (panel.folder / "manual_slop_history.toml").exists()
-    with pytest.raises(ToolError, match="was sent already"):
+    with pytest.raises(ToolError, match="was already sent"):
         sender.send(plan, on_text, on_notice=lambda _sentence: None)
 
 

@@ -85,7 +85,7 @@ def test_another_user_s_program_is_refused(served: _Served) -> None:
         heading = f"Host: 127.0.0.1:{served.port}\r\nConnection: close\r\n\r\n"
         client.sendall(f"GET /?token={TOKEN} HTTP/1.1\r\n{heading}".encode())
         with client.makefile("rb") as answer:
-            assert b"another user of this machine has asked" in answer.read()
+            assert b"refused another user of this machine" in answer.read()
     served.open()
 
 
@@ -139,7 +139,7 @@ def test_a_port_that_is_taken_is_passed_over_or_named() -> None:
         taken = int(other.getsockname()[1])
         with open_listener(None, taken) as listener:
             assert listener.getsockname()[1] != taken
-        with pytest.raises(ConfigError, match="name another one with --port"):
+        with pytest.raises(ConfigError, match="choose another one with --port"):
             open_listener(taken, 0)
 
 

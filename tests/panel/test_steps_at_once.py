@@ -41,7 +41,7 @@ def test_a_fault_of_the_watch_is_said(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         watch_disk(session, said.append)
     assert said == [
-        "changes on the disk do not show any more, which is a fault of ours: ZeroDivisionError()"
+        "changes on the disk are not shown any more, internal error: ZeroDivisionError()"
     ]
 
 

@@ -6,9 +6,8 @@ An answer is a text, a table of ``ScriptedReply``, or a list of these: one for e
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from aggregate.base.errors import ConfigError
 from aggregate.project.configuration import read_toml_text, validate_table
@@ -47,21 +46,24 @@ class ScriptedReply(BaseModel):
     refuse: bool = Field(
         default=False, description="The failure is a refusal: asking again does not help."
     )
+    then: tuple["ScriptedReply", ...] = Field(
+        default=(), description="The answers of further attempts; the last one stays."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_table(cls, answer: object) -> object:
+        """Return the table of an answer, which may be a text or a list."""
+        first, *rest = answer if isinstance(answer, list | tuple) and answer else [answer]
+        table = {"text": first} if isinstance(first, str) else first
+        return {**table, "then": rest} if rest and isinstance(table, dict) else table
+
+    def at(self, attempt: int) -> "ScriptedReply":
+        return (self, *self.then)[:attempt][-1]
 
     def failure(self, attempt: int) -> str:
         """Return the error of an attempt, ``""`` if it has none."""
         return self.fail if self.failures == 0 or attempt <= self.failures else ""
-
-
-def _listed(answer: object) -> list[object]:
-    answers = answer if isinstance(answer, list | tuple) else [answer]
-    return [{"text": one} if isinstance(one, str) else one for one in answers]
-
-
-# The replies to one question or ticket, one an attempt; the last one stays
-Replies: TypeAlias = Annotated[
-    tuple[ScriptedReply, ...], BeforeValidator(_listed), Field(min_length=1)
-]
 
 
 class ReplyScript(BaseModel):
@@ -69,13 +71,13 @@ class ReplyScript(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    answers: dict[str, Replies] = Field(
+    answers: dict[str, ScriptedReply] = Field(
         default_factory=dict,
         description="By ticket id or question: a text, a table, or a list of these.",
     )
 
 
-def load_replies(path: Path) -> Mapping[str, Replies]:
+def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
     """Read the answers of a script, which may also be the whole file.
 
     Raises:

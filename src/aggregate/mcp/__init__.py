@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol, through which agents ask for prompts, files and what they hold."""
+"""Server of the Model Context Protocol for agents: prompts, files and definitions."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
@@ -9,5 +9,4 @@ else:
     __getattr__ = door(__name__, {"installing": "HOSTS with_server", "server": "serve_on_stdio"})
 
 CAP = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
-# What an answer says besides the text that was asked for has some hundred tokens.
-LEAST_CAP = 500
+LEAST_CAP = 500  # an answer's notes have some hundred tokens

@@ -1,4 +1,4 @@
-"""The server: its tools, and what a host is told that there is, as the protocol has it."""
+"""The server and its tools."""
 
 import math
 import threading
@@ -37,13 +37,13 @@ from aggregate.prompt.results import result_text
 
 
 def _fold_results(
-    workspace: Workspace, _connection: Connection, asked: ResultsArguments, _progress: Progress
+    workspace: Workspace, _connection: Connection, arguments: ResultsArguments, _progress: Progress
 ) -> str:
     outputs = [
         LabelledOutput(output.value, output.label or None, error=output.error or None)
-        for output in asked.outputs
+        for output in arguments.outputs
     ]
-    merged = merge_outputs(outputs, asked.strategy)
+    merged = merge_outputs(outputs, arguments.strategy)
     lines = (result_text(merged), *merged.errors, *merged.warnings)
     return workspace.capped(lines, more="fold fewer results at once")
 
@@ -56,31 +56,33 @@ class ToolSpec(NamedTuple):
 
 TOOLS: Final[Mapping[str, ToolSpec]] = {
     "compose": ToolSpec(
-        "What you need to see of this project for a task: the definitions that matter in full, what surrounds them by "
-        "signatures. Ask this first. A prompt longer than an answer is told of and kept under a handle to read.",
+        "Return the part of this project that is relevant for a task: important definitions in full, their neighbours "
+        "as signatures. Call this first. Of a long prompt you get a summary and a handle to read it.",
         ComposeArguments,
         compose,
     ),
     "read": ToolSpec(
-        "A file, a view of it, one definition, or a part of a composed prompt. What you were shown and has not changed "
-        "is not repeated.",
+        "Return a file, a view of it, one definition, or a part of a composed prompt. Unchanged lines from earlier "
+        "answers are not repeated.",
         ReadArguments,
         read,
     ),
     "outline": ToolSpec(
-        "Files below a folder with sizes and definitions, or the definitions of a file with their lines.",
+        "List files below a folder with sizes and definitions, or the definitions of a file with their lines.",
         OutlineArguments,
         outline,
     ),
     "find": ToolSpec(
-        "Where a name is defined and used, with lines; or where a text stands; or for a task the likeliest files with "
-        "signatures, from which compose takes what you pick.",
+        "Find definitions and uses of a name, or the lines with a text; or for a task the likeliest files with "
+        "signatures, to pick from for compose.",
         FindArguments,
         find,
     ),
-    "explain": ToolSpec("Why files are in or out of a composed prompt.", ExplainArguments, explain),
+    "explain": ToolSpec(
+        "Explain why files are in or out of a composed prompt.", ExplainArguments, explain
+    ),
     "results": ToolSpec(
-        "Fold what sub-agents returned into one text; failed ones are listed.",
+        "Merge results of sub-agents into one text, and list failures.",
         ResultsArguments,
         _fold_results,
     ),
@@ -89,27 +91,26 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
 
 def call_tool(
     name: str,
-    given: Mapping[str, Any],
+    values: Mapping[str, Any],
     workspace: Workspace,
     connection: Connection,
     progress: Progress,
 ) -> str:
     tool = TOOLS[name]
-    asked = parse(tool.arguments, given, tool=name)
+    arguments = parse(tool.arguments, values, tool=name)
     if connection.was_cancelled:
         connection.forget_shown()
     connection.calls += 1
-    return tool.answer(workspace, connection, asked, progress)
+    return tool.answer(workspace, connection, arguments, progress)
 
 
-Sdk = Any  # what the SDK passes, whose type is not told
+Sdk = Any  # untyped objects of the SDK
 _INSTRUCTIONS: Final = (
-    "Begin a task with compose: it returns what of this project matters for it. Then find, outline and read for what "
-    "is missing. Paths are relative to the project's root."
+    "Begin a task with compose: it returns the relevant part of this project. Use find, outline and read for anything "
+    "else. Paths are relative to the project's root."
 )
-_FAILURE_CHARACTERS: Final = 1_000  # of a sentence about a mistake; the rest is what was asked
-# Between two messages about the same work: a host shows a bar, and each message costs as much as a file.
-_PROGRESS_SECONDS: Final = 0.1
+_FAILURE_CHARACTERS: Final = 1_000  # of an error; the rest repeats arguments
+_PROGRESS_SECONDS: Final = 0.1  # between messages, each of which costs as much as a file
 
 
 @asynccontextmanager
@@ -120,7 +121,7 @@ async def _new_connection(_server: Server[Connection]) -> AsyncIterator[Connecti
 class AgentServer:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self._lock = threading.Lock()  # the index, and what was shown, are for one thread at a time
+        self._lock = threading.Lock()  # index and ledgers are not thread-safe
         self.protocol: Server[Connection] = Server(
             "aggregate",
             version=version("manual-slop"),
@@ -153,11 +154,10 @@ class AgentServer:
     ) -> types.CallToolResult:
         name, arguments = params.name, params.arguments or {}
         if name not in TOOLS:
-            return _failure(f"there is no tool {name[:100]!r}: there are {', '.join(TOOLS)}")
-        # One program is at the other end, from start to end.
+            return _failure(f"unknown tool {name[:100]!r}: use one of {', '.join(TOOLS)}")
         connection: Connection = context.lifespan_context
         try:
-            text = await self._beside(
+            text = await self._run_in_thread(
                 context.session,
                 lambda progress: call_tool(name, arguments, self.workspace, connection, progress),
             )
@@ -168,35 +168,35 @@ class AgentServer:
             raise
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
-    async def _beside(self, session: Sdk, work: Callable[[Progress], str]) -> str:
-        """Return what ``work`` does in a thread; the host hears how far it is, and what it cancels stops soon."""
-        gone = threading.Event()
-        told = -math.inf
+    async def _run_in_thread(self, session: Sdk, work: Callable[[Progress], str]) -> str:
+        """Run ``work`` in a thread with progress and cancellation."""
+        cancelled = threading.Event()
+        reported = -math.inf
 
         def progress(done: int, total: int) -> None:
-            nonlocal told
-            if gone.is_set():
-                raise _GoneError
+            nonlocal reported
+            if cancelled.is_set():
+                raise _CancelledError
             now = time.monotonic()
-            if 0 < done < total and now < told + _PROGRESS_SECONDS:
+            if 0 < done < total and now < reported + _PROGRESS_SECONDS:
                 return
-            told = now
+            reported = now
             anyio.from_thread.run(session.report_progress, done, total)
 
-        def unless_gone() -> str:
-            with self._lock, suppress(_GoneError):
-                return "" if gone.is_set() else work(progress)
+        def unless_cancelled() -> str:
+            with self._lock, suppress(_CancelledError):
+                return "" if cancelled.is_set() else work(progress)
             return ""
 
         try:
-            return await anyio.to_thread.run_sync(unless_gone, abandon_on_cancel=True)
+            return await anyio.to_thread.run_sync(unless_cancelled, abandon_on_cancel=True)
         except BaseException:
-            gone.set()
+            cancelled.set()
             raise
 
 
-class _GoneError(Exception):
-    """Whoever asked has gone."""
+class _CancelledError(Exception):
+    """The call was cancelled, or the client disconnected."""
 
 
 def _sentence(error: AggregateError) -> str:
@@ -209,7 +209,7 @@ def _failure(sentence: str) -> types.CallToolResult:
 
 
 def serve_on_stdio(config: Path, *, cap: int) -> str:
-    """Serve until the host goes; return what is told of the session, ``""`` where nothing was composed."""
+    """Serve until the host disconnects; return a summary of the session."""
     workspace = Workspace(config, cap=cap)
     anyio.run(AgentServer(workspace).serve_stdio)
     return workspace.summary

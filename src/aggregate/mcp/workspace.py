@@ -1,7 +1,7 @@
-"""One project as agents ask about it, and what each was told, so that nothing is sent and paid for twice.
+"""A project for agents, and ledgers of sent lines, so that nothing is sent and paid for twice.
 
-An answer has at most a cap of tokens: as many whole lines as fit, and how to go on. Every word that describes an
-argument is paid for with each request, so there are few.
+An answer has at most a cap of tokens: as many whole lines as fit, and how to continue. Descriptions of arguments are
+short, since each request pays for them.
 """
 
 import re
@@ -26,7 +26,7 @@ Count = Callable[[str], int]  # returns the tokens of a text
 
 
 def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:
-    """Return how many of the first lines, or of a line's first characters, have at most ``limit`` tokens together."""
+    """Return the number of first lines or characters within ``limit`` tokens."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -41,10 +41,10 @@ def _rest(number: int, more: str) -> str:
     return f"[{number:,} more {'line' if number == 1 else 'lines'}: {more}]\n"
 
 
-_MOST_PROMPTS: Final = 32  # composed prompts that are kept to be read in parts
+_MOST_PROMPTS: Final = 32  # stored to be read in parts
 _PREFIX, _DIGITS = "p-", 8
 
-Progress = Callable[[int, int], None]  # files known, of all; raises where the caller has gone
+Progress = Callable[[int, int], None]  # files done, of all; raises after a cancellation
 
 
 def is_handle(text: str) -> bool:
@@ -52,31 +52,30 @@ def is_handle(text: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Shown:
+class _SentText:
     digest: str
-    calls: dict[int, int] = field(default_factory=dict)  # the first that showed a line, by line
+    calls: dict[int, int] = field(default_factory=dict)  # first call by line
 
 
 class Ledger:
-    """The lines of texts, each by its name, that were shown over one connection, with the number of the call."""
+    """Lines sent over one connection, with the call's number."""
 
     def __init__(self) -> None:
-        self._shown: dict[str, _Shown] = {}
+        self._texts: dict[str, _SentText] = {}
 
     def record(self, name: str, text: str, lines: Iterable[int], *, call: int) -> None:
-        """Note that lines of a text were shown."""
-        shown = self._shown.get(name)
-        if shown is None or shown.digest != _digest(text):
-            shown = self._shown[name] = _Shown(_digest(text))
+        sent = self._texts.get(name)
+        if sent is None or sent.digest != _digest(text):
+            sent = self._texts[name] = _SentText(_digest(text))
         for line in lines:
-            shown.calls.setdefault(line, call)
+            sent.calls.setdefault(line, call)
 
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
-        """Return the last call that showed some of these lines, if all were shown as they are; ``0`` if not."""
-        shown = self._shown.get(name)
-        if shown is None or shown.digest != _digest(text):
+        """Return the last call with these lines, if unchanged."""
+        sent = self._texts.get(name)
+        if sent is None or sent.digest != _digest(text):
             return 0
-        calls = [shown.calls.get(line, 0) for line in lines]
+        calls = [sent.calls.get(line, 0) for line in lines]
         return max(calls, default=0) if all(calls) else 0
 
 
@@ -84,7 +83,7 @@ def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class KeptPrompt(NamedTuple):
+class StoredPrompt(NamedTuple):
     handle: str
     request: Request
     composition: Composition
@@ -99,17 +98,17 @@ class ShownPrompt(NamedTuple):
 @dataclass(slots=True)
 class Connection:
     ledger: Ledger = field(default_factory=Ledger)
-    calls: int = 0  # of tools, so far
-    last_prompt: str = ""  # the handle of what it composed last
+    calls: int = 0  # of tools
+    last_prompt: str = ""  # handle
     prompts: dict[str, ShownPrompt] = field(default_factory=dict)  # by handle
-    was_cancelled: bool = False  # an answer that was not received counts as shown
+    was_cancelled: bool = False  # the ledger has lines of an answer that was not received
 
     def forget_shown(self) -> None:
         self.ledger, self.prompts, self.was_cancelled = Ledger(), {}, False
 
 
 class Workspace:
-    """Each request sees the configuration and files as they are then; no answer has more than ``cap`` tokens."""
+    """A project whose configuration and files are read anew for each request."""
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
         self._config = config
@@ -117,18 +116,18 @@ class Workspace:
         self.index = index or user_index()
         self.count = SavedCounts(self.index)
         self._files = OpenFiles()
-        self._prompts: OrderedDict[str, KeptPrompt] = OrderedDict()
+        self._prompts: OrderedDict[str, StoredPrompt] = OrderedDict()
         self.composed: list[int] = []  # tokens of each prompt
-        # Tokens of the files that they show parts of, as a whole, by path and content.
+        # Whole size of each file in a prompt in tokens, by path and content.
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
-        """Return lines, or as many of the first as fit, with how many are left out and what to do for ``more``."""
+        """Return the first lines that fit, with a note about the others and ``more``."""
         text = "".join(f"{line}\n" for line in lines)
         most = self.cap if limit is None else limit
         if self.count(text) <= most:
             return text
-        parts = text.splitlines(keepends=True)  # a line that was given may be many
+        parts = text.splitlines(keepends=True)  # a given line may have line breaks
         number = fitting(parts, most - self.count(_rest(len(parts), more)), self.count)
         return "".join(parts[:number]) + _rest(len(parts) - number, more)
 
@@ -152,7 +151,7 @@ class Workspace:
         return open_project(config, allow_outside=False, allow_secrets=False)
 
     def request(self, *, task: Task | None = None, budget: int | None = None) -> Request:
-        """Nothing beyond the project's root is read, whether the user trusts it or not: it is not the user who asks."""
+        """Build a request with the agent's limited permissions."""
         request = request_for(
             self.project(),
             with_history=False,
@@ -161,42 +160,42 @@ class Workspace:
             sending=True,
             finish=Finish(),
         )
-        # What allows more is the user's to say.
+        # Only the user may extend the scope.
         scope = replace(request.scope, is_fixed=True)
         return replace(request, scope=scope, task=request.task if task else None)
 
-    def keep(self, request: Request, composition: Composition) -> KeptPrompt:
+    def keep(self, request: Request, composition: Composition) -> StoredPrompt:
         markdown = composition.prompt.markdown
         handle = f"{_PREFIX}{_digest(markdown)[:_DIGITS]}"
-        kept = KeptPrompt(handle, request, composition, markdown)
-        self._prompts[handle] = kept
+        prompt = StoredPrompt(handle, request, composition, markdown)
+        self._prompts[handle] = prompt
         self._prompts.move_to_end(handle)
         while len(self._prompts) > _MOST_PROMPTS:
             self._prompts.popitem(last=False)
-        return kept
+        return prompt
 
     @property
     def summary(self) -> str:
-        """What is told of a session at its end; what an agent would have read instead nobody knows."""
-        prompts = (
-            f"composed prompts: {len(self.composed):,} of {sum(self.composed):,} tokens together"
-        )
-        files = f"files that they show: {len(self.shown):,} of about {sum(self.shown.values()):,}"
-        return f"{prompts}; {files}, of which an agent may need less" if self.composed else ""
+        """Summary printed at the end of a session."""
+        if not self.composed:
+            return ""
+        prompts = f"composed prompts: {len(self.composed):,} with {sum(self.composed):,} tokens"
+        files = f"their files: {len(self.shown):,} with about {sum(self.shown.values()):,} tokens"
+        return f"{prompts}; {files} in full"
 
-    def prompt(self, handle: str) -> KeptPrompt:
+    def prompt(self, handle: str) -> StoredPrompt:
         if handle not in self._prompts:
-            raise ToolError(f"there is no prompt {handle[:40]!r} (any more): compose it again")
+            raise ToolError(f"unknown or dropped prompt {handle[:40]!r}: compose it again")
         return self._prompts[handle]
 
 
 _NamedPath = Annotated[str, Field(max_length=4096)]
 
-_MOST_NAMES = 200  # each is looked for in all files, while others wait
+_MOST_NAMES = 200  # each is searched for in all files, while other calls wait
 
 
 class Arguments(BaseModel):
-    """The arguments of one call; unknown ones are refused."""
+    """Arguments of a call; unknown ones are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -205,19 +204,17 @@ ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
 
 class ComposeArguments(Arguments):
-    task: str = Field(description="What you are about to do; quote errors and tracebacks whole")
-    budget: int | None = Field(
-        None, ge=1, description="Most tokens; default: what one answer holds"
-    )
+    task: str = Field(description="Your next step; quote errors and tracebacks in full")
+    budget: int | None = Field(None, ge=1, description="Token limit; default: one answer")
     focus: list[_NamedPath] = Field(
         default=[],
         max_length=_MOST_NAMES,
-        description="PATH of files that matter; PATH:LINE[-LINE] is shown in any case",
+        description="PATH of relevant files; PATH:LINE[-LINE] is always included",
     )
     symbols: list[str] = Field(
         default=[], max_length=_MOST_NAMES, description="Definitions to start from"
     )
-    since: str = Field(default="", description="git revision whose changes since to start from")
+    since: str = Field(default="", description="Start from the changes since this git revision")
 
 
 class ReadArguments(Arguments):
@@ -225,7 +222,7 @@ class ReadArguments(Arguments):
     view: Literal["full", "skeleton", "outline", "summary"] = "full"
     lines: str = Field(default="", pattern=r"^(\d{1,9}(-\d{0,9})?)?$", description="A-B, 1-based")
     symbol: str = Field(default="", description="Only this definition, such as Class.method")
-    again: bool = Field(default=False, description="Repeat what you were shown before")
+    again: bool = Field(default=False, description="Repeat lines from earlier answers")
 
 
 class OutlineArguments(Arguments):
@@ -239,18 +236,18 @@ class FindArguments(Arguments):
         description="Name of a definition, such as Class.method, or any text",
     )
     path: _NamedPath = Field(default="", description="Only below this folder, or in this file")
-    task: str = Field(default="", description="Instead of query and path: what you are about to do")
+    task: str = Field(default="", description="Instead of query and path: your next step")
 
 
 class ExplainArguments(Arguments):
     handle: str = Field(default="", description="Of a prompt; default: the last")
-    path: _NamedPath = Field(default="", description="File; default: all that the prompt shows")
+    path: _NamedPath = Field(default="", description="File; default: all files of the prompt")
 
 
 class WorkerResult(Arguments):
-    """What one sub-agent returned."""
+    """The result of one sub-agent."""
 
-    label: str = Field(default="", description="Who")
+    label: str = Field(default="", description="Name of the sub-agent")
     value: Any = None
     error: str = ""
 
@@ -260,9 +257,9 @@ class ResultsArguments(Arguments):
     strategy: Literal["concat", "json", "merge", "first", "last"] = "concat"
 
 
-def parse(model: type[ArgumentsT], given: Mapping[str, Any], *, tool: str) -> ArgumentsT:
+def parse(model: type[ArgumentsT], values: Mapping[str, Any], *, tool: str) -> ArgumentsT:
     try:
-        return model.model_validate(given)
+        return model.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(map(str, first["loc"]))
@@ -270,9 +267,9 @@ def parse(model: type[ArgumentsT], given: Mapping[str, Any], *, tool: str) -> Ar
 
 
 def schema_of(model: type[Arguments]) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments, without the titles that repeat the names."""
+    """Return the JSON schema of a tool's arguments."""
     schema: dict[str, Any] = _without_titles(model.model_json_schema())
-    schema.pop("description", None)  # the tool's own says more
+    schema.pop("description", None)  # the tool has a better one
     return schema
 
 

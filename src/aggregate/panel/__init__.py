@@ -1,4 +1,4 @@
-"""The panel: one page, served on this machine, on which a prompt is composed by eye."""
+"""The panel: a local web page to compose prompts."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Answers to the page: JSON, mistakes as one sentence, and streams of events."""
+"""Responses to the page: JSON, errors in one sentence, and event streams."""
 
 import asyncio
 import json
@@ -23,19 +23,17 @@ from aggregate.panel.draft import ConflictError
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
-MOST_BODY: Final = 4_000_000  # Bytes of a request: one that names ten thousand files has less
-# After so long a comment is sent, so that both sides notice that the other one has gone.
-_SILENCE_SECONDS: Final = 15.0
-# Events that a page has not taken; who has missed more asks for everything anyway.
-_MOST_WAITING: Final = 100
-_NOT_KEPT: Final = {"cache-control": "no-store"}
-STATIC: Final = Path(__file__).with_name("static")  # The page's own files
-for _suffix in (".js", ".mjs"):  # whatever the machine's tables say
+MOST_BODY: Final = 4_000_000  # bytes of a request; one with ten thousand files has fewer
+_SILENCE_SECONDS: Final = 15.0  # until a comment is sent, which reveals a lost connection
+_MOST_WAITING: Final = 100  # pending events of a page; after more it reloads everything anyway
+_NO_STORE: Final = {"cache-control": "no-store"}
+STATIC: Final = Path(__file__).with_name("static")  # the page's own files
+for _suffix in (".js", ".mjs"):  # independent of the system's tables
     mimetypes.add_type("text/javascript", _suffix)
 
 
 def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> Route:
-    """Return the route at ``path`` that answers a question, beside the server's loop."""
+    """Return a GET route that runs in a thread."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -49,7 +47,7 @@ def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> 
 def action_route(
     path: str, act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = MOST_BODY
 ) -> Route:
-    """Return the route at ``path`` that does something, beside the server's loop."""
+    """Return a POST route that runs in a thread."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -62,7 +60,7 @@ def action_route(
 
 
 def query_of(request: Request) -> Mapping[str, str]:
-    """Return the parameters of a question; in a file's name that is no Unicode each byte stands for itself."""
+    """Return a query's parameters; bytes outside UTF-8 become surrogates."""
     text = request.scope["query_string"].decode("latin-1")
     return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
 
@@ -75,43 +73,43 @@ async def body_of(request: Request, *, most_bytes: int = MOST_BODY) -> Mapping[s
             if len(data) > most_bytes:
                 raise ToolError("the request is too long")
     except ClientDisconnect:
-        raise ToolError("the request was given up") from None
+        raise ToolError("the client disconnected during the request") from None
     try:
         body = json.loads(bytes(data) or b"{}")
     except (ValueError, RecursionError):
-        raise ToolError("the request is no JSON") from None
+        raise ToolError("the request is not JSON") from None
     if not isinstance(body, dict):
-        raise ToolError("the request is no JSON object")
+        raise ToolError("the request is not a JSON object")
     return body
 
 
 def number_in(text: str, name: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 12:
-        raise ToolError(f"{name} is no number: {text[:40]!r}")
+        raise ToolError(f"{name} is not a number: {text[:40]!r}")
     return int(text)
 
 
 def json_answer(data: object, status: int = 200) -> Response:
-    # Names of files need not be Unicode; as escapes they pass, and come back as they went.
+    # ASCII only: names of files may have surrogates, which survive as escapes.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return Response(text, status, _NOT_KEPT, media_type="application/json")
+    return Response(text, status, _NO_STORE, media_type="application/json")
 
 
 def bytes_answer(data: bytes, kind: str) -> Response:
-    return Response(data, media_type=kind, headers=_NOT_KEPT)
+    return Response(data, media_type=kind, headers=_NO_STORE)
 
 
 def stream_answer(events: AsyncIterator[bytes]) -> Response:
-    return StreamingResponse(events, media_type="text/event-stream", headers=_NOT_KEPT)
+    return StreamingResponse(events, media_type="text/event-stream", headers=_NO_STORE)
 
 
 async def unforeseen(_request: Request, error: Exception) -> Response:
-    """Answer in a sentence; the traceback stands in the terminal."""
-    return json_answer({"error": f"a fault of ours, which the terminal tells of: {error!r}"}, 500)
+    """Answer in one sentence; the traceback is printed in the terminal."""
+    return json_answer({"error": f"internal error, see the terminal: {error!r}"}, 500)
 
 
 def failure_answer(error: AggregateError, status: int = 400) -> Response:
-    """Return the answer that a request was refused: ``error``, and ``conflict`` with somebody else's change."""
+    """Return an error response, with ``conflict`` for a concurrent change."""
     if isinstance(error, ConflictError):
         return json_answer({"error": _sentence_of(error), "conflict": True}, 409)
     return json_answer({"error": _sentence_of(error)}, status)
@@ -126,7 +124,7 @@ def _event_text(name: str, data: Mapping[str, object]) -> bytes:
 
 
 class Broadcast:
-    """Tells every listener of each event; made and listened to on the server's loop, told on any thread."""
+    """Sender of events to all listeners, usable from any thread."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -134,7 +132,7 @@ class Broadcast:
         self._is_closed = False
 
     def tell(self, event: Mapping[str, Any] | None) -> None:
-        """Tell of an event, from any thread; ``None`` ends all streams."""
+        """Send an event from any thread; None ends all streams."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._put, event)
 
@@ -148,7 +146,7 @@ class Broadcast:
                 queue.put_nowait(event)
 
     async def listen(self, hello: Mapping[str, Any]) -> AsyncIterator[bytes]:
-        """Yield ``hello`` and then each event, until the listener goes or the server ends."""
+        """Yield ``hello`` and each event until either side ends."""
         self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
         self._queues.add(queue)
@@ -168,7 +166,7 @@ class Broadcast:
 
 
 async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
-    """Yield the answer as it comes; it is received and kept until it ends or is stopped, also without a page.
+    """Stream a model's answer; it is received and stored even if the page disconnects.
 
     Each event's data is JSON: ``text`` ``{"text": …}``, ``notice`` ``{"sentence": …}`` before a wait for the provider,
     ``done`` ``{"sentence": …}``, ``failed`` ``{"error": …}``.
@@ -177,7 +175,7 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
     events: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def put(event: bytes | None) -> None:
-        with suppress(RuntimeError):  # the server has ended meanwhile, and its loop is closed
+        with suppress(RuntimeError):  # the server has ended and closed its loop
             loop.call_soon_threadsafe(events.put_nowait, event)
 
     def work() -> None:
@@ -191,7 +189,7 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
         except AggregateError as error:
             put(_event_text("failed", {"error": _sentence_of(error)}))
         except Exception as error:
-            put(_event_text("failed", {"error": f"a fault of ours: {error!r}"}))
+            put(_event_text("failed", {"error": f"internal error: {error!r}"}))
             raise
         finally:
             put(None)
@@ -202,7 +200,7 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
 
 
 class PageFiles(StaticFiles):
-    """The page's files, which a browser asks for again each time: the program may be another version now."""
+    """The page's files, revalidated on each use (after an update)."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:  # noqa: ANN401 - Starlette's
         response = super().file_response(*arguments, **options)

@@ -1,7 +1,7 @@
-"""The panel's routes, from requests to the session and back, and the state that stands beside files and prompt.
+"""The panel's routes between page and session, and the page's state.
 
-Lines are 1-based and inclusive, and ``0`` where there is none. Paths are as the prompt shows them: relative to the base
-directory with ``/``.
+Lines are 1-based and inclusive, ``0`` for none. Paths are those of the prompt: relative to the base directory with
+``/``.
 """
 
 import sys
@@ -59,9 +59,8 @@ from aggregate.sending import PromptMeter
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
 
-_BEGINNING: Final = 200  # Characters of a turn that tell which one it is
-# Characters of a turn that are searched for secrets that begin in the former: a key has fewer.
-_SEARCHED: Final = 20_000
+_BEGINNING: Final = 200  # characters of a turn that are shown
+_SEARCHED: Final = 20_000  # characters of a turn searched for secrets; no key is longer
 
 
 def state_data(session: Session) -> dict[str, Any]:
@@ -79,7 +78,7 @@ def state_data(session: Session) -> dict[str, Any]:
     state = {
         "version": session.version,
         "revision": now.revision,  # of the draft and the disk
-        "composed": view.revision,  # of the prompt, less while it is being composed
+        "composed": view.revision,  # of the prompt; lower while composing
         "project": config.project.name or project.folder.resolve().name,
         "root": str(project.folder.resolve()),
         "config": str(session.config),
@@ -104,26 +103,27 @@ def state_data(session: Session) -> dict[str, Any]:
             "since": draft.since,
         },
         "budget": budget_in_force(config),
-        "budget_tokens": None,  # the same as a number, of the prompt
+        "budget_tokens": None,  # the prompt's budget as a number
         "models": [beside_prompt(model, size) for model in session.models],
         "personas": sorted({**shared_personas(), **config.personas}),
         "prompt": size,
         "prompt_error": view.error,
         "sections": {},
         "warnings": warnings,
-        "cut": [],  # what else than files was shortened or left out for the budget
+        "cut": [],  # other parts than files, shortened or omitted for the budget
     }
     if composed is not None:
         cut = composed.composition.cut
         if composed.request.budget:
             state["budget_tokens"] = composed.request.budget.tokens
-        state["sections"] = {each.value: count for each, count in composed.tokens.sections.items()}
-        state["cut"] = [f"{each.section}: {each.what}: {each.reason}" for each in cut]
+        sections = composed.tokens.sections.items()
+        state["sections"] = {section.value: count for section, count in sections}
+        state["cut"] = [f"{part.section}: {part.what}: {part.reason}" for part in cut]
     return state
 
 
 def _presets(project: Project, warnings: list[str]) -> list[dict[str, Any]]:
-    own = project.config.context_presets
+    local = project.config.context_presets
     try:
         shared = user_config().context_presets
     except AggregateError as error:
@@ -131,7 +131,7 @@ def _presets(project: Project, warnings: list[str]) -> list[dict[str, Any]]:
         shared = {}
     return [
         {"name": name, "description": preset.description, "files": len(preset.files)}
-        for name, preset in {**own, **shared, **own}.items()
+        for name, preset in {**local, **shared, **local}.items()
     ]
 
 
@@ -143,11 +143,11 @@ def _discussion(
     except AggregateError as error:
         warnings.append(str(error))
         turns = ()
-    counted: list[int] = []
+    counts: list[int] = []
     if composed is not None:
         pairs = zip(composed.composition.prompt.segments, composed.tokens.segments, strict=True)
-        counted = [count for segment, count in pairs if segment.section is Section.HISTORY]
-    tokens = iter(counted[1:])  # behind the heading
+        counts = [count for segment, count in pairs if segment.section is Section.HISTORY]
+    tokens = iter(counts[1:])  # without the heading
     redaction = draft.redaction(project) if turns else None
     shows_turns = draft.has_history and draft.discussion != NO_DISCUSSION
     rows: list[dict[str, Any]] = []
@@ -176,7 +176,7 @@ def _beads(project: Project, composed: ComposedDraft | None) -> dict[str, Any] |
     if not is_on and not any((folder / name).is_dir() for name in (".beads", ".beads_mock")):
         return None
     segments = composed.composition.prompt.segments if composed else ()
-    text = "".join(each.text for each in segments if each.section is Section.BEADS)
+    text = "".join(segment.text for segment in segments if segment.section is Section.BEADS)
     tokens = composed.tokens.sections.get(Section.BEADS, 0) if composed else 0
     return {"on": is_on, "text": text, "tokens": tokens}
 
@@ -187,23 +187,23 @@ def _screenshots(draft: Draft, project: Project, warnings: list[str]) -> list[di
     except AggregateError as error:
         warnings.append(str(error))
         return []
-    shown = {image.path for image in images_of(request)}
+    active_paths = {image.path for image in images_of(request)}
     encoding = sys.getfilesystemencodeerrors()
     return [
         {
             "path": image.path,
             "url": "" if image.problem else f"/api/image?path={quote(image.path, errors=encoding)}",
             "problem": image.problem,
-            "on": image.path in shown,
+            "on": image.path in active_paths,
         }
         for image in known_images(request, draft)
     ]
 
 
-# Bytes of a request with a screenshot, of which base64 makes four of three.
+# Bytes of a request with a screenshot in base64, which has four bytes for three.
 _MOST_IMAGE_BODY: Final = MOST_BYTES * 4 // 3 + 10_000
 
-Said = Mapping[str, Any]
+Body = Mapping[str, Any]
 
 
 class Panel:
@@ -214,20 +214,20 @@ class Panel:
         self._making_sender = threading.Lock()
 
     def end(self) -> None:
-        """End all streams, also that of an answer that is on its way; from any thread or a signal's handler."""
+        """End all streams; from any thread or signal handler."""
         self._broadcast.end()
         if self._made_sender is not None:
             self._made_sender.end()
 
     def wait(self, seconds: float) -> None:
-        """Wait until what has come of answers that were ended is kept."""
+        """Wait until partial answers of ended requests are stored."""
         if self._made_sender is not None:
             self._made_sender.wait(seconds)
 
     @property
     def _sender(self) -> "Sender":
-        """Made for the first request that is planned, once: of two, one would not know the other's plans."""
-        from aggregate.panel.sending import Sender  # a fifth of the start, and seldom needed
+        """The only sender, which stores all plans; created on first use."""
+        from aggregate.panel.sending import Sender  # takes a fifth of the start, rarely needed
 
         with self._making_sender:
             if self._made_sender is None:
@@ -236,14 +236,14 @@ class Panel:
 
     def guarded(self, access: Access) -> App:
         session = self._session
-        not_kept = {"cache-control": "no-cache"}
+        no_cache = {"cache-control": "no-cache"}
         routes = [
-            Route("/", lambda _: FileResponse(STATIC / "index.html", headers=not_kept)),
+            Route("/", lambda _: FileResponse(STATIC / "index.html", headers=no_cache)),
             Route("/favicon.ico", lambda _: Response(status_code=204)),
             Mount("/static", PageFiles(directory=STATIC, check_dir=False)),
             question_route("/api/state", lambda _: state_data(session)),
             question_route("/api/files", self._files),
-            question_route("/api/file", lambda said: session.file(*_texts(said, "path", "mode"))),
+            question_route("/api/file", lambda body: session.file(*_texts(body, "path", "mode"))),
             question_route("/api/prompt", lambda _: session.prompt()),
             question_route("/api/prompt/lines", self._lines),
             question_route("/api/prompt/where", self._where),
@@ -257,48 +257,48 @@ class Panel:
             self._change("preset/save", self._save_preset),
             self._change(
                 "preset/apply",
-                lambda said: session.edit([{"op": "preset", "name": str(said.get("name") or "")}]),
+                lambda body: session.edit([{"op": "preset", "name": str(body.get("name") or "")}]),
             ),
             action_route("/api/fit", self._fit),
             action_route("/api/save", self._save),
             action_route("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
             action_route("/api/run", self._run),
             action_route("/api/send/plan", self._plan),
-            action_route("/api/send/stop", lambda said: self._sender.stop(*_texts(said, "plan"))),
+            action_route("/api/send/stop", lambda body: self._sender.stop(*_texts(body, "plan"))),
             Route("/api/send", self._send, methods=["POST"]),
         ]
         return Guarded(Starlette(routes=routes, exception_handlers={Exception: unforeseen}), access)
 
-    def _change(self, name: str, act: Callable[[Said], object]) -> Route:
-        """Return the route of an action that is answered with the state that follows."""
+    def _change(self, name: str, act: Callable[[Body], object]) -> Route:
+        """Return the route of an action that returns the new state."""
 
-        def respond(said: Said) -> object:
-            act(said)
+        def respond(body: Body) -> object:
+            act(body)
             return state_data(self._session)
 
         return action_route(f"/api/{name}", respond)
 
     # --- questions
 
-    def _files(self, said: Said) -> object:
-        """Return the table of files, ``since`` a revision perhaps only those that have changed (``full`` is false)."""
-        since = said.get("since")
+    def _files(self, body: Body) -> object:
+        """Return the table of files, or its changes ``since`` a revision."""
+        since = body.get("since")
         return self._session.files(None if since is None else number_in(since, "since"))
 
-    def _lines(self, said: Said) -> object:
+    def _lines(self, body: Body) -> object:
         view = self._session.view
         if view.composed is None:
-            raise ToolError(view.error or "there is no prompt yet: wait a moment")
-        first, last = (number_in(said.get(key, "1"), key) for key in ("first", "last"))
+            raise ToolError(view.error or "the prompt is not ready: wait a moment")
+        first, last = (number_in(body.get(key, "1"), key) for key in ("first", "last"))
         return view.composed.lines.data(view.revision, first, last)
 
-    def _where(self, said: Said) -> object:
+    def _where(self, body: Body) -> object:
         composed = self._session.view.composed
-        path, line = said.get("path", ""), number_in(said.get("line", "1"), "line")
+        path, line = body.get("path", ""), number_in(body.get("line", "1"), "line")
         return {"line": composed.lines.where(path, line) if composed else 0}
 
     async def _text(self, _request: Request) -> Response:
-        """Answer with the prompt of the draft as it is, also where the one that is shown is older."""
+        """Return the current draft's prompt, whichever the page shows."""
         try:
             composed = await run_in_threadpool(self._session.compose_now, only_if_due=True)
         except AggregateError as error:
@@ -323,44 +323,44 @@ class Panel:
 
     # --- actions
 
-    def _edit(self, said: Said) -> None:
-        edits = said.get("edits")
+    def _edit(self, body: Body) -> None:
+        edits = body.get("edits")
         if not isinstance(edits, list) or not all(isinstance(edit, dict) for edit in edits):
             raise ToolError('the request needs a list of edits as "edits"')
-        self._session.edit(edits, step=str(said.get("step") or ""))
+        self._session.edit(edits, step=str(body.get("step") or ""))
 
-    def _save_preset(self, said: Said) -> None:
-        name, description, scope = _texts(said, "name", "description", "scope")
+    def _save_preset(self, body: Body) -> None:
+        name, description, scope = _texts(body, "name", "description", "scope")
         self._session.save_preset(name.strip(), description=description, scope=scope or "project")
 
-    def _fit(self, said: Said) -> object:
-        budget, since = said.get("budget"), said.get("since")
+    def _fit(self, body: Body) -> object:
+        budget, since = body.get("budget"), body.get("since")
         if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int | str)):
             raise ToolError('the request needs a number or a text as "budget"')
         return self._session.fit(
             budget,
-            is_released=bool(said.get("released")),
+            is_released=bool(body.get("released")),
             since=since if isinstance(since, int) else None,
         )
 
-    def _save(self, _said: Said) -> object:
+    def _save(self, _said: Body) -> object:
         sentence = self._session.save()
         return {"state": state_data(self._session), "sentence": sentence}
 
-    def _add_image(self, said: Said) -> object:
-        encoded, name = said.get("data"), said.get("name") or ""
+    def _add_image(self, body: Body) -> object:
+        encoded, name = body.get("data"), body.get("name") or ""
         if not isinstance(encoded, str) or not isinstance(name, str):
             raise ToolError('the request needs the image in base64 as "data", and a text as "name"')
         path = self._session.add_image(encoded, name)
         return {"state": state_data(self._session), "path": path}
 
-    def _run(self, _said: Said) -> object:
+    def _run(self, _said: Body) -> object:
         composed = self._session.compose_now()
         path = write_prompt(composed)
         return {"path": str(path), "sentence": f"wrote {path}: {composed.tokens.document:,} tokens"}
 
-    def _plan(self, said: Said) -> object:
-        message, model, persona = _texts(said, "message", "model", "persona")
+    def _plan(self, body: Body) -> object:
+        message, model, persona = _texts(body, "message", "model", "persona")
         return self._sender.plan(message, model=model, persona=persona)
 
     async def _send(self, request: Request) -> Response:
@@ -371,12 +371,12 @@ class Panel:
         return stream_answer(answer_events(self._sender, plan))
 
 
-def _texts(said: Said, *keys: str) -> list[str]:
-    return [str(said.get(key) or "") for key in keys]
+def _texts(body: Body, *keys: str) -> list[str]:
+    return [str(body.get(key) or "") for key in keys]
 
 
 def write_prompt(composed: ComposedDraft) -> Path:
-    """Write a prompt to the next numbered file, with its account and the record of its hashes; return its path."""
+    """Write a prompt to the next numbered file; return its path."""
     request, prompt = composed.request, composed.composition.prompt
     meter = PromptMeter(request, has_account=request.is_audited)
     pieces = meter.pieces(composed.composition if request.is_audited else prompt.segments)

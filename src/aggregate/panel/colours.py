@@ -1,4 +1,4 @@
-"""Colours of code for the page: which characters of a line are keywords, names, texts or comments."""
+"""Syntax colours of lines for the page."""
 
 import re
 from functools import lru_cache
@@ -11,12 +11,10 @@ from pygments.util import ClassNotFound
 
 from aggregate.base.concurrency import Call, in_children
 
-# Characters that are coloured: of a larger file nobody waits a second for colours.
-_MOST: Final = 200_000
-_SECONDS: Final = 5.0  # For one text; an expression of a lexer's may take for ever over some
-# Texts: what is on a few screens, also while another prompt shows most of it again.
-_KEPT: Final = 256
-# The first that a token belongs to counts; panel.css has a colour for each class.
+_MOST: Final = 200_000  # characters of a text; colouring more takes a second
+_SECONDS: Final = 5.0  # per text: some take a lexer's expressions forever
+_CACHED: Final = 256  # texts of a few screens, reused for the next prompt
+# The first matching class counts; panel.css has a colour for each.
 _CLASSES: Final = {
     "b": (Comment.Preproc, Name.Attribute, Name.Builtin, Name.Decorator),
     "c": (Comment,),
@@ -30,35 +28,35 @@ _CLASSES: Final = {
 _FENCED: Final = re.compile(r"^(`{3,})([\w+#.-]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def code_colours(text: str, language: str) -> tuple[str, ...]:
-    """Return the colours of each line, of none where there are none or the text is too long.
+    """Return the colours per line; ``()`` without a lexer or if long.
 
-    ``k3 .1 f5`` are three characters of class ``k``, one of none and five of ``f``; what follows has none.
+    ``k3 .1 f5`` are three characters of class ``k``, one without and five of ``f``; the rest has no class.
     """
     if not language or len(text) > _MOST:
         return ()
     call = Call(None, _colours, (text, language))
     try:
-        (answered,) = in_children([call], workers=1, patience=_SECONDS)
-    except Exception:  # noqa: BLE001 - no process, or a lexer that stumbles over a text: it stays plain
+        (finished,) = in_children([call], workers=1, patience=_SECONDS)
+    except Exception:  # noqa: BLE001 - without a process, or if a lexer fails, the text stays plain
         return ()
-    return answered.answer if isinstance(answered.answer, tuple) else ()
+    return finished.answer if isinstance(finished.answer, tuple) else ()
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def fenced_colours(markdown: str) -> tuple[str, ...]:
-    """Return the colours of each line of a part of a prompt: those of the code within its fences."""
+    """Return the colours of a prompt's lines, fence by fence."""
     colours = [""] * (markdown.count("\n") + 1)
     for block in _FENCED.finditer(markdown) if len(markdown) <= _MOST else ():
         first = markdown.count("\n", 0, block.start(3))
-        found = code_colours(block[3], block[2])
-        colours[first : first + len(found)] = found
+        block_colours = code_colours(block[3], block[2])
+        colours[first : first + len(block_colours)] = block_colours
     return tuple(colours)
 
 
 def _colours(text: str, language: str) -> tuple[str, ...]:
-    """Return the colours of a text's lines; in a child, since a stranger's text meets regular expressions here."""
+    """Colour a text's lines in a child process: the text is untrusted."""
     try:
         lexer = get_lexer_by_name(language)
     except ClassNotFound:
@@ -69,9 +67,10 @@ def _colours(text: str, language: str) -> tuple[str, ...]:
 
 
 def _class_of(token: object) -> str:
-    return next(
-        (name for name, kinds in _CLASSES.items() if any(token in kind for kind in kinds)), "."
-    )
+    for name, kinds in _CLASSES.items():
+        if any(token in kind for kind in kinds):
+            return name
+    return "."
 
 
 def _runs(marks: str) -> str:

@@ -1,4 +1,4 @@
-"""A draft with its prompt, by its lines; what is known of changes on the disk between two prompts."""
+"""Compose a draft's prompt, index its lines, and track changes on the disk."""
 
 import os
 import re
@@ -29,8 +29,8 @@ from aggregate.prompt import (
 )
 from aggregate.prompt.document import END, Origin, OriginKind, Section, Segment
 
-_MOST_LINES: Final = 2_000  # Lines that are given at once: many screens
-# What each is called, and of what kind its parts are, if it has some.
+_MOST_LINES: Final = 2_000  # per request: many screens
+# Title of each section, and the kind of its parts.
 _SECTIONS: Final = {
     Section.PROJECT: ("Project", ""),
     Section.TREE: ("Tree", ""),
@@ -48,7 +48,7 @@ _SECTIONS: Final = {
 
 
 class PromptLines:
-    """A prompt by its lines, which are those that a line feed ends; the first one is 1."""
+    """A prompt's lines, 1-based and separated by line feeds."""
 
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._segments = composition.prompt.segments
@@ -56,7 +56,7 @@ class PromptLines:
         self._files = frozenset(file.path for file in composition.files)
         self._map = composition.source_map
         heights = (segment.text.count("\n") + 1 for segment in self._segments)
-        # A blank line parts two segments.
+        # Segments are separated by a blank line.
         self._starts = array("Q", accumulate((height + 1 for height in heights), initial=1))
         self.count = max(self._starts[-1] - 2, 0) if self._segments else 0
         self.size = sum(map(len, composition.prompt.pieces()))
@@ -65,10 +65,10 @@ class PromptLines:
         return int(self._starts[segment + 1] - 2)
 
     def where(self, path: str, line: int) -> int:
-        """Return the line of the prompt that shows or stands for a file's line; else the file's first, else ``0``."""
-        shown = self._map.find(path, line)
-        if shown is not None:
-            return shown
+        """Return the prompt's line for a file's line, else the file's first line, else 0."""
+        prompt_line = self._map.find(path, line)
+        if prompt_line is not None:
+            return prompt_line
         return next((start for start, _ in self._map.runs_of(path)), 0)
 
     def data(self, revision: int, first: int, last: int) -> dict[str, Any]:
@@ -80,19 +80,20 @@ class PromptLines:
             "first": first,
             "lines": self._between(first, last, lambda text: text.split("\n")),
             "colours": self._between(first, last, fenced_colours),
-            "origins": [self._place(origin) for origin in origins],
+            "origins": [self._source_line(origin) for origin in origins],
             "kinds": [origin.kind.value for origin in origins],
             "stands_for": [origin.stands_for for origin in origins],
         }
 
-    def _between(self, first: int, last: int, of_each: Callable[[str], Sequence[str]]) -> list[str]:
+    def _between(self, first: int, last: int, convert: Callable[[str], Sequence[str]]) -> list[str]:
+        """Convert segments to values per line; return those of these lines."""
         if first > last:
             return []
         lines: list[str] = []
         number = bisect_right(self._starts, first) - 1
         start = int(self._starts[number])
         while number < len(self._segments) and self._starts[number] <= last:
-            lines += [*of_each(self._segments[number].text), ""]
+            lines += [*convert(self._segments[number].text), ""]
             number += 1
         return lines[first - start : last - start + 1]
 
@@ -101,23 +102,25 @@ class PromptLines:
         end = 0
         for run in self._map.runs:
             start, end = end + 1, end + run.lines
-            shown = range(max(first, start), min(last, end) + 1)
-            origins += [run.origin(line - start) for line in shown]
+            lines = range(max(first, start), min(last, end) + 1)
+            origins += [run.origin(line - start) for line in lines]
             if end >= last:
                 break
         return origins
 
-    def _place(self, origin: Origin) -> list[str | int] | None:
-        """Return the file of a line, and which of its lines that shows or stands for, ``0`` for the whole file."""
-        is_kind = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
-        return [origin.source, origin.first] if is_kind and origin.source in self._files else None
+    def _source_line(self, origin: Origin) -> list[str | int] | None:
+        """Return an origin's file and line (0: the whole file)."""
+        is_file = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
+        return [origin.source, origin.first] if is_file and origin.source in self._files else None
 
     def sections(self) -> list[dict[str, Any]]:
-        """Return what folds: the sections, and what each holds."""
+        """Return the foldable rows: sections and their parts."""
         rows: list[dict[str, Any]] = []
         segments = self._segments
         starts = [
-            i for i, each in enumerate(segments) if not i or each.section != segments[i - 1].section
+            number
+            for number, segment in enumerate(segments)
+            if not number or segment.section != segments[number - 1].section
         ]
         for start, end in zip(starts, [*starts[1:], len(segments)], strict=False):
             title, kind = _SECTIONS[segments[start].section]
@@ -156,14 +159,14 @@ class ComposedDraft:
     composition: Composition
     tokens: PromptTokens
     lines: PromptLines
-    selected: Mapping[str, ResolvedFile]  # the files that its entries stand for, by their paths
+    selected: Mapping[str, ResolvedFile]  # files of its entries by path
     choices: Mapping[str, FileChoice] = field(default_factory=dict)  # with a task or a budget
 
 
 def compose_draft(
     draft: Draft, project: Project, composer: Composer, *, disk: int
 ) -> ComposedDraft:
-    """Return a draft with its prompt; hold the composer's lock."""
+    """Compose a draft; the caller holds the composer's lock."""
     request = draft.request(project)
     composition, selected = composer.compose(request, disk=disk)
     tokens = count_prompt(composition.prompt, index=composer.index, end=END)
@@ -180,17 +183,17 @@ def compose_draft(
     )
 
 
-# Names of files that decide on others, so that the listing may be another one.
+# A change of these files may change the list of files.
 _DECIDING: Final = frozenset({".gitignore", ".gitattributes"})
-# What a file is called while it is written, by this program.
+# Temporary names of this program.
 HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 
 
 class DiskState:
-    """Collects what was changed until the next prompt; for one thread at a time.
+    """Changes on the disk since the last prompt; not thread-safe.
 
     Attributes:
-        number: Of the state that is known: as long as it is the same, no file was changed.
+        number: Of the known state; equal as long as no file changes.
     """
 
     def __init__(self) -> None:
@@ -200,13 +203,13 @@ class DiskState:
         self._must_list = True
 
     def look_anew(self, *, must_list: bool = True) -> None:
-        """Let the next prompt look at all files that are listed, and list them anew where there may be others."""
+        """Let the next prompt check all files, and perhaps list them."""
         self.number += 1
         self._changed = None
         self._must_list |= must_list
 
     def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
-        """Note that files were changed, made or deleted."""
+        """Note changed, new or deleted files."""
         self.number += 1
         if self._changed is not None:
             self._changed.update(paths)
@@ -218,45 +221,42 @@ class DiskState:
         )
 
     def take(self) -> tuple[set[str] | None, bool]:
-        """Return the files that were changed, ``None`` where that is not known, and whether there may be other files.
-
-        What comes then is for the next prompt.
-        """
-        if not self.is_watched:  # whatever is on the disk may have been changed
+        """Return and reset the changed files, None if unknown."""
+        if not self.is_watched:  # any file may have changed
             self.look_anew(must_list=False)
-        taken = self._changed, self._must_list
+        changes = self._changed, self._must_list
         self._changed, self._must_list = set(), False
-        return taken
+        return changes
 
 
 def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:
-    """Tell whether all of these absolute paths are what we have written ourselves: prompts, records, states.
+    """Return whether all paths are our own prompts, records and states.
 
-    Not whatever lies beside them: the folder of the prompts may be one of sources too.
+    Other files beside them do not count: prompts may be in a folder of sources.
     """
     if composed is None:
         return False
     request = composed.request
     output, folder = (Path(real_path(path)) for path in (request.output_dir, request.shown_from))
     is_ours = own_output_filter(base_dir, output, request.namespace, folder)
-    # A folder comes with what was written into it.
+    # New folders are reported with our files in them.
     folders = (str(output), str(folder / "state"))
     return all(path in folders or is_ours(display_path(path, base_dir)) for path in paths)
 
 
 def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
-    """Return a file that was listed, as it is now; a link out of the project that has come since is not followed."""
+    """Read a listed file; refuse one replaced by a link out of the project."""
     if file.problem or not file.file:
         return SourceFile("", error=file.problem or "cannot be read")
     if not scope.allow_outside and not is_inside(real_path(file.file), scope.root):
-        return SourceFile("", error="is a link out of the project: not read")
+        return SourceFile("", error="a link out of the project, so not read")
     return read_file(file.file, hashed=True)
 
 
 def single_files(composed: ComposedDraft) -> list[str]:
-    """Return the absolute paths of files to be watched one by one, wherever they lie and whatever ignores them.
+    """Return absolute paths to watch one by one, ignored or not.
 
-    These are the files that an entry names or that lie outside of the base directory, the discussion, and beads.
+    These are named files, files outside the base directory, the discussion, and beads.
     """
     request, project = composed.request, composed.project
     paths = [

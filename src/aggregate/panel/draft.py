@@ -1,4 +1,4 @@
-"""What the page has changed and nobody has saved: edited in memory, and lost with the server."""
+"""The page's unsaved draft, held in memory."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,23 +26,23 @@ from aggregate.prompt import (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One state of what is composed; ``text`` is the configuration as it would be saved."""
+    """A state of the draft; ``text`` is the configuration to be saved."""
 
     text: str
-    focus: tuple[str, ...] = ()  # places that the user points at, PATH[:LINE[-LINE]]
+    focus: tuple[str, ...] = ()  # PATH[:LINE[-LINE]]
     symbols: tuple[str, ...] = ()
     since: str = ""
     discussion: str = ""  # the default one
     has_history: bool = True
-    turns_out: frozenset[int] = frozenset()  # numbers of turns, from 0, that are left out
-    images: tuple[str, ...] = ()  # screenshots to be switched on again
+    turns_out: frozenset[int] = frozenset()  # omitted turns, 0-based
+    images: tuple[str, ...] = ()  # screenshots that were switched off
 
     def project(self, path: Path) -> Project:
         config = validate(parse_toml(self.text, path), path=path, text=self.text)
         return open_project(Project(config, path.parent, path))
 
     def request(self, project: Project) -> Request:
-        """Return what ``aggregate run`` would compose of it."""
+        """Return the request that ``aggregate run`` would make."""
         task = None
         if self.symbols or self.since:
             task = Task(project.config.task.text, symbols=self.symbols, since=self.since)
@@ -56,8 +56,8 @@ class Draft:
         if not self.turns_out:
             return request
         turns = enumerate(request.history)
-        shown = tuple(turn for number, turn in turns if number not in self.turns_out)
-        return replace(request, history=shown)
+        history = tuple(turn for number, turn in turns if number not in self.turns_out)
+        return replace(request, history=history)
 
     def places(self, project: Project) -> tuple[Place, ...]:
         base_dir = project.folder / project.config.files.base_dir
@@ -67,21 +67,20 @@ class Draft:
         return redaction_for(project, is_asked=self.asks(project))
 
     def asks(self, project: Project) -> bool:
-        """Tell whether there is a task or a budget, so that no entries stand for all files (rule T-6)."""
+        """Return whether the draft has a task or a budget: no entries then mean all files (rule T-6)."""
         has_budget = budget_in_force(project.config) is not None
         return bool(project.config.task.text.strip() or has_budget or self.symbols or self.since)
 
 
-# Steps that can be undone: more than anybody counts, and a few megabytes of configurations at most.
-_MOST_STEPS: Final = 200
+_MOST_STEPS: Final = 200  # of undo, with a few megabytes of configurations at most
 
 
 class ConflictError(AggregateError):
-    """The file was changed on the disk since the draft was made of it."""
+    """The file changed on the disk since the draft was loaded."""
 
 
 class ConfigDraft:
-    """A draft, and the file that it was made of; for one thread at a time."""
+    """A draft with undo, and its file; not thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -89,7 +88,7 @@ class ConfigDraft:
         self.problem = ""
         self._base = self._read()
         self.current = Draft(self._base or "")
-        # Tuples, so that a copy of this object stays as it is.
+        # Tuples, so that copies of this object do not change.
         self.undoable: tuple[Draft, ...] = ()
         self.redoable: tuple[Draft, ...] = ()
         self._step = ""
@@ -104,40 +103,40 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     def take(self, draft: Draft, *, step: str = "") -> bool:
-        """Go on with a draft, to be undone in one with what was taken just before by the same name of a step."""
+        """Accept a new draft; consecutive drafts with the same ``step`` are undone together."""
         if draft == self.current:
             return False
-        before = self.undoable
+        undoable = self.undoable
         if not step or step != self._step:
-            before = (*before, self.current)[-_MOST_STEPS:]
-        self._go(draft, before, ())
+            undoable = (*undoable, self.current)[-_MOST_STEPS:]
+        self._go(draft, undoable, ())
         self._step = step
         return True
 
     def undo(self) -> bool:
         if not self.undoable:
             return False
-        *before, draft = self.undoable
-        self._go(draft, tuple(before), (*self.redoable, self.current))
+        *undoable, draft = self.undoable
+        self._go(draft, tuple(undoable), (*self.redoable, self.current))
         return True
 
     def redo(self) -> bool:
         if not self.redoable:
             return False
-        *behind, draft = self.redoable
-        self._go(draft, (*self.undoable, self.current), tuple(behind))
+        *redoable, draft = self.redoable
+        self._go(draft, (*self.undoable, self.current), tuple(redoable))
         return True
 
-    def _go(self, draft: Draft, before: tuple[Draft, ...], behind: tuple[Draft, ...]) -> None:
-        self.project = draft.project(self.path)  # first: what is no configuration is not taken
-        self.current, self.undoable, self.redoable = draft, before, behind
+    def _go(self, draft: Draft, undoable: tuple[Draft, ...], redoable: tuple[Draft, ...]) -> None:
+        self.project = draft.project(self.path)  # first, since it rejects invalid configurations
+        self.current, self.undoable, self.redoable = draft, undoable, redoable
         self._step = ""
 
     def reload(self) -> None:
         self._rebase(self._read())
 
     def follow(self) -> None:
-        """Take the configuration as it is on the disk, or note that it differs, where the draft has edits."""
+        """Load the configuration from the disk, unless the draft has edits."""
         try:
             text = self._read()
         except ConfigError as error:
@@ -152,26 +151,26 @@ class ConfigDraft:
             self._rebase(text)
 
     def is_as_read(self) -> bool:
-        """Tell whether the file is as it was when it was read or saved last, and was not known to be another one."""
+        """Return whether the file is unchanged since read or saved."""
         try:
             return not (self.outside or self.problem) and self._read() == self._base
         except ConfigError:
             return False
 
     def save(self) -> str:
-        """Write the draft to the configuration; return what is told of it."""
+        """Write the draft to the configuration; return a message."""
         root, text = self._checked_root(), self.current.text
         with changing(self.path):
             if self._read() not in (self._base, text):
                 raise ConflictError(
-                    f"{self.path.name} was changed on the disk: reload it, which drops the changes of this page"
+                    f"{self.path.name} was changed on the disk: reload it, which discards this page's changes"
                 )
             replace_text(self.path, text, within=root)
         self._base, self.outside, self.problem = text, False, ""
         return f"saved {self.path.name}"
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store the files, screenshots and budget of the draft as a preset; the rest of the draft stays unsaved."""
+        """Store the draft's files, screenshots and budget as a preset."""
         project = self.project
         request = self.current.request(project)
         budget = budget_in_force(project.config)
@@ -187,17 +186,17 @@ class ConfigDraft:
             self._rebase(text)
             return
         draft = replace(self.current, text=_with_preset(self.current.text, name, text))
-        if is_as_read:  # else what the file holds besides was not seen
+        if is_as_read:  # otherwise the draft is not based on the file's other changes
             self._base = text
         self._go(draft, (), ())
 
     def _rebase(self, text: str | None) -> None:
-        """Go on from a text of the file, to which no step leads back."""
+        """Continue from the file's text, without undo."""
         self._go(replace(self.current, text=text or ""), (), ())
         self._base, self.outside, self.problem = text, False, ""
 
     def _checked_root(self) -> Path | None:
-        """Return the folder that the configuration has to lie in, ``None`` for any."""
+        """Return the folder required to contain the configuration, or None."""
         scope = scope_of(self.project)
         root = None if scope.allow_outside else Path(scope.root)
         confined(self.path, root)

@@ -1,4 +1,4 @@
-"""Edits of a draft, each named by its ``op``: views, masks and slices of files, and what else is composed."""
+"""Apply the page's edits to a draft; ``op`` names the kind of an edit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,10 +19,10 @@ from aggregate.project.presets import TABLE, preset_toml
 from aggregate.project.tables import BEADS_MODE, MaskName, ViewModeName
 from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 
-# What the page asks for; each change below says which keys count beside ``op``.
+# An edit from the page; the docstrings below name the keys beside ``op``.
 Edit = Mapping[str, Any]
 
-_WORTH_A_GLOB: Final = 4  # Files of a folder from which one glob says it for all of them
+_WORTH_A_GLOB: Final = 4  # files of a folder that are replaced by a glob
 _VIEWS: Final[tuple[str, ...]] = get_args(ViewModeName)
 _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 
@@ -30,13 +30,13 @@ _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     config: Path
-    select: Callable[[Draft], Mapping[str, ResolvedFile]]  # the files that a draft asks for
-    listed: Mapping[str, ResolvedFile]  # all that could be asked for
+    select: Callable[[Draft], Mapping[str, ResolvedFile]]  # files of a draft's entries
+    listed: Mapping[str, ResolvedFile]  # all possible files
     text: Callable[[str], str]  # of a file of the project
 
 
 class Editor:
-    """A draft that is being changed, by one edit."""
+    """A draft during one edit."""
 
     def __init__(self, draft: Draft, around: Surroundings, edit: Edit) -> None:
         self.draft = draft
@@ -46,14 +46,14 @@ class Editor:
         self.preset = self.project.config.project.active_preset
         self.document: Any = tomlkit.parse(draft.text)
 
-    # --- what the page gives: it may be of another version, and others may ask like it
+    # --- values of the edit, which are not trusted
 
     def text(self, key: str) -> str:
         value = self.edit.get(key)
         if not isinstance(value, str):
             raise ToolError(f'the edit "{self.edit.get("op")}" needs a text as "{key}"')
         if not _is_unicode(value):
-            raise ToolError(f'the edit "{self.edit.get("op")}": "{key}" is no Unicode text')
+            raise ToolError(f'the edit "{self.edit.get("op")}": "{key}" is not valid Unicode')
         return value
 
     def texts(self, key: str) -> list[str]:
@@ -63,7 +63,7 @@ class Editor:
         for value in values:
             if not _is_unicode(value):
                 raise ToolError(
-                    f"{value[:200]!r} is no Unicode, which a configuration cannot hold: rename it, or name it by a glob"
+                    f"{value[:200]!r} is not valid Unicode, which a configuration needs: rename it, or use a glob"
                 )
         return values
 
@@ -73,10 +73,10 @@ class Editor:
             raise ToolError(f'the edit "{self.edit.get("op")}" needs a number as "{key}"')
         return value
 
-    def word(self, key: str, known: Sequence[str], what: str) -> str:
+    def word(self, key: str, words: Sequence[str], kind: str) -> str:
         value = self.text(key)
-        if value not in known:
-            raise ToolError(f"there is no {what} {value[:40]!r}: there are {', '.join(known)}")
+        if value not in words:
+            raise ToolError(f"unknown {kind} {value[:40]!r}: use one of {', '.join(words)}")
         return value
 
     # --- the configuration
@@ -96,16 +96,16 @@ class Editor:
 
     @property
     def composition(self) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """The table whose files and screenshots are in force: the active preset's, else the configuration's own.
+        """The table with the active files: of the preset, else of the configuration.
 
-        A preset of all projects is copied into this one before it is changed.
+        A global preset is first copied into this project.
         """
         if not self.preset:
             return self.table("files")
         if self.preset not in self.document.get(TABLE, {}):
-            copied = tomlkit.parse(preset_toml(find_preset(self.project, self.preset)))[TABLE]
+            source = tomlkit.parse(preset_toml(find_preset(self.project, self.preset)))[TABLE]
             presets = self.document.setdefault(TABLE, tomlkit.table(is_super_table=True))
-            presets[self.preset] = copied[self.preset]
+            presets[self.preset] = source[self.preset]
         return self.document[TABLE][self.preset]
 
     @property
@@ -115,14 +115,14 @@ class Editor:
         return EntryList(self.composition, key, base_dir)
 
     def entries_to_add_to(self) -> EntryList:
-        """Return the entries in force; where none stand for all files, that is written down before one is added."""
+        """Return the active entries, written out if implicit."""
         entries = self.entries
         if not len(entries) and not self.preset and self.draft.asks(self.project):
             entries.add(ALL_FILES)
         return entries
 
     def exclude_no_longer(self, paths: Sequence[str]) -> None:
-        """Drop the patterns of ``exclude`` that stand for files which are named now."""
+        """Remove the ``exclude`` patterns of files that get an entry."""
         patterns = {exclude_pattern(path) for path in paths}
         excluded = self.document.get("files", {}).get("exclude", [])
         remove_all(excluded, [i for i, pattern in enumerate(excluded) if pattern in patterns])
@@ -142,79 +142,86 @@ def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Dr
         change = _CHANGES.get(str(edit.get("op")))
         if change is None:
             raise ToolError(
-                f"there is no edit {str(edit.get('op'))[:40]!r}: reload the page, it is of another version"
+                f"unknown edit {str(edit.get('op'))[:40]!r}: reload the page, whose version differs"
             )
         editor = Editor(draft, around, edit)
         change(editor)
         draft = editor.finished()
-        draft.project(around.config)  # what cannot be loaded is no draft
+        draft.project(around.config)  # raises for an invalid configuration
     if len(draft.text.encode()) > MOST_BYTES:
         raise ToolError(
-            f"the configuration would have more than {MOST_BYTES:,} bytes, which is the most: name folders by globs"
+            f"the configuration would exceed the limit of {MOST_BYTES:,} bytes: use globs for folders"
         )
     return draft
 
 
 def _set_views(editor: Editor) -> None:
-    """Show files (``paths``) by a view (``mode``), or not at all (``"out"``), in few entries (rule E-5)."""
+    """Set the view (``mode``) of ``paths``, or omit them (rule E-5)."""
     paths = editor.texts("paths")
     if editor.edit.get("mode") == "out":
         _take_out(editor, paths)
         return
     mode = editor.word("mode", _VIEWS, "view")
-    shown = editor.around.select(editor.draft)
+    selected = editor.around.select(editor.draft)
     entries = editor.entries_to_add_to()
-    left = set(paths)
-    of_globs: dict[str, set[str]] = {}
-    for path, file in shown.items():
+    remaining = set(paths)
+    files_by_glob: dict[str, set[str]] = {}
+    for path, file in selected.items():
         if file.by_glob:
-            of_globs.setdefault(file.item.path, set()).add(path)
-    for glob, files in of_globs.items():
-        written = [place for place, name in enumerate(entries.names()) if name == glob]
-        if len(files) > 1 and files <= left and written:
-            entries.set_view(written[-1], mode)
-            left -= files
-    editor.exclude_no_longer([*left])
-    for folder in _whole_folders(left, editor.around.listed):
+            files_by_glob.setdefault(file.item.path, set()).add(path)
+    for glob, files in files_by_glob.items():
+        indices = [index for index, name in enumerate(entries.names()) if name == glob]
+        if len(files) > 1 and files <= remaining and indices:
+            entries.set_view(indices[-1], mode)
+            remaining -= files
+    editor.exclude_no_longer([*remaining])
+    for folder in _whole_folders(remaining, editor.around.listed):
         glob = f"{folder}/**/*"
         entries.remove_written(glob)
         entries.set_view(entries.add(glob), mode)
-        named = set(entries.named_files())
-        left -= {path for path in left if path.startswith(f"{folder}/") and path not in named}
-    ordered = [path for path in dict.fromkeys(paths) if path in left]
-    places = entries.places(ordered)
-    places |= entries.add_all([path for path in ordered if path not in places])
+        with_entry = set(entries.named_files())
+        remaining -= {
+            path for path in remaining if path.startswith(f"{folder}/") and path not in with_entry
+        }
+    ordered = [path for path in dict.fromkeys(paths) if path in remaining]
+    entry_indices = entries.indices(ordered)
+    entry_indices |= entries.add_all([path for path in ordered if path not in entry_indices])
     for path in ordered:
-        entries.set_view(places[path], mode)
+        entries.set_view(entry_indices[path], mode)
 
 
 def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[str]:
-    """Return the outermost folders all of whose files are among ``paths``: one line, and not hundreds."""
-    chosen, every = _per_folder([*paths]), _per_folder([*listed])
-    whole = [
+    """Return the outermost folders with all files among ``paths``."""
+    counts, all_counts = _per_folder([*paths]), _per_folder([*listed])
+    folders = [
         folder
-        for folder, count in chosen.items()
-        if count >= _WORTH_A_GLOB and every.get(folder) == count and not is_glob(folder)
+        for folder, count in counts.items()
+        if count >= _WORTH_A_GLOB and all_counts.get(folder) == count and not is_glob(folder)
     ]
     return sorted(
-        folder for folder in whole if not any(folder.startswith(f"{other}/") for other in whole)
+        folder
+        for folder in folders
+        if not any(folder.startswith(f"{parent}/") for parent in folders)
     )
 
 
 def _take_out(editor: Editor, paths: Sequence[str]) -> None:
-    """Remove the entries of files; what a glob would still take is excluded from globs, by few patterns."""
+    """Remove the entries of files, and exclude them from globs by few patterns."""
     if len(editor.entries):
         editor.entries.remove(paths)
-    shown = editor.around.select(editor.finished())
-    still = [path for path in paths if path in shown and shown[path].by_glob]
-    if not still:
+    selected = editor.around.select(editor.finished())
+    matched = [path for path in paths if path in selected and selected[path].by_glob]
+    if not matched:
         return
-    chosen = _per_folder(still)
-    every = _per_folder([path for path, file in shown.items() if file.by_glob])
-    whole = {folder for folder, count in chosen.items() if count > 1 and every.get(folder) == count}
+    all_counts = _per_folder([path for path, file in selected.items() if file.by_glob])
+    whole_folders = {
+        folder
+        for folder, count in _per_folder(matched).items()
+        if count > 1 and all_counts.get(folder) == count
+    }
     patterns: dict[str, None] = {}
-    for path in still:
-        folder = next((folder for folder in _folders(path) if folder in whole), None)
+    for path in matched:
+        folder = next((folder for folder in _folders(path) if folder in whole_folders), None)
         patterns[exclude_pattern(path) if folder is None else exclude_pattern(f"{folder}/")] = None
     files = editor.table("files")
     if "exclude" not in files:
@@ -235,11 +242,11 @@ def _per_folder(paths: Sequence[str]) -> dict[str, int]:
 
 
 def _set_mask(editor: Editor) -> None:
-    """Let a definition (``path``, ``name``) be shown whole, by its signature, or not at all (``mask``)."""
+    """Show a definition (``path``, ``name``) in full, as signature or not at all (``mask``)."""
     path, name = editor.text("path"), editor.text("name")
     mask = editor.text("mask") and editor.word("mask", _MASKS, "mask")
-    editor.around.text(path)  # refuses what is no file of the project
-    table = _own_entry(editor, path, "masked")
+    editor.around.text(path)  # raises unless it is a file of the project
+    table = _single_entry(editor, path, "masked")
     masks = {key: value for key, value in table.get("ast_mask", {}).items() if key != name}
     if mask:
         masks[name] = mask
@@ -251,37 +258,37 @@ def _set_mask(editor: Editor) -> None:
         table.pop("ast_mask", None)
 
 
-def _own_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-    """Return the entry of a file alone, which shows it by a view; it is made where none names the file."""
+def _single_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
+    """Return a file's entry with this view, added if missing."""
     entries = editor.entries_to_add_to()
     editor.exclude_no_longer([path])
     table = entries.table_of(path)
     if table.get("view_mode") != mode:
-        entries.set_view(entries.places([path])[path], mode)
+        entries.set_view(entries.indices([path])[path], mode)
     return entries.table_of(path)
 
 
 def _add_slice(editor: Editor) -> None:
-    """Add lines of a file (``path``, ``start``, ``end``, ``tag``, ``comment``) to its slices, and show it by these."""
+    """Add a slice (``path``, ``start``, ``end``, ``tag``, ``comment``), and show the file's slices."""
     path = editor.text("path")
-    piece = _captured(editor, path, editor.number("start"), editor.number("end"), editor.edit)
-    table = _own_entry(editor, path, "custom")
-    slices = [*_slices_of(table), piece]
-    _set_slices(table, sorted(slices, key=lambda each: int(each.get("start_line", 0))))
+    new = _capture(editor, path, editor.number("start"), editor.number("end"), editor.edit)
+    table = _single_entry(editor, path, "custom")
+    slices = [*_slices_of(table), new]
+    _set_slices(table, sorted(slices, key=lambda piece: int(piece.get("start_line", 0))))
 
 
 def _confirm_slice(editor: Editor) -> None:
-    """Capture a slice (``path``, ``id``) anew, where it went."""
+    """Capture a moved slice (``path``, ``id``) again."""
     table, slices, number = _chosen_slice(editor)
     path, old = editor.text("path"), slices[number]
-    place = FuzzyAnchor.resolve(old, editor.around.text(path))
-    if place.found:
-        start, end = place.start_line, place.end_line
-    elif place.candidates:
-        start, end = place.candidates[0]
+    match = FuzzyAnchor.resolve(old, editor.around.text(path))
+    if match.found:
+        start, end = match.start_line, match.end_line
+    elif match.candidates:
+        start, end = match.candidates[0]
     else:
-        raise ToolError(f"{path}: nobody knows where these lines went: choose them anew")
-    slices[number] = _captured(editor, path, start, end, old)
+        raise ToolError(f"{path}: these lines cannot be found any more: choose them again")
+    slices[number] = _capture(editor, path, start, end, old)
     _set_slices(table, slices)
 
 
@@ -292,17 +299,17 @@ def _remove_slice(editor: Editor) -> None:
 
 
 def _chosen_slice(editor: Editor) -> tuple[Any, list[dict[str, Any]], int]:
-    """Return the entry of the edit's file, its slices, and the number of the one that is meant."""
+    """Return the edit's entry, its slices, and the chosen number."""
     path, number = editor.text("path"), editor.number("id")
     table = editor.entries.table_of(path)
     slices = _slices_of(table)
     if not 0 <= number < len(slices):
-        raise ToolError(f"{path} has no slice {number} any more: look at the file again")
+        raise ToolError(f"{path} has no slice {number} any more: open the file again")
     return table, slices, number
 
 
-def _captured(editor: Editor, path: str, start: int, end: int, said: Edit) -> dict[str, Any]:
-    tag, comment = (str(said.get(key) or "") or None for key in ("tag", "comment"))
+def _capture(editor: Editor, path: str, start: int, end: int, labels: Edit) -> dict[str, Any]:
+    tag, comment = (str(labels.get(key) or "") or None for key in ("tag", "comment"))
     return dict(FuzzyAnchor.create_slice(editor.around.text(path), start, end, tag, comment))
 
 
@@ -312,20 +319,20 @@ def _slices_of(table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a table of
 
 
 def _set_slices(table: Any, slices: Sequence[dict[str, Any]]) -> None:  # noqa: ANN401 - as above
-    """Set the slices of an entry; TOML has no null, so what is ``None`` is left out."""
-    written = []
+    """Set the slices of an entry, without None, which TOML lacks."""
+    tables = []
     for piece in slices:
         inline = tomlkit.inline_table()
         inline.update({key: value for key, value in piece.items() if value is not None})
-        written.append(inline)
-    if written:
-        table["custom_slices"] = written
+        tables.append(inline)
+    if tables:
+        table["custom_slices"] = tables
     else:
         table.pop("custom_slices", None)
 
 
 def _set_task(editor: Editor) -> None:
-    """Set what the prompt is for, as the edit has it: ``task``, ``focus``, ``symbols``, ``since``, ``budget``."""
+    """Set parts of the task: ``task``, ``focus``, ``symbols``, ``since``, ``budget``."""
     if "task" in editor.edit:
         editor.set("task", "text", editor.text("task") or None)
     if "budget" in editor.edit:
@@ -340,7 +347,7 @@ def _set_task(editor: Editor) -> None:
 
 
 def _set_budget(editor: Editor, budget: int | str | None) -> None:
-    """Set the budget where the one in force stands: in the active preset if that has one."""
+    """Set the budget where the active one stands: preset or configuration."""
     if budget is not None:
         try:
             parse_amount(budget)
@@ -362,14 +369,14 @@ def _set_strategy(editor: Editor) -> None:
 
 
 def _set_discussion(editor: Editor) -> None:
-    """Show another discussion (``name``), whole."""
+    """Show all turns of another discussion (``name``)."""
     editor.draft = replace(
         editor.draft, discussion=editor.text("name"), turns_out=frozenset(), has_history=True
     )
 
 
 def _set_turn(editor: Editor) -> None:
-    """Let a turn (``id``) of the discussion in or out (``on``)."""
+    """Include or omit (``on``) a turn (``id``) of the discussion."""
     number = frozenset({editor.number("id")})
     out = editor.draft.turns_out
     editor.draft = replace(
@@ -378,7 +385,7 @@ def _set_turn(editor: Editor) -> None:
 
 
 def _set_section(editor: Editor) -> None:
-    """Switch the discussion or the beads (``name``) on or off (``on``)."""
+    """Switch discussion or beads (``name``) on or off."""
     is_on = bool(editor.edit.get("on"))
     if editor.word("name", ("beads", "history"), "section") == "history":
         editor.draft = replace(editor.draft, has_history=is_on)
@@ -387,31 +394,29 @@ def _set_section(editor: Editor) -> None:
 
 
 def _set_screenshot(editor: Editor) -> None:
-    """Let a screenshot (``path``) in or out (``on``); what was let out can be let in again."""
+    """Include or omit (``on``) a screenshot (``path``), and remember it."""
     path, is_on = editor.text("path"), bool(editor.edit.get("on"))
     table = editor.composition if editor.preset else editor.table("screenshots")
     key = "screenshots" if editor.preset else "paths"
     if key not in table:
         table[key] = tomlkit.array()
-    # Pages name images from the project's folder, a configuration from one of its own.
+    # The page's paths are relative to the project's folder, those of the configuration to another one.
     folder = editor.project.folder
     base_dir = folder / editor.project.config.screenshots.base_dir
-    shown = [display_path(base_dir / str(written), folder) for written in table[key]]
+    paths = [display_path(base_dir / str(name), folder) for name in table[key]]
     entry = display_path(folder / path, base_dir)
-    if is_on and path not in shown:
+    if is_on and path not in paths:
         table[key].append(entry)
-    elif not is_on and path not in shown:
-        raise ToolError(
-            f"{path[:100]}: a pattern stands for this screenshot, not its own path: change the pattern"
-        )
+    elif not is_on and path not in paths:
+        raise ToolError(f"{path[:100]}: this screenshot comes from a pattern: change the pattern")
     elif not is_on:
-        remove_all(table[key], [i for i, each in enumerate(shown) if each == path])
-    known = dict.fromkeys((*editor.draft.images, entry))
-    editor.draft = replace(editor.draft, images=tuple(known))
+        remove_all(table[key], [index for index, other in enumerate(paths) if other == path])
+    images = dict.fromkeys((*editor.draft.images, entry))
+    editor.draft = replace(editor.draft, images=tuple(images))
 
 
 def _set_preset(editor: Editor) -> None:
-    """Compose by another preset (``name``), or by none (``""``)."""
+    """Activate a preset (``name``), or none (``""``)."""
     name = editor.text("name")
     if name:
         find_preset(editor.project, name)

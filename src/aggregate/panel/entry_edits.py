@@ -1,4 +1,4 @@
-"""Change the list of files in a configuration, entry by entry; what is not changed keeps its bytes and comments."""
+"""Edit the files of a configuration, keeping all other bytes."""
 
 import os
 import re
@@ -11,22 +11,21 @@ from tomlkit.items import AoT, Array, InlineTable, Whitespace
 
 from aggregate.project.files import display_path
 
-# Keys of an entry that decide on its view; a view that the page sets goes in place of them all.
-_OF_VIEWS: Final = (
+# Keys of an entry that influence its view; the page's view replaces them all.
+_VIEW_KEYS: Final = (
     "view_mode",
     "force_full",
     "ast_signatures",
     "ast_definitions",
     "auto_aggregate",
 )
-# What a pattern of ``.gitignore`` takes for more than a character.
-_SPECIAL: Final = re.compile(r"[\\*?\[\]]")
-_INDENTATION: Final = re.compile(r"\n([ \t]*)(?=[^\s\]])")  # What stands before a line of an array
-_MANY: Final = 50  # Entries from which they are added in one step, each in a line of its own
+_SPECIAL: Final = re.compile(r"[\\*?\[\]]")  # in patterns of ``.gitignore``
+_INDENTATION: Final = re.compile(r"\n([ \t]*)(?=[^\s\]])")  # of a line of an array
+_MANY: Final = 50  # entries that are added in one step, one per line
 
 
 class EntryList:
-    """The entries of a configuration's files, or of a preset's: values, tables in line, or tables of their own."""
+    """Entries of a configuration or preset, in any TOML form."""
 
     def __init__(self, table: Any, key: str, base_dir: Path) -> None:  # noqa: ANN401 - tomlkit's
         self._table = table
@@ -41,23 +40,23 @@ class EntryList:
             yield str(entry) if isinstance(entry, str) else str(entry.get("path", ""))
 
     def named_files(self) -> Iterator[str]:
-        """Yield for each entry the file that it names as the prompt shows it, or its glob."""
-        for written in self.names():
-            yield display_path(os.path.join(self._base_dir, written), self._base_dir)
+        """Yield each entry's path as in the prompt, or its glob."""
+        for name in self.names():
+            yield display_path(os.path.join(self._base_dir, name), self._base_dir)
 
-    def places(self, paths: Iterable[str]) -> dict[str, int]:
-        """Return the place of the last entry that names each of some files; those that none names are left out."""
+    def indices(self, paths: Iterable[str]) -> dict[str, int]:
+        """Return the index of the last entry of each path."""
         wanted = frozenset(paths)
-        return {path: place for place, path in enumerate(self.named_files()) if path in wanted}
+        return {path: index for index, path in enumerate(self.named_files()) if path in wanted}
 
     def table_of(self, path: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """Return the entry of a file as a table; it is added where none names the file."""
-        place = self.places([path]).get(path)
-        return self._table_at(self.add(path) if place is None else place)
+        """Return the entry of a file as a table, added if missing."""
+        index = self.indices([path]).get(path)
+        return self._table_at(self.add(path) if index is None else index)
 
     def _table_at(self, index: int) -> Any:  # noqa: ANN401 - a table of tomlkit's
         entries = self._entries()
-        if isinstance(entries[index], str):  # a path alone becomes a table
+        if isinstance(entries[index], str):
             table = tomlkit.inline_table()
             table["path"] = str(entries[index])
             entries[index] = table
@@ -83,24 +82,24 @@ class EntryList:
             return
         old = self._table_at(index)
         new = {} if mode == "full" else {"view_mode": mode}
-        if isinstance(old, InlineTable):  # what is taken out of one leaves a gap
+        if isinstance(old, InlineTable):  # rebuilt, since removing a key leaves a gap
             table = tomlkit.inline_table()
-            kept = {key: value for key, value in old.items() if key not in _OF_VIEWS}
-            table.update({**kept, **new})
+            other_keys = {key: value for key, value in old.items() if key not in _VIEW_KEYS}
+            table.update({**other_keys, **new})
             entries[index] = table
         else:
-            for key in _OF_VIEWS:
+            for key in _VIEW_KEYS:
                 old.pop(key, None)
             old.update(new)
 
     def remove(self, paths: Iterable[str]) -> None:
-        gone = frozenset(paths)
-        places = [i for i, path in enumerate(self.named_files()) if path in gone]
-        remove_all(self._entries(), places)
+        removed = frozenset(paths)
+        indices = [index for index, path in enumerate(self.named_files()) if path in removed]
+        remove_all(self._entries(), indices)
 
     def remove_written(self, name: str) -> None:
-        places = [i for i, written in enumerate(self.names()) if written == name]
-        remove_all(self._entries(), places)
+        indices = [index for index, other in enumerate(self.names()) if other == name]
+        remove_all(self._entries(), indices)
 
     def _entries(self) -> Any:  # noqa: ANN401 - an array, or tables, of tomlkit's
         if self._key not in self._table:
@@ -109,7 +108,7 @@ class EntryList:
 
 
 def append_all(array: Array, texts: Sequence[str]) -> None:
-    """Append texts to an array, many of them in one step: one by one, twice as many take four times as long."""
+    """Append texts to an array, many in one step: one by one takes quadratic time."""
     if len(texts) < _MANY:
         array.extend(texts)
         return
@@ -118,26 +117,26 @@ def append_all(array: Array, texts: Sequence[str]) -> None:
     parts: list[str | Whitespace] = []
     for text in texts:
         parts += (text, Whitespace(","), Whitespace(f"\n{indentation}"))
-    parts[-1:] = [] if lines else [Whitespace("\n")]  # the bracket has a line of its own
+    parts[-1:] = [] if lines else [Whitespace("\n")]  # put the bracket on its own line
     array.add_line(*parts, indent=indentation, add_comma=False)
 
 
-def remove_all(entries: Any, places: Sequence[int]) -> None:  # noqa: ANN401 - as above
-    """Remove what stands at some places, in their order; what stands side by side goes in one step."""
-    end = len(places)
+def remove_all(entries: Any, indices: Sequence[int]) -> None:  # noqa: ANN401 - as above
+    """Remove entries by sorted indices, consecutive ones in one step."""
+    end = len(indices)
     while end:
         start = end - 1
-        while start and places[start - 1] == places[start] - 1:
+        while start and indices[start - 1] == indices[start] - 1:
             start -= 1
         if isinstance(entries, Array):
-            del entries[places[start] : places[end - 1] + 1]
+            del entries[indices[start] : indices[end - 1] + 1]
         else:
-            for place in reversed(places[start:end]):
-                del entries[place]
+            for index in reversed(indices[start:end]):
+                del entries[index]
         end = start
 
 
 def exclude_pattern(path: str) -> str:
-    """Return the pattern of ``[files] exclude`` that matches one file, or all in a folder (``a/``), and no more."""
+    """Return the ``exclude`` pattern for exactly one file or folder (``a/``)."""
     escaped = _SPECIAL.sub(lambda match: "\\" + match[0], path)
     return f"/{escaped[:-1]}\\ " if escaped.endswith(" ") else f"/{escaped}"

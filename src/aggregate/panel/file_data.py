@@ -1,4 +1,4 @@
-"""One file for the page: its source beside a view of it, its definitions and slices; and the project's screenshots."""
+"""A file's data for the page (source, view, definitions, slices), and screenshots."""
 
 import base64
 import binascii
@@ -24,13 +24,11 @@ from aggregate.prompt import Request, ResolvedFile, SavedCounts, find_screenshot
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Screenshot
 
-# The views whose sizes are told whatever the entry says; of the others an entry has to say what to show.
+# Views whose sizes are always reported; others need masks or slices.
 _COUNTED: Final = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
-# Of a file that are listed: a generated one may have more, which nobody clicks one by one.
-_MOST_DEFINITIONS: Final = 5_000
-# Of a file that is shown: a page with more of it than that is slow, and nobody reads it.
-_MOST_CHARACTERS: Final = 5_000_000
-_MOST_REASONS: Final = 12  # Reasons for a score that are listed
+_MOST_DEFINITIONS: Final = 5_000  # listed; only generated files have more
+_MOST_CHARACTERS: Final = 5_000_000  # of a displayed file; more is slow
+_MOST_REASONS: Final = 12  # listed for a score
 
 
 def file_data(
@@ -42,10 +40,10 @@ def file_data(
     choice: FileChoice | None,
     count: SavedCounts,
 ) -> dict[str, Any]:
-    """Return what the page shows of a file."""
+    """Return the page's data of a file."""
     if len(source.text) > _MOST_CHARACTERS:
         size = f"{len(source.text):,} characters"
-        source = SourceFile("", error=f"too large to be shown here: {size}; its view still counts")
+        source = SourceFile("", error=f"too large to display: {size}; its view still applies")
         file = file.with_slices([])
     text = source.text
     if source.error:
@@ -73,10 +71,10 @@ def file_data(
         "definitions": _definitions(file, text),
         "slices": list(_slices(file, text)),
         "sizes": _sizes(file, text, count) if not source.error else {},
-        # First and last lines in which secrets were found; these are replaced here too.
+        # First and last lines of runs with replaced secrets.
         "redacted": [[first, last] for first, last in source.redacted],
         "score": choice.score if choice else None,
-        "evidence": [[told_reasons([each]), round(each.weight, 4)] for each in reasons],
+        "evidence": [[told_reasons([reason]), round(reason.weight, 4)] for reason in reasons],
         "error": source.error or file.problem,
     }
 
@@ -92,7 +90,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _origins(view: View, source: str) -> list[int]:
-    """Return for each line of a view the line of the file that it shows, ``0`` for one that was made."""
+    """Return the file's line per line of a view (0: generated)."""
     count = len(_lines(view.text))
     if view.text == source:
         return list(range(1, count + 1))
@@ -110,7 +108,7 @@ def _definitions(file: ResolvedFile, text: str) -> list[dict[str, Any]]:
         return []
     try:
         definitions = in_child(read_definitions, text, language).definitions
-    except AggregateError:  # it takes the parser too long; its views say so
+    except AggregateError:  # parsing takes too long, as its views report
         return []
     return [
         {
@@ -128,25 +126,25 @@ def _definitions(file: ResolvedFile, text: str) -> list[dict[str, Any]]:
 
 def _slices(file: ResolvedFile, text: str) -> Iterator[dict[str, Any]]:
     slices = file.item.custom_slices
-    places = FuzzyAnchor.resolve_all(slices, text) if slices else []
-    for number, (piece, place) in enumerate(zip(slices, places, strict=True)):
+    matches = FuzzyAnchor.resolve_all(slices, text) if slices else []
+    for number, (piece, match) in enumerate(zip(slices, matches, strict=True)):
         start, end = line_numbers(piece) or (0, 0)
-        if not place.found:
+        if not match.found:
             state = "stale"
         elif not has_anchor(piece):
             state = "anchorless"
         else:
-            state = "exact" if place.state is AnchorState.FRESH else "moved"
-        candidate = place.candidates[0] if place.candidates else None
+            state = "exact" if match.state is AnchorState.FRESH else "moved"
+        candidate = match.candidates[0] if match.candidates else None
         yield {
             "id": number,
-            "start": place.start_line if place.found else start,
-            "end": place.end_line if place.found else end,
+            "start": match.start_line if match.found else start,
+            "end": match.end_line if match.found else end,
             "tag": str(piece.get("tag") or ""),
             "comment": str(piece.get("comment") or ""),
             "state": state,
             "candidate": {"start": candidate[0], "end": candidate[1]} if candidate else None,
-            "why": place.reason,
+            "why": match.reason,
         }
 
 
@@ -163,12 +161,10 @@ def _sizes(file: ResolvedFile, text: str, count: SavedCounts) -> dict[str, int]:
     }
 
 
-# Of a new screenshot: a screen of 4K pixels has less as PNG, and hardly a provider takes more.
+# Of a new screenshot: a 4K screen has fewer as PNG, and few providers take more.
 MOST_BYTES: Final = 10_000_000
-# Where new ones go if the configuration names no folder of its own for them.
-_FOLDER: Final = "screenshots"
-# Characters of a file's name that are kept: enough to tell it, and far from any system's limit.
-_MOST_NAME: Final = 60
+_FOLDER: Final = "screenshots"  # of new ones, unless the configuration has another folder
+_MOST_NAME: Final = 60  # characters of a file's name
 _SUFFIXES: Final = {
     "image/png": ".png",
     "image/jpeg": ".jpg",
@@ -187,42 +183,39 @@ def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple
 
 
 def known_images(request: Request, draft: Draft) -> tuple[Screenshot, ...]:
-    """Return the screenshots of a draft's request, and those that were switched off since the start."""
+    """Return the draft's screenshots, also those switched off."""
     images = (*images_of(request, draft.images), *images_of(request))
     return tuple({image.path: image for image in images}.values())
 
 
 def image_data(request: Request, draft: Draft, path: str) -> tuple[bytes, str]:
-    image = next(
-        (each for each in known_images(request, draft) if each.path == path and each.file), None
-    )
+    files = {image.path: image.file for image in known_images(request, draft) if image.file}
     try:
-        data = read_bytes(image.file, limit=CONTENT_BYTES) if image else b""
+        data = read_bytes(files[path], limit=CONTENT_BYTES) if path in files else b""
     except (OSError, ValueError):
         data = b""
     header = read_image_header(data)
     if header is None:
-        raise ToolError(f"there is no screenshot {path[:100]!r}")
+        raise ToolError(f"no such screenshot: {path[:100]!r}")
     return data, header.media_type
 
 
 def add_image(request: Request, encoded: str, name: str = "") -> Path:
-    """Write a new screenshot into the project, under a name that is free; return where it lies.
+    """Write a screenshot under a free name; return its path.
 
-    It goes into the folder that the configuration names for screenshots, or, where that is the project's own, into one
-    called ``screenshots``.
+    Into the configured folder of screenshots; if that is the project's folder, into ``screenshots``.
     """
     try:
         data = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
-        raise ToolError('the screenshot is no base64: send its bytes so as "data"') from None
+        raise ToolError('the screenshot is not base64: encode its bytes in "data"') from None
     if len(data) > MOST_BYTES:
         raise ToolError(
             f"the screenshot has {len(data):,} bytes, more than {MOST_BYTES:,}: make it smaller"
         )
     header = read_image_header(data)
     if header is None:
-        raise ToolError("this is no PNG, JPEG, GIF or WebP image: convert it into one")
+        raise ToolError("this is not a PNG, JPEG, GIF or WebP image: convert it")
     folder = request.screenshot_dir
     if folder.resolve() == request.shown_from.resolve():
         folder = folder / _FOLDER

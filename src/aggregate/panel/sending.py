@@ -1,4 +1,4 @@
-"""Sending from the page: first the plan and what it costs, then, only for that plan, the request."""
+"""Send from the page: first plan a request with its cost, then send that plan."""
 
 import secrets
 import threading
@@ -14,10 +14,10 @@ from aggregate.prompt import for_reader
 from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window
 
-_MOST_PLANS: Final = 4  # Plans that wait to be sent; a page shows one
-_MOST_MESSAGE: Final = 200_000  # Characters of a message
+_MOST_PLANS: Final = 4  # unsent plans; a page shows one
+_MOST_MESSAGE: Final = 200_000  # characters
 _NO_MODEL: Final = (
-    "no model is chosen: choose one here, or name one under [send] in the configuration"
+    "no model is chosen: choose one here, or set one under [send] in the configuration"
 )
 
 
@@ -35,9 +35,9 @@ class Sender:
         self._spent = Charge()
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> dict[str, Any]:
-        """Plan the request that says ``message``; nothing is written or sent. By default the configuration chooses."""
+        """Plan a request without writing or sending anything."""
         if not message.strip() or len(message) > _MOST_MESSAGE:
-            raise ToolError("the message is empty, or far too long: say something")
+            raise ToolError("the message is empty or far too long: change it")
         edited = self._session.now().edited
         draft, project = edited.current, edited.project
         selection = replace(_selection(model), persona=persona, discussion=draft.discussion)
@@ -55,7 +55,7 @@ class Sender:
         warnings = for_reader(turn.warnings)
         if draft.turns_out or not draft.has_history:
             warnings.append(
-                "turns that are switched off here are sent: a discussion goes as a whole"
+                "turns switched off here are sent too: a discussion is always sent whole"
             )
         plan = secrets.token_urlsafe(16)
         if has_key:
@@ -66,7 +66,7 @@ class Sender:
         data = turn.data
         return {
             **data,
-            "plan": plan if has_key else "",  # sending needs it, which holds once
+            "plan": plan if has_key else "",  # needed to send, valid once
             "cached": data["expected"]["cache_read"],
             "window": context_window(turn.client.model),
             "key": has_key,
@@ -75,9 +75,9 @@ class Sender:
         }
 
     def end(self) -> None:
-        """End all requests that are under way, and any that follows; what has come of an answer is kept.
+        """End all running and later requests, storing partial answers.
 
-        It takes no lock of its own: the handler of Ctrl-C calls it.
+        Takes no lock, since the handler of Ctrl-C calls it.
         """
         self._has_ended = True
         for stop in tuple(self._sent.values()):
@@ -86,16 +86,16 @@ class Sender:
     def send(
         self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
     ) -> str:
-        """Send a plan, once; return what is said of it at the end. ``on_notice`` tells of waits for the provider."""
+        """Send a plan once; return a summary. ``on_notice`` reports waits for the provider."""
 
-        def tell_wait(seconds: float, error: ProviderError) -> None:
+        def report_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")
 
         with self._lock:
             turn = self._plans.pop(plan, None)
             if turn is None:
-                raise ToolError("this plan was sent already, or is forgotten: plan again")
-            client, stop = turn.client.stoppable(tell_wait)
+                raise ToolError("this plan was already sent or dropped: plan again")
+            client, stop = turn.client.stoppable(report_wait)
             self._sent[plan] = stop
             if self._has_ended:
                 stop()
@@ -130,7 +130,7 @@ class Sender:
             return self._all_ended.wait_for(lambda: not self._sent, seconds)
 
     def stop(self, plan: str) -> None:
-        """End the request of a plan, or forget a plan that was not sent yet; what has come of the answer is kept."""
+        """End a plan's request and store its part, or drop the plan."""
         with self._lock:
             self._plans.pop(plan, None)
             if plan in self._sent:
@@ -138,7 +138,7 @@ class Sender:
 
 
 def _selection(model: str) -> ModelSelection:
-    """Return who is asked: the part before a slash is a provider if it is one's name."""
+    """Parse MODEL, PROVIDER or PROVIDER/MODEL."""
     provider, slash, name = model.partition("/")
     if slash and provider in NAMES:
         return ModelSelection(provider=provider, model=name)

@@ -1,4 +1,4 @@
-"""The panel as a program: a server on this machine, the browser opened, the disk watched, until Ctrl-C."""
+"""Run the panel: serve locally, open the browser, watch the disk, until Ctrl-C."""
 
 import json
 import os
@@ -28,20 +28,19 @@ from aggregate.panel.session import Session
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
 
-_HOST: Final = "127.0.0.1"  # which no other machine reaches
+_HOST: Final = "127.0.0.1"
 _TOKEN_BYTES: Final = 24
-_MOST_STATE: Final = 10_000  # Bytes of the file with the key
-# How long the end waits for files with what has come of answers; they are small.
-_KEEP_SECONDS: Final = 5.0
-_LOOK_SECONDS: Final = 0.5  # How soon the watch ends once the session has
+_MOST_STATE: Final = 10_000  # bytes of the file with the key
+_STORE_SECONDS: Final = 5.0  # to store partial answers at the end
+_CHECK_SECONDS: Final = 0.5  # until the watch notices the end of the session
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the panel was, and is again after a restart, so that pages that are open find it."""
+    """Port and key of the panel, reused so that pages reconnect."""
 
-    key: str  # what its cookies are made of
-    port: int = 0  # any that is free
+    key: str  # of its cookies
+    port: int = 0  # 0 for any free port
 
     @classmethod
     def of(cls, folder: Path) -> "Address":
@@ -54,7 +53,7 @@ class Address:
         return last if is_usable else cls(_new_token())
 
     def keep(self, folder: Path) -> None:
-        """Keep the address for the next start; where that cannot be, open pages have to be opened again then."""
+        """Store the address for the next start; if that fails, pages must be opened again."""
         with suppress(OutputError):
             replace_own(_state_file(folder), json.dumps(asdict(self)))
 
@@ -97,20 +96,20 @@ def serve_panel(
         return  # as it is meant to end
     finally:
         panel.end()
-        panel.wait(_KEEP_SECONDS)
+        panel.wait(_STORE_SECONDS)
         session.close()
         session.index.flush()
         if session.draft.is_dirty:
-            say("what was changed on the page and not saved is gone")
+            say("unsaved changes of the page are lost")
 
 
 def open_listener(port: int | None, last: int) -> socket.socket:
-    """Return a socket that listens: at the port that is asked for, else at the last one, else at any."""
-    tried = [port] if port is not None else [last, 0]
+    """Return a listening socket at ``port``, else the last or any free port."""
+    ports = [port] if port is not None else [last, 0]
     problem = ""
-    for number in tried:
+    for number in ports:
         listener = socket.socket()
-        if os.name == "posix":  # elsewhere it would let two programs share a port
+        if os.name == "posix":  # on Windows this would let two programs share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((_HOST, number))
@@ -121,24 +120,24 @@ def open_listener(port: int | None, last: int) -> socket.socket:
         else:
             return listener
     raise ConfigError(
-        f"cannot listen on {_HOST} at port {tried[0]}: {problem}: name another one with --port"
+        f"cannot listen on {_HOST} at port {ports[0]}: {problem}: choose another one with --port"
     )
 
 
 def watch_disk(session: Session, say: Callable[[str], None]) -> None:
-    """Tell a session of what changes on the disk, until it is closed; say where that cannot be, or not at once."""
+    """Report changes on the disk to a session until it is closed."""
     try:
         while not session.is_closed:
             _watch_folder(session, session.base_dir, say)
     except Exception as error:  # the page goes on without
-        say(f"changes on the disk do not show any more, which is a fault of ours: {error!r}")
+        say(f"changes on the disk are not shown any more, internal error: {error!r}")
         raise
     finally:
         session.unwatched()
 
 
 def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> None:
-    """Tell a session of changes below ``root`` until it is closed, or its files lie below another folder."""
+    """Report changes below ``root`` while it is the session's."""
 
     def is_wanted() -> bool:
         return not session.is_closed and session.base_dir == root
@@ -153,13 +152,13 @@ def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> N
                 last, composed = composed, session.view.composed
                 if composed is not None and composed is not last:
                     watch.watch_files(single_files(composed))
-                if changes := watch.wait(_LOOK_SECONDS):
+                if changes := watch.wait(_CHECK_SECONDS):
                     session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
     except (OSError, ConfigError) as error:
-        say(f"changes on the disk do not show until you reload: {error}")
+        say(f"changes on the disk are not shown until you reload: {error}")
         session.unwatched()
         while is_wanted():
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_CHECK_SECONDS)
 
 
 class _Server(uvicorn.Server):
@@ -180,7 +179,7 @@ def server(app: App, end: Callable[[], None]) -> uvicorn.Server:
         lifespan="off",
         server_header=False,
         ws="none",
-        proxy_headers=False,  # whoever asks could say that somebody else does
+        proxy_headers=False,  # clients could fake their address
         timeout_graceful_shutdown=1,
     )
     return _Server(config, end)

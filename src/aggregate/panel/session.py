@@ -1,4 +1,4 @@
-"""One project that a page edits: its draft, its prompt, and what happens on the disk meanwhile."""
+"""The project of a page: its draft, its prompt, and changes on the disk."""
 
 import os
 import secrets
@@ -30,21 +30,20 @@ from aggregate.project.index import Index, user_index
 from aggregate.prompt import Composer, ResolvedFile, SavedCounts, redact_file, scope_of
 from aggregate.sending import LoggedRequest, recent_requests
 
-# Files that an event names; after more the page asks for the table anyway.
-_MOST_PATHS: Final = 100
-_LISTING_SECONDS: Final = 20.0  # Who asks for the table while it is made waits so long at most
-# The revision of a table of names alone, so that who has it asks for all that the first prompt changes.
+_MOST_PATHS: Final = 100  # of an event; for more the page reloads the table anyway
+_LISTING_SECONDS: Final = 20.0  # longest wait for the first table
+# Revision of the table of names before the first prompt, which changes all rows.
 _NOTHING_COMPOSED: Final = 0
 
-# ``version``, ``revision``, ``composed``, ``what`` has changed and, of the disk, the ``paths``.
+# ``version``, ``revision``, ``composed``, kind of change (``what``) and changed ``paths``.
 Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    composed: ComposedDraft | None = None  # the last prompt that could be composed
+    composed: ComposedDraft | None = None  # the last valid prompt
     revision: int = 0
-    error: str = ""  # why the newest draft cannot be composed
+    error: str = ""  # of the newest draft
     marks: CacheMarks = field(default_factory=CacheMarks)
     listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
 
@@ -56,20 +55,20 @@ class SessionState(NamedTuple):
 
 
 class Session:
-    """What one page edits. Methods may be called from any thread; nothing is written but by ``save`` and what it names.
+    """Thread-safe state of a page. Only saving methods write files.
 
     Args:
-        config: The configuration's path; it need not exist.
-        index: What is known of files; by default the user's.
-        on_event: Told of each change, on whatever thread.
-        composer: Composes requests with that index; by default a new one.
+        config: The configuration's path, which may be missing.
+        index: By default the user's.
+        on_event: Called for each change, on any thread.
+        composer: By default a new one with that index.
 
     Attributes:
-        version: Random, another one for each start.
-        revision: Counts each change of the draft and of the disk, and what is shown anew without one.
-        models: What prompts are compared with, as ``priced_models`` gives them; empty until they are known.
-        is_closed: Whether the work in the background has ended, or is about to.
-        problem: What goes wrong beside the prompt, ``""`` for nothing.
+        version: Random for each start.
+        revision: Counts changes of the draft and of the disk, and recompositions.
+        models: Result of ``priced_models``, empty until it is loaded.
+        is_closed: The background work has ended or will end.
+        problem: An error besides the prompt, ``""`` for none.
     """
 
     def __init__(
@@ -115,46 +114,46 @@ class Session:
             return SessionState(self.revision, copy(self.draft), self.view)
 
     def edit(self, edits: list[Edit], *, step: str = "") -> None:
-        """Change the draft; what has the same ``step``, while somebody types, is undone in one."""
+        """Change the draft; edits with the same ``step`` (typing) are undone together."""
         with self._lock:
             draft = apply_edits(self.draft.current, edits, self._surroundings())
             if self.draft.take(draft, step=step):
-                self._is_taken()
+                self._draft_changed()
 
     def undo(self) -> None:
         with self._lock:
             if self.draft.undo():
-                self._is_taken()
+                self._draft_changed()
 
     def redo(self) -> None:
         with self._lock:
             if self.draft.redo():
-                self._is_taken()
+                self._draft_changed()
 
     def reload(self) -> None:
         with self._lock:
             self.draft.reload()
             self._disk.look_anew()
-            self._is_taken("config")
+            self._draft_changed("config")
 
     def save(self) -> str:
         with self._lock:
             sentence = self.draft.save()
-            self._is_written()
+            self._config_written()
         return sentence
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
         with self._lock:
             self.draft.save_preset(name, description=description, scope=scope)
-            self._is_written()
+            self._config_written()
 
     def add_image(self, encoded: str, name: str) -> str:
-        """Write a new screenshot into the project and show it; return its path as the page shows it."""
+        """Write and include a screenshot; return its path."""
         with self._lock:
             request = self.draft.current.request(self.project)
             path = display_path(add_image(request, encoded, name), request.shown_from)
-            if path in {image.path for image in images_of(request)}:  # a glob stands for it
-                self._is_taken()
+            if path in {image.path for image in images_of(request)}:  # matched by a glob
+                self._draft_changed()
             else:
                 self.edit([{"op": "screenshot", "path": path, "on": True}])
         return path
@@ -162,16 +161,16 @@ class Session:
     def _surroundings(self) -> Surroundings:
         return Surroundings(self.config, self._selected_now, self.view.listed, self._text_of)
 
-    def _is_written(self) -> None:
-        """Compose anew what the configuration, which was written here, may stand in."""
+    def _config_written(self) -> None:
+        """Compose again: the prompt may contain the configuration itself."""
         path = display_path(real_path(self.config), self.base_dir)
         self._disk.note([path], self.view.listed, self.base_dir)
-        self._is_taken("config")
+        self._draft_changed("config")
 
-    def _is_taken(self, what: str = "draft") -> None:
+    def _draft_changed(self, kind: str = "draft") -> None:
         self.revision += 1
         self._wanted.set()
-        self._tell(what)
+        self._send_event(kind)
 
     # --- the prompt
 
@@ -179,13 +178,13 @@ class Session:
         if not only_if_due or self.view.revision < self.revision:
             self.compose()
         if self.view.error or self.view.composed is None:
-            raise ToolError(self.view.error or "there is no prompt yet: try again")
+            raise ToolError(self.view.error or "the prompt is not ready: try again")
         return self.view.composed
 
     def fit(
         self, budget: int | str | None, *, is_released: bool, since: int | None = None
     ) -> dict[str, Any]:
-        """Compose the draft for another budget, while a slider moves; where it is released, that is a step."""
+        """Compose for another budget while a slider moves."""
         edits: list[Edit] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
@@ -203,11 +202,11 @@ class Session:
                         self.draft.take(draft)
                     self.revision += 1
                     self._show(composed, self.revision)
-                elif is_released:  # an edit came meanwhile: the budget is set beside it
+                elif is_released:  # after a concurrent edit: set the budget only
                     self.edit(edits)
                 fitted = {"prompt": self.prompt(), "files": self._table.data(since)}
         if is_released:
-            self._tell("composed")
+            self._send_event("composed")
         return fitted
 
     def prompt(self) -> dict[str, Any]:
@@ -227,14 +226,15 @@ class Session:
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
         file, source = redact_file(file, source, draft.redaction(project))
-        shown = None
+        rendered = None
         if composed is not None and view.revision == revision and composed.tokens.files.get(path):
-            shown = next((each for each in composed.composition.files if each.path == path), None)
+            files = composed.composition.files
+            rendered = next((other for other in files if other.path == path), None)
         data = file_data(
             file,
             source,
             mode=mode,
-            shown=shown,
+            shown=rendered,
             choice=composed.choices.get(path) if composed else None,
             count=self._count,
         )
@@ -248,10 +248,10 @@ class Session:
         return source.text
 
     def _resolved(self, path: str, draft: Draft) -> ResolvedFile:
-        """Return the file that the page names; nothing else than the files of the table can be named."""
+        """Return the page's file, which must be in the table."""
         file = self._selected_now(draft).get(path) or self.view.listed.get(path)
         if file is None:
-            raise ToolError(f"there is no file {path[:200]!r} in this project")
+            raise ToolError(f"no such file in this project: {path[:200]!r}")
         return file
 
     def _selected_now(self, draft: Draft) -> Mapping[str, ResolvedFile]:
@@ -273,7 +273,7 @@ class Session:
         self._wanted.set()
 
     def catch_up(self) -> None:
-        """Look at the whole disk anew: nobody has told of what was changed before it was watched."""
+        """Check the whole disk, since earlier changes were not watched."""
         with self._lock:
             is_saved = self.draft.is_as_read()
         if not is_saved:
@@ -305,15 +305,15 @@ class Session:
                 self._disk.note(shown, self.view.listed, base)
             self.revision += 1
         self._wanted.set()
-        self._tell("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
+        self._send_event("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
 
     def _follow_config(self) -> None:
         with self._lock:
             try:
                 self.draft.follow()
-            except ConfigError:  # the draft stays, and the page is told
+            except ConfigError:  # the draft stays, and the page shows the problem
                 return
-        self._tell("config")
+        self._send_event("config")
 
     def _work(self) -> None:
         while True:
@@ -325,26 +325,26 @@ class Session:
             self._price_models()
 
     def _price_models(self) -> None:
-        """Find out what the page compares the prompt with; what goes wrong there is a warning."""
+        """Load the models that the page lists; a failure is a warning."""
         if self.models:
             return
         problem = ""
         try:
-            from aggregate.sending.clients import priced_models  # half a second, behind the page
+            from aggregate.sending.clients import priced_models  # takes half a second
 
             self.models = [model._asdict() for model in priced_models(self.project)]
-        except Exception as error:  # noqa: BLE001 - without this thread the page would stand still
-            problem = f"beside the prompt: {' '.join(str(error).split()) or repr(error)}"
+        except Exception as error:  # noqa: BLE001 - this thread must not end
+            problem = f"the models cannot be listed: {' '.join(str(error).split()) or repr(error)}"
         if self.models or problem != self.problem:
             self.problem = problem
-            self._tell("composed")
+            self._send_event("composed")
 
     def compose(self) -> None:
-        """Compose the newest draft, list files where that is needed, and show both."""
+        """Compose the newest draft, list files if necessary, and show both."""
         with self._composer.lock:
             with self._lock:
                 if self.view.revision == self.revision:
-                    self.revision += 1  # a page that was shown that one asks for what is newer
+                    self.revision += 1  # so that pages load the new result
                 draft, project, revision = self.draft.current, self.project, self.revision
                 changed, must_list = self._disk.take()
                 disk = self._disk.number
@@ -359,14 +359,14 @@ class Session:
                 self._show(composed, revision)
             except AggregateError as mistake:
                 error = " ".join(str(mistake).split())
-            except Exception as fault:  # noqa: BLE001 - the page says so; the next draft may be composed
-                error = f"this cannot be composed, which is a fault of ours: {fault!r}"
+            except Exception as fault:  # noqa: BLE001 - shown on the page; the next draft may work
+                error = f"composing failed, internal error: {fault!r}"
             if error:
                 with self._lock:
                     self._disk.look_anew(must_list=must_list)
                     self.view = replace(self.view, error=error, revision=revision)
         self._listed.set()
-        self._tell("composed")
+        self._send_event("composed")
 
     def _list(
         self, draft: Draft, project: Project, *, must_list: bool, changed: Iterable[str] | None
@@ -380,10 +380,10 @@ class Session:
             with self._lock:
                 self._table.show_names(_NOTHING_COMPOSED)
             self._listed.set()
-            self._tell("disk")
+            self._send_event("disk")
 
     def _show(self, composed: ComposedDraft, revision: int) -> None:
-        """Let the page see a prompt beside the one that was sent or written last."""
+        """Show a prompt, compared with the last one sent or written."""
         marks = cache_marks(composed, self._logged)
         rows = self._table.rows(composed, marks, self.view.composed)
         with self._lock:
@@ -401,5 +401,5 @@ class Session:
             "paths": [*paths],
         }
 
-    def _tell(self, what: str, paths: Iterable[str] = ()) -> None:
+    def _send_event(self, what: str, paths: Iterable[str] = ()) -> None:
         self.on_event(self.event(what, paths))

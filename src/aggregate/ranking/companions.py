@@ -7,7 +7,8 @@ from typing import Final
 
 from aggregate.ranking.evidence import Evidence, best_keys
 from aggregate.ranking.inquiry import Inquiry
-from aggregate.ranking.paths import PathKind
+from aggregate.ranking.kind_evidence import CHANGELOG
+from aggregate.ranking.paths import DOCUMENT_SUFFIXES, PathKind
 from aggregate.ranking.terms import term_list
 
 # Name of the evidence and most files, by kind of file.
@@ -58,7 +59,7 @@ def companions(
             if value > _REQUESTED
             and inquiry.kinds[file] is kind
             and name not in excluded
-            and not (kind is PathKind.DOCUMENT and inquiry.files[file].is_code)
+            and (kind is PathKind.TEST or _is_page(inquiry.files[file].path))
         ]
         values, matched = _match_sources(inquiry, files, names)
         best = best_keys({file: sums[file] + 2 * value for file, value in values.items()}, most)
@@ -70,6 +71,12 @@ def companions(
             )
         )
     return evidences
+
+
+def _is_page(path: str) -> bool:
+    """Return whether a document is prose; a changelog is not counted, since it mentions every source."""
+    suffix = path.rpartition("/")[2].partition(".")[2].rpartition(".")[2]
+    return (not suffix or suffix.lower() in DOCUMENT_SUFFIXES) and not CHANGELOG.search(path)
 
 
 def _match_sources(

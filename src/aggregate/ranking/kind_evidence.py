@@ -62,7 +62,7 @@ _CHORES: Final = {
     ),
 }  # tasks all over a project or outside its source, by words of the first line
 # Documents naming everything in a project; only these words ask for them.
-_CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
+CHANGELOG = re.compile(r"(?:^|/)(?:changelogs?|changes|history|news)(?:\.\w+|/|$)", re.IGNORECASE)
 _OF_CHANGES = frozenset(term_list("changelog changelogs history news"))
 _README = re.compile(r"(?:^|/)readme(?:\.\w+)?$", re.IGNORECASE)
 _BESIDE = frozenset({PathKind.TEST, PathKind.EXAMPLE, PathKind.BENCHMARK, PathKind.VENDORED})
@@ -99,7 +99,7 @@ def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evide
         if kind is PathKind.SOURCE:
             continue
         is_document = kind is PathKind.DOCUMENT
-        if is_document and not mentions_changelog and _CHANGELOG.search(facts.path):
+        if is_document and not mentions_changelog and CHANGELOG.search(facts.path):
             penalty = 1.0
         if penalty:
             values = tests if kind is PathKind.TEST else auxiliary

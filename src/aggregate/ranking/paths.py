@@ -70,7 +70,7 @@ _DOCUMENT_NAMES = frozenset(
     code_of_conduct notice todo
     """.split()  # noqa: SIM905 - a line for each word would fill a page
 )
-_DOCUMENT_SUFFIXES = frozenset(
+DOCUMENT_SUFFIXES = frozenset(
     [*"123456789", "md", "mdx", "markdown", "rst", "adoc", "txt", "tex", "org"]
 )
 _GENERATED_ENDS = (
@@ -137,7 +137,7 @@ def _kind_of_name(name: str) -> PathKind:
     is_settings = suffix in _SETTINGS_SUFFIXES or first in _SETTINGS_NAMES
     if is_settings or lower.startswith(".") or _REQUIREMENTS.match(lower):
         return PathKind.GENERATED if is_generated else PathKind.SETTINGS
-    if suffix in _DOCUMENT_SUFFIXES or first in _DOCUMENT_NAMES:
+    if suffix in DOCUMENT_SUFFIXES or first in _DOCUMENT_NAMES:
         return PathKind.DOCUMENT
     if is_generated:
         return PathKind.GENERATED

@@ -63,8 +63,8 @@ def test_what_cannot_be_merged_is_named() -> None:
     assert result.value == {"a": 1, "b": 2}
     assert result.warnings == (
         "B: not merged: the text does not begin as JSON",
-        "main-3: not merged: a list is no object",
-        "main-4: not merged: a int is no object",
+        "main-3: not merged: a list is not an object",
+        "main-4: not merged: a int is not an object",
     )
 
 
@@ -84,11 +84,11 @@ def test_keys_with_several_values_are_named() -> None:
     result = merged("merge", {"a": 1, "b": {"c": 1}, "same": 1}, {"a": 2, "b": {"c": 2}, "same": 1})
     assert result.value == {"a": 2, "b": {"c": 2}, "same": 1}
     assert result.warnings == (
-        "merge: 2 keys had more than one value, the last one stands: a, b.c",
+        "merge: 2 keys had more than one value, the last one counts: a, b.c",
     )
     many = merged("merge", dict.fromkeys("abcdefg", 1), dict.fromkeys("abcdefg", 2))
     assert many.warnings == (
-        "merge: 7 keys had more than one value, the last one stands: a, b, c, d, e, ...",
+        "merge: 7 keys had more than one value, the last one counts: a, b, c, d, e, ...",
     )
 
 

@@ -91,7 +91,7 @@ def test_a_search_says_where_it_found_nothing_to_search(tools: ToolRegistry) -> 
     assert {one.partition(":")[0] for one in found["matches"]} == {"src/add.py"}
     for folder in ("sources", "ignored.txt", ".env", "link.txt"):
         error = tools.run("search_files", {"text": "add", "folder": folder})["error"]
-        assert error == f'"{folder}" is no folder of the project with files that may be read'
+        assert error == f'"{folder}" is not a folder of the project with readable files'
     error = tools.run("list_directory", {"path": "notes.md"})["error"]
     assert error == '"notes.md" is a file: read_file shows it'
 
@@ -151,7 +151,7 @@ def test_no_path_escapes(tools: ToolRegistry, parts: list[str], glue: str, name:
 
 def test_roots_must_exist(tmp_path: Path) -> None:
     """A root that is no folder is a mistake of the host."""
-    with pytest.raises(ToolError, match="there is no such folder"):
+    with pytest.raises(ToolError, match="no such folder"):
         standard_tools(roots=[tmp_path / "none"])
 
 

@@ -157,8 +157,8 @@ def test_what_cannot_be_replaced_is_told(project: Path) -> None:
     made = act(project, packs, model)
     nearest, twice, exists, outside, hook, secret, reminder = model.told
     assert nearest.endswith("the nearest lines are:\n    return a - b")
-    assert "old stands there 2 times, from lines 2, 6: give more lines around it" in twice
-    assert "is there already: change it with replace_text" in exists
+    assert "old occurs 2 times, from lines 2, 6: give more lines around it" in twice
+    assert "exists: change it with replace_text" in exists
     assert all("error: " in each for each in (outside, hook, secret))
     assert reminder.startswith("You have changed no file.")
     assert (made.status, made.commit, made.unchanged) == (RunStatus.SUCCESS, "", True)
@@ -312,9 +312,7 @@ class Scripts:
     told: list[str] = field(default_factory=list)
 
     def run(self, **options: Any) -> Any:
-        worker = ScriptedWorker(
-            {name: (reply,) for name, reply in self.answers.items()}, terms_of(self.folder)
-        )
+        worker = ScriptedWorker(self.answers, terms_of(self.folder))
         chosen = RunOptions(database=self.database, terms=terms_of(self.folder), **options)
         return conduct(self.project, TRACK, worker, options=chosen, tell=self.told.append)
 
@@ -425,9 +423,7 @@ def test_a_conflict_runs_again_on_the_merged_tree(tmp_path: Path) -> None:
         {name: edit("    return 1", f"    # {name}\n    return 1") for name in names},
     )
     events: list[str] = []
-    worker = ScriptedWorker(
-        {name: (reply,) for name, reply in run.answers.items()}, terms_of(run.folder)
-    )
+    worker = ScriptedWorker(run.answers, terms_of(run.folder))
     options = RunOptions(database=run.database, terms=terms_of(run.folder))
     result = conduct(
         run.project,

@@ -105,7 +105,7 @@ def test_calls_of_one_turn(root: Path) -> None:
     assert attempt(root, model).status is RunStatus.SUCCESS
     first, lost, unknown = model.told[0].replace("\n\n\n", "\n\n").split("\n\n")
     assert "forty-two" in first
-    assert lost.startswith('error: "lost.txt" is no file of the project that may be read')
+    assert lost.startswith('error: "lost.txt" is not a readable file of the project')
     assert unknown.startswith("error: malformed call: there is no tool 'fly'")
 
 

@@ -22,7 +22,7 @@ def _answer(status: int, **body: Any) -> Callable[[Route], None]:
 
 FAILURES: dict[str, tuple[Callable[[Route], None], str]] = {
     "broken": (_answer(500, body="<h1>oh</h1>"), "The server answered 500"),
-    "fault": (_answer(500, json={"error": "a fault of ours: X"}), "a fault of ours: X"),
+    "fault": (_answer(500, json={"error": "internal error: X"}), "internal error: X"),
     "gone": (lambda route: route.abort(), "does not answer"),
     "conflict": (
         _answer(409, json={"error": "it was changed", "conflict": True}),

@@ -1,8 +1,7 @@
-"""The answer among what steps gave: data rather than words about data, and no model is asked for it.
+"""The answer among the results of steps, chosen by their types without a model (rules D-60 to D-74, X-3, X-5).
 
-It is chosen in this order (rules D-60 to D-74, X-3, X-5): a text with exactly as many lines as the goal asks for; else
-what sub-tasks gave; else the newest text of Python, of a model, of anything else; else a number for a goal that counts;
-else the last result that succeeded. Everything is looked at by its type, newest first.
+The order: a text with as many lines as the goal asks for; results of sub-tasks; the newest text of Python, of a model,
+of others; a number for a goal that counts; the last result that succeeded.
 """
 
 import json
@@ -27,10 +26,9 @@ from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
 
 logger: Final = logging.getLogger(__name__)
 
-# Bytes of JSON from which detailed results are shortened, and the length of a list that then goes (rule D-74)
-DETAIL_LIMIT: Final = 10_000
-LIST_LIMIT: Final = 500
-# How answers begin that explain instead of answering (rule D-73)
+DETAIL_LIMIT: Final = 10_000  # bytes of JSON above which detailed results are shortened (rule D-74)
+LIST_LIMIT: Final = 500  # bytes of a list that is then replaced by its length
+# Beginnings of explanations in place of answers (rule D-73)
 EXPLANATION: Final = re.compile(
     r"\s*(?:step 1:|first,|to filter|we need to|i was asked to"
     r"|(?:the|this|my|our|your) (?:\S+ )?(?:goal|task|step|aim|objective|request|question) (?:was|is) (?:to|about)\b)",
@@ -46,21 +44,18 @@ def select_answer(
     descriptions: Sequence[str] | None = None,
     missing: str = "",
 ) -> Answer:
-    """Return the answer to ``goal`` among ``results``.
+    """Return the answer to ``goal``; without a usable result its ``success`` is false.
 
     Args:
-        goal: What was asked.
-        results: What each step gave, in execution order; corrective steps appended, never in place of others (D-67).
-        descriptions: What each step was to do; named in warnings, never used to choose.
-        missing: What a check found the answer to lack; a mere number of items then says so, too.
-
-    Returns:
-        The answer; ``success`` is false, and the summary says so, when no result is usable.
+        goal: The goal in plain language.
+        results: The result of each step in execution order, those of corrective steps last (D-67).
+        descriptions: The text of each step, for warnings only.
+        missing: The fault that a check found, which a mere number of items then repeats.
     """
     target = extract_quantity(goal)
     if target is not None:
         logger.info("🎯 Target count from goal: %s", target)
-    # Chosen among copies that are JSON: whatever a result's own methods would do.
+    # Copies as JSON: a result's own methods are never called.
     copies = [jsonable(result) for result in results]
     newest = [(n, copy) for n, copy in enumerate(copies, 1) if not is_failure(copy)][::-1]
     texts = [(n, *_text(copy)) for n, copy in newest if _text(copy)[0].strip()]
@@ -80,7 +75,7 @@ def select_answer(
         chosen, reason = texts[:1], "nothing but an explanation"
     summary, source = other or ("No step gave a usable result.", _NO_SOURCE)
     warnings = _failures(copies, descriptions)
-    # A blank text counts as nothing, not as an answer (rule D-72).
+    # A blank text is not an answer (rule D-72).
     for n, copy in newest[::-1]:
         is_object = isinstance(copy, Mapping)
         own = [copy.get("answer"), copy.get("result")] if is_object else [copy]
@@ -132,7 +127,7 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
 
 
 def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, AnswerSource] | None:
-    """Return ``28 activities`` for a goal that counts, from the newest whole number (rule D-71)."""
+    """Return the newest whole number with the noun of a goal that counts (rule D-71)."""
     noun = counted_noun(goal)
     for number, result in newest if noun else ():
         if (count := count_of(result)) is not None:

@@ -1,4 +1,4 @@
-"""What the words of a step say without a model, and the lists that they speak of; no noun of any field is built in."""
+"""Rules on the words of a step, and the lists that it names; no noun of any field is built in."""
 
 import hashlib
 import re
@@ -58,13 +58,13 @@ def words(text: str) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words as they stand, in lower case; those of a name in camelCase one by one."""
+    """Return the words in lower case; a name in camelCase is several."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return re.findall(r"[^\W_]+", spaced.lower())
 
 
 def singular(word: str) -> str:
-    """Return a word without the ending of a regular plural: ``activities`` becomes ``activity``."""
+    """Remove the ending of a regular plural: ``activities`` becomes ``activity``."""
     if len(word) > 4 and word.endswith("ies"):
         return f"{word[:-3]}y"
     if len(word) > 4 and word.endswith(("ches", "shes", "xes", "sses")):
@@ -80,14 +80,14 @@ def significant_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """What a step is to be done for: the words as they stand, ``each activity``, and the ``noun`` in the singular."""
+    """The items that a step names: "each activity"."""
 
-    phrase: str
-    noun: str
+    phrase: str  # the words of the step
+    noun: str  # in the singular
 
 
 def find_iteration(step: str) -> Iteration | None:
-    """Return what ``each``, ``every`` or ``all`` with a plural says, by whole words (rules D-21, D-28)."""
+    """Find ``each``, ``every`` or ``all`` with its noun, by whole words (rules D-21, D-28)."""
     matches = sorted(_ITERATION.finditer(step), key=lambda match: match[1].lower() == "all")
     if not matches:
         return None
@@ -107,10 +107,10 @@ def find_iteration(step: str) -> Iteration | None:
 
 
 def has_parts(step: str, tool: Tool | None) -> bool:
-    """Return whether a step may be several ones of the same kind (rule P9).
+    """Return whether a step may be several of the same kind (rule P9).
 
-    By its words, or since it names several of the one thing that the tool takes; never where the tool takes or gives
-    both ends by itself.
+    Its words say so, or it names several of the one thing that the tool takes. A tool that serves both ends is no
+    reason.
     """
     if tool is not None:
         both_ends = {"start", "end"}
@@ -133,7 +133,7 @@ def is_compound(goal: str) -> bool:
 
 
 def is_vague(step: str) -> bool:
-    """Return whether a step names nothing that it works on: ``Process the data`` (rule P3)."""
+    """Return whether a step names no subject: ``Process the data`` (rule P3)."""
     after_verb = significant_words(step)[1:]
     return all(word in VAGUE for word in after_verb)
 
@@ -144,13 +144,13 @@ def advice(goal: str) -> str:
     return " ".join(sentences) or "none"
 
 
-# Where an item keeps what its sub-task gave (rule D-29)
+# The key of an item's own result (rule D-29)
 ATTACHED: Final = "_dendrite_result"
 NEURON: Final = "neuron_"
-# Keys of lists that say nothing of their items
+# Keys of lists that do not name the items
 USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
-_DEPTH: Final = 5  # of objects in which lists are looked for
-# Items whose fields stand for those of all: items of one list mostly have the same
+_DEPTH: Final = 5  # of nested objects whose lists count
+# Items that are read for the fields of all: items of one list mostly have the same
 _SAMPLE: Final = 5
 HAVING: Final = re.compile(
     r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
@@ -159,11 +159,11 @@ HAVING: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A list among results; ``name`` is ``""`` where it is the result, ``named`` says that items are called so."""
+    """A list among results."""
 
-    name: str
+    name: str  # its key, "" if it is the whole result
     items: tuple[Value, ...]
-    named: bool
+    named: bool  # whether its key is the noun of its items
     is_nested: bool = False  # in an object of the result
 
     @property
@@ -179,8 +179,8 @@ def without_attached(item: Value) -> Value:
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
-    """Return the value behind a reference, anything else as it is; a lost file leaves the reference."""
-    # Code may have handed on a reference that it was given as data.
+    """Load the value of a reference; return other values, and lost references, unchanged."""
+    # Code may return a reference that was in its data.
     reference = recognise_reference(value, cache_dir=cache_dir)
     if reference is None:
         return value
@@ -191,10 +191,7 @@ def resolve_reference(value: Value, cache_dir: Path) -> Value:
 
 
 def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
-    """Return the newest list whose key is the noun, else the newest list that holds something (rule D-22).
-
-    What sub-tasks gave is none: it was gone through already (rule D-34).
-    """
+    """Return the newest list whose key is the noun, else the newest list with items (rules D-22, D-34)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
@@ -207,7 +204,7 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
-    """Yield the lists in a result: those that the noun names first, then those under a usual key, then the others."""
+    """Yield the lists in a result: named by the noun, then under usual keys, then others."""
     if isinstance(value, list):
         yield ItemList("", tuple(value), named=False)
         return
@@ -226,9 +223,9 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
 
 
 def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dict[str, list[Value]]:
-    """Return the lists in objects and in the objects within them; outer ones hide inner ones of the same key.
+    """Return the lists in nested objects by key; outer ones hide inner ones.
 
-    Lists of one key in several objects are one list: rooms by floor are all rooms.
+    Lists of one key are joined: rooms by floor are all rooms.
     """
     lists: dict[str, list[Value]] = {}
     inner: list[Mapping[str, Value]] = []
@@ -243,9 +240,9 @@ def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dic
 
 
 def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
-    """Return the items that have what a step says: ``with X`` is that X, ``X_count`` or ``has_X`` has a value (D-32).
+    """Return the items ``with X``: their X, ``X_count`` or ``has_X`` has a value (rule D-32).
 
-    Where no item has such a field, or none is left, all of them.
+    If none is left, return all.
     """
     for match in HAVING.finditer(step):
         word = match.group(1).lower()
@@ -281,7 +278,7 @@ MOST_VALUE: Final = 200
 
 
 def naming_field(item: Value, noun: str) -> str:
-    """Return the field that tells an item apart, ``""`` for none."""
+    """Return the field that identifies an item, ``""`` for none."""
     if not isinstance(item, Mapping):
         return "item"
     identity = item_identity(item, noun)
@@ -289,10 +286,7 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the goal of one item by rule: ``Get kudos for activity {id}``.
-
-    ``None`` if nothing tells items apart.
-    """
+    """Return the goal of one item, ``Get kudos for activity {id}``; ``None`` without an identifying field."""
     field = naming_field(item, iteration.noun)
     if not field:
         return None
@@ -301,10 +295,10 @@ def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
 
 
 def item_goal(template: str, item: Value, number: int) -> str:
-    """Return the goal of item ``number``, from 1.
+    """Fill the template of an item's goal (rule D-31).
 
-    A field that does not exist falls back to the item's id, and without one to ``(item N)``; no brace is left over. A
-    template that names no field gets the id or the number behind it, so that no two goals are the same.
+    A missing field becomes the item's id, or ``(item N)``. A template without fields gets the id or the number behind
+    it, so that no two goals are equal.
     """
     fields = item if isinstance(item, Mapping) else {"item": item}
     identity = item_identity(item)

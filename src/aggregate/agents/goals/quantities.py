@@ -1,4 +1,4 @@
-"""What a goal asks for by number: how many of something, or the count itself (rules D-60, D-71, X-9)."""
+"""Numbers in a goal: how many items it asks for, or that it counts them (rules D-60, D-71, X-9)."""
 
 import re
 from itertools import dropwhile
@@ -9,7 +9,7 @@ two three four five six seven eight nine ten eleven twelve thirteen fourteen fif
 nineteen twenty
 """
 NUMBERS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
-# Longer numbers are names, and no count of things
+# Longer numbers are names
 MOST_DIGITS: Final = 9
 _NUMBER: Final = rf"\d{{1,3}}(?:[,_'\u00a0\u202f]\d{{3}})+|\d+|{'|'.join(NUMBERS)}"
 _QUANTITY: Final = re.compile(
@@ -25,7 +25,7 @@ _MONTH: Final = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
-# What follows a number that counts no items: a span of time, a date, a share, a measure, a description
+# Words behind a number that does not count items: time, a date, a share, a measure, a description
 _NO_COUNT: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -33,10 +33,10 @@ _NO_COUNT: Final = tuple(
         rf"(?:[\s-]*(?:{_UNIT})s\b|-(?:{_UNIT})\b|\s+(?:{_UNIT})(?:\s+(?:period|window|span|range|of|ago)\b|\s*[.,;:!?]|\s*$))",
         rf"\s+(?:of\s+)?(?:{_MONTH})\b|\s*[/.,-]\d",
         r"\s*(?:%|percent(?:age|ile)?s?\b|per\s?cent\b|thirds?\b|quarters?\b|fifths?\b|tenths?\b)",
-        # What is measured and not counted; lines, rows, pages and reads are items.
+        # Measures; lines, rows, pages and reads are items.
         r"\s+(?:[kmg]?bps?|[kmgt]i?b|base\s?pairs?|bases|bytes?|words|characters|letters|tokens|pixels"
         r"|[kcm]?m|kilomet(?:er|re)s?|met(?:er|re)s?|miles?|feet|[km]?g|kilograms?|grams?|pounds?|dollars|euros|m?s)(?![\w-])",
-        # "5-star" and "3-digit" describe what follows and do not count it.
+        # "5-star" and "3-digit" describe
         r"-[^\W\d]",
     )
 )
@@ -57,8 +57,8 @@ _is_plural: Final = re.compile(
 def extract_quantity(goal: str) -> int | None:
     """Return the number beside ``first``, ``top`` or ``last``, or ``None`` (rules D-60, X-9).
 
-    A number that counts time (``last 30 days``), measures (``first 100 bp``, ``top 10%``), describes (``top 5-star
-    hotels``) or stands in a date (``first 15 January``) is passed over; the next one counts.
+    Skip numbers of time (``last 30 days``), measures (``first 100 bp``), descriptions (``top 5-star hotels``) and
+    dates (``first 15 January``).
     """
     for match in _QUANTITY.finditer(goal):
         word = (match["number"] or match["before"]).lower()
@@ -73,10 +73,7 @@ def extract_quantity(goal: str) -> int | None:
 
 
 def counted_noun(goal: str) -> str | None:
-    """Return what a goal wants counted, ``None`` for nothing: ``how many long runs did I do`` gives ``runs``.
-
-    The first plural that no other follows: ``how many reads mapped`` gives ``reads``.
-    """
+    """Return the noun that a goal counts: ``runs`` for ``how many long runs did I do``; ``None`` for none."""
     match = _COUNTING.search(goal.lower())
     if match is None:
         return None

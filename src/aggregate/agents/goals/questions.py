@@ -1,9 +1,7 @@
-"""The questions of the agent: small ones with one job each, and what a model answers to them (rule D-8).
+"""The questions of the agent, small ones with one job each, and the parsers of their answers (rule D-8).
 
-What steps and tools gave stands in fences that it cannot close; it is data, and no question follows instructions in it.
-Answers are read in the form that was asked for or as prose; what cannot be read is ``None`` or empty, never an error.
-The forms are in the part of JSON Schema that all providers know: every object names all its properties as required and
-allows no others; what may be left out is ``null``.
+Data of steps and tools is fenced. Answers may be JSON or prose; unreadable ones are ``None`` or empty, never an error.
+Schemas keep to the part of JSON Schema that all providers know: every property is required, optional ones are null.
 """
 
 import json
@@ -18,7 +16,7 @@ from aggregate.agents.tools import Tool
 
 
 class QuestionKind(StrEnum):
-    """The questions (rules P1 to P17); P0, advice, needs no model."""
+    """The questions (rules P1 to P18)."""
 
     DECOMPOSE = "decompose"
     FIND_TOOL = "find_tool"
@@ -42,7 +40,7 @@ class QuestionKind(StrEnum):
 
 
 USUAL_TEMPERATURE: Final = 0.1
-# Where it is not the usual one (rule D-12)
+# Other than the usual one (rule D-12)
 TEMPERATURES: Final = {
     QuestionKind.DECOMPOSE: 0.2,
     QuestionKind.MEMORY: 0.0,
@@ -57,30 +55,29 @@ TEMPERATURES: Final = {
 class Question:
     call: QuestionKind
     text: str
-    place: str = ""  # which step asks, 0.2 or 0.2/1.3/1.1; "" for the goal itself
+    place: str = ""  # the path of the step that asks, 0.2 or 0.2/1.3/1.1; "" for the goal
     temperature: float = USUAL_TEMPERATURE
-    schema: Mapping[str, Any] | None = None  # of the answer, for a client that can bind it
-    tokens_left: int | None = None  # how many the goal may still use
-    seconds_left: float | None = None  # an answer after that is not waited for
+    schema: Mapping[str, Any] | None = None  # of the answer
+    tokens_left: int | None = None  # of the goal
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     text: str
     tokens: int = 0  # of question and answer together
-    problem: str = ""  # why the text is no answer
+    problem: str = ""  # why the text is not an answer
 
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers one question, from several threads where sub-tasks run at once."""
+    """Anything that answers questions, from several threads at once."""
 
     def ask(self, question: Question) -> Completion:
         """Return the answer; whatever is raised counts as no answer."""
         ...
 
 
-# The text of each question by its kind; braces hold what it is asked about
 QUESTIONS: Final[Mapping[QuestionKind, str]] = {
     QuestionKind.DECOMPOSE: """\
 Split the goal into as few steps as it needs, {most} at the most: one action in each, one numbered line for each.
@@ -210,11 +207,11 @@ _MARK: Final = re.compile(
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
 _YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
 _AGREES: Final = ("yes", "true")
-# Braces from which a reading of JSON is tried: each may cost the length of the text
+# Braces at which parsing is tried: each may cost the length of the text
 _OBJECTS: Final = 50
-# Words of a plan: a single one, such as "OK", says nothing to do
+# Words of a plan: a single one, such as "OK", is none
 LEAST_WORDS: Final = 2
-# Characters of a line that is read as a step: patterns need time that grows faster than what they search
+# Characters of a step: the time of patterns grows faster than their text
 MOST_LINE: Final = 2000
 
 
@@ -235,11 +232,11 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Return the steps of a list; prose stands for the goal as one step, and none is there where nothing is said."""
+    """Return the steps of a list; prose means the goal as one step."""
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:
-        return []  # a form that holds no step
+        return []  # JSON without steps
     return [goal] if len(re.findall(r"[^\W\d_]{2,}", text)) >= LEAST_WORDS else []
 
 
@@ -248,12 +245,12 @@ def _squeezed(line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """Return a line without its marks, of which there may be several: ``- 1. Fetch``."""
+    """Remove all marks of a list item: ``- 1. **Fetch**``."""
     while match := _MARK.match(line):
         line = match.group("text")
     line = line.strip()
     for mark in ("**", "__"):
-        if line.count(mark) % 2:  # the other one was part of the list's mark
+        if line.count(mark) % 2:  # its partner was part of the list's mark
             line = line.removeprefix(mark) if line.startswith(mark) else line.removesuffix(mark)
         if line.startswith(mark) and line.endswith(mark):
             line = line.removeprefix(mark).removesuffix(mark)
@@ -261,7 +258,7 @@ def _unmarked(line: str) -> str:
 
 
 def yes_or_no(text: str | None) -> bool | None:
-    """Return what an answer says, by whole words: one that opens it, else the only one in it (rule P6)."""
+    """Return the verdict of an answer: its first word, else the only verdict in it (rule P6)."""
     verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
     opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
     return verdicts[0] if opening or len(set(verdicts)) == 1 else None
@@ -286,7 +283,7 @@ def named_text(text: str, name: str) -> str:
 
 
 def parse_code(text: str | None) -> str:
-    """Return the Python in an answer: what is fenced, a ``python_code`` in JSON, else all of it."""
+    """Return the Python of an answer: a ``python_code`` in JSON, fenced blocks, else all of it."""
     if not text or not text.strip():
         return ""
     value = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
@@ -328,7 +325,6 @@ def _or_null(schema: Schema) -> Schema:
 
 STEPS: Final = _object(steps={"type": "array", "items": _TEXT})
 VERDICT: Final = _object(answer={"type": "boolean"})
-# Of the questions whose answer always has the same form
 SCHEMAS: Final[Mapping[QuestionKind, Schema]] = {
     QuestionKind.DECOMPOSE: STEPS,
     QuestionKind.ITEMS: _object(items={"type": "array", "items": _TEXT}),
@@ -346,7 +342,7 @@ def choice_schema(names: list[str]) -> Schema:
 
 
 def arguments_schema(tool: Tool) -> Schema | None:
-    """Return the form of a tool's arguments; ``None`` where it takes more than simple values."""
+    """Return the schema of a tool's arguments, ``None`` if some are not simple values."""
     if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
     return _object(**{each.name: _or_null(each.json_schema) for each in tool.parameters})

@@ -1,4 +1,4 @@
-"""What steps gave as text: short and in a fence that it cannot leave for a model, as lines for a reader."""
+"""Results of steps as text: short and fenced for a model, as lines for a reader."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -8,10 +8,9 @@ from aggregate.base.text import fence
 from aggregate.base.values import Value, is_reference
 from aggregate.prompt.results import value_text
 
-# Characters of one result, of all of them for arguments, and of all of them for an answer. With these a question has
-# a few hundred tokens.
+# Characters in a question, which so has a few hundred tokens
 ONE_RESULT: Final = 160
-ALL_RESULTS: Final = 600
+ALL_RESULTS: Final = 600  # for arguments
 FOR_ANSWER: Final = 2000
 MEMORY_KEY: Final = "_memory"
 
@@ -54,7 +53,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
-    """Return names of fields, and of the list ``of`` whose items have them, in a fence: they came with the data."""
+    """Return names of fields in a fence, behind the name of their list ``of``: they came with the data."""
     line = ", ".join(" ".join(name.split()) for name in names)
     if of:
         line = f"{' '.join(of.split())}: {line}"
@@ -62,7 +61,7 @@ def field_names(names: Sequence[str], *, of: str = "") -> str:
 
 
 SHOWN_ITEMS: Final = 10
-# Where an envelope keeps what it is about, the outermost first
+# Keys of an envelope's content, the outermost first
 WRAPPERS: Final = ("final", "summary", "answer", "result")
 ENVELOPE: Final = ("success", "type", "goal", "depth", "neurons", "results", "_tool_metadata")
 NAME_FIELDS: Final = ("name", "full_name", "title", "firstname", "username")
@@ -70,10 +69,7 @@ DENDRITES: Final = "dendrite_results"
 
 
 def count_of(result: Value) -> int | None:
-    """Return the whole number that a result is, or holds as ``result`` or ``count`` (rules D-71, X-8).
-
-    A truth value or a measure is none (rule D-72).
-    """
+    """Return a result that is a whole number, or its ``result`` or ``count`` (rules D-71, D-72, X-8)."""
     is_object = isinstance(result, Mapping)
     for value in (result.get("result"), result.get("count")) if is_object else (result,):
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
@@ -94,7 +90,7 @@ def envelope_content(result: Value) -> Value:
 
 
 def value_lines(value: Value) -> str:
-    """Return a value as lines: items of a list one by one, up to ``SHOWN_ITEMS``, fields of an object one by one."""
+    """Return the items of a list, at most ``SHOWN_ITEMS``, or the fields of an object as lines."""
     if is_reference(value):
         return str(value["summary"])
     if isinstance(value, Mapping):
@@ -114,7 +110,7 @@ def _inline(value: Value) -> str:
 
 
 def subtasks_text(result: Mapping[str, Any]) -> str:
-    """Return one line for each sub-task of a spawn: ``Activity 7: Ann, Bo (2 total)`` or ``Item 2: 3 kudos`` (D-73)."""
+    """Return a line for each sub-task: ``Activity 7: Ann, Bo (2 total)``, ``Item 2: 3 kudos`` (rule D-73)."""
     lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
     key, items = next(iter(lists.items()), ("item", []))
     singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")

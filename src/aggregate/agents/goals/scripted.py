@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from aggregate.agents.goals.questions import Completion, Question, QuestionKind
-from aggregate.agents.script_file import Replies, ReplyScript, load_replies
+from aggregate.agents.script_file import ReplyScript, ScriptedReply, load_replies
 from aggregate.base.errors import ModelError
 
 
@@ -22,7 +22,7 @@ class ScriptedModel:
     The replies of a rule are given in order, to each step from the first on; the last one stays.
     """
 
-    rules: Mapping[tuple[QuestionKind, str], Replies]
+    rules: Mapping[tuple[QuestionKind, str], ScriptedReply]
     questions: list[Question] = field(default_factory=list)
     _times: Counter[tuple[object, ...]] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
@@ -40,7 +40,7 @@ class ScriptedModel:
             rule = question.call, max(fitting, key=len)
             self._times[*rule, question.place] += 1
             attempt = self._times[*rule, question.place]
-        reply = self.rules[rule][:attempt][-1]
+        reply = self.rules[rule].at(attempt)
         time.sleep(reply.seconds)
         if error := reply.failure(attempt):
             raise ModelError(error)
@@ -59,13 +59,13 @@ def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
     except ValidationError as error:
         name = error.errors()[0]["loc"][1]
         raise ModelError(f'the script\'s "{name}" needs a text or a list of texts') from None
-    rules: dict[tuple[QuestionKind, str], Replies] = {}
-    for name, replies in answers.items():
+    rules: dict[tuple[QuestionKind, str], ScriptedReply] = {}
+    for name, reply in answers.items():
         kind, _, text = name.partition(":")
         if kind.strip() not in list(QuestionKind):
             kinds = ", ".join(QuestionKind)
             raise ModelError(f'the script\'s "{name}" is not a question: questions are {kinds}')
-        rules[QuestionKind(kind.strip()), text.strip()] = replies
+        rules[QuestionKind(kind.strip()), text.strip()] = reply
     return ScriptedModel(rules)
 
 

@@ -1,4 +1,4 @@
-"""Which tool a step needs: the one that it calls by name, if that reads, else the one that the model chooses (P2)."""
+"""The tool of a step: one that it names, if that reads, else the model's choice (rule P2)."""
 
 import re
 from collections.abc import Sequence
@@ -10,25 +10,19 @@ from aggregate.agents.goals.result_texts import clip
 from aggregate.agents.tools import ANALYSIS, Tool, ToolRegistry
 from aggregate.base.text import fence
 
-# Tools to choose from in one question, and characters of all: it stays below 400 tokens
+# Tools in one question, and characters of all: it stays below 400 tokens
 CANDIDATES = 30
 _TOOLS_CHARACTERS = 1100
-# Tools to choose from in all questions for one step
-MOST_CANDIDATES = 60
+MOST_CANDIDATES = 60  # tools in all questions for one step
 NOT_CHOSEN = "no tool was chosen: the model named none of those that it was shown"
-# Names of tools that follow in the next question
-_NAMES = 10
-# How often a question is asked whose answer cannot be read
-_TIMES = 2
+_NAMES = 10  # of tools in the next question
+_TIMES = 2  # that a question is asked until its answer can be read
 _DESCRIPTION_CHARACTERS = 120
 _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(branch: Branch, step: str) -> Tool | None:
-    """Return the tool that does ``step``, ``None`` for the model alone where no tool can.
-
-    A branch for which was decided already keeps that; a corrective one may only analyse.
-    """
+    """Return the tool for ``step``, ``None`` for the model alone; a corrective step may only analyse."""
     if branch.decided:
         return branch.tool
     if branch.corrective:
@@ -39,7 +33,7 @@ def choose_tool(branch: Branch, step: str) -> Tool | None:
         return named[0]
     tools = list(branch.run.tools)
     analysis = [tool for tool in tools[CANDIDATES:] if tool.name == ANALYSIS]
-    if analysis:  # among those shown first: what is there can always be computed with
+    if analysis:  # in the first question: it works on any result
         tools.remove(analysis[0])
         tools.insert(CANDIDATES - 1, analysis[0])
     if len(tools) > MOST_CANDIDATES:
@@ -74,10 +68,7 @@ def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | No
 
 
 def _tool_line(tool: Tool, most: int) -> str:
-    """Return a tool as a model sees it: ``getPrice(article_id: int): Get its price.``.
-
-    Where many share a question, the whole name and as much as fits of the rest.
-    """
+    """Describe a tool in a line, ``getPrice(article_id: int): Get its price.``, cut behind its name if long."""
     parameters = ", ".join(
         f"{parameter.name}{'' if parameter.required else '?'}: {parameter.type}"
         for parameter in tool.parameters
@@ -89,7 +80,7 @@ def _tool_line(tool: Tool, most: int) -> str:
 def _mentioned_tools(text: str, tools: ToolRegistry, *, several_words: bool = False) -> list[Tool]:
     mentioned: dict[str, Tool] = {}
     for name, tool in tools.spellings().items():
-        # A name of one plain word, as ``search``, names no tool: a step may use the word.
+        # A step may use a plain word, such as "search", without meaning a tool.
         if several_words and len(significant_words(name)) < 2:
             continue
         if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text, re.IGNORECASE):

@@ -1,4 +1,4 @@
-"""Merge what many producers gave into one value, and say what it holds."""
+"""Merge outputs into one value, and compile tools' results into one report."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

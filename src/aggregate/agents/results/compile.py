@@ -1,4 +1,4 @@
-"""Compile the results of tools into one report: routed by their metadata, nothing overwritten, nothing left out."""
+"""Compile the results of tools into one report by their metadata; nothing is overwritten or lost."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,42 +14,41 @@ from aggregate.base.messages import shorten
 from aggregate.base.values import Value, isolated_copy, unawaited
 
 METADATA_KEY: Final = "_tool_metadata"
-# The one section inside another: kept for the built-in compiler of the category infrastructure
+# The only nested section, for the category infrastructure
 INFRASTRUCTURE: Final = "analysis_metadata.infrastructure"
 GENERAL: Final = "general_results"
 UNPROCESSED: Final = "unprocessed_results"
 REPORT: Final = "analysis_metadata"
 RESERVED: Final = (REPORT, INFRASTRUCTURE, GENERAL, UNPROCESSED)
-# Characters of a wrong value that a warning repeats
-SHOWN_CHARACTERS: Final = 100
+SHOWN_CHARACTERS: Final = 100  # of a wrong value in a warning
 
 Compiled = dict[str, Value]
-# Results by tool name, or pairs in the order of execution where a tool may have run more than once
+# Results by tool name, or pairs in execution order if a tool ran more than once
 ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
 
 
 @dataclass(frozen=True, slots=True)
 class CompilationContext:
-    """What a result compiler is told beside the results (rule R-3)."""
+    """The circumstances of an analysis (rule R-3)."""
 
     user_prompt: str
-    tools_executed: list[str]  # names of the tools, in the order in which they ran
-    timestamp: datetime  # when the analysis ran; a naive time is taken as UTC
+    tools_executed: list[str]  # names in execution order
+    timestamp: datetime  # of the analysis; a naive time is UTC
     analysis_type: str = "ai_orchestrated"
 
 
 class ResultCompiler(ABC):
-    """Turns the results of one category of tools into a section of the report (rule R-2)."""
+    """Makes one section of the report from results of one category (rule R-2)."""
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether this compiler takes the result with this ``_tool_metadata``."""
+        """Return whether this compiler takes a result with this ``_tool_metadata``."""
 
     @abstractmethod
     def compile(
         self, tool_name: str, result: dict[str, Any], context: CompilationContext
     ) -> dict[str, Any]:
-        """Return what goes into the section; ``result`` is a copy of the tool's own."""
+        """Return the entries of the section; ``result`` is a copy."""
 
     @property
     @abstractmethod
@@ -64,7 +63,7 @@ ANALYSIS_KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "dependency_analysis": ("dependencies", "analysis_tool"),
     "architecture_analysis": ("architecture", "analysis_tool"),
 }
-# Of the categories that are known from the start (rule R-5)
+# Sections of the built-in categories (rule R-5)
 SECTIONS: Final[Mapping[str, str]] = {
     "infrastructure": INFRASTRUCTURE,
     "analysis": "repository_analysis",
@@ -79,7 +78,7 @@ SECTIONS: Final[Mapping[str, str]] = {
 def _section_entries(
     section: str, tool: str, result: Compiled, context: CompilationContext
 ) -> Compiled:
-    """Return what a result adds to the section of a known category (rules R-6 to R-10, R-13)."""
+    """Return the entries of a result in a built-in section (rules R-6 to R-10, R-13)."""
     declared = _metadata_of(result).get("result_type")
     kind = declared if isinstance(declared, str) and declared else "unknown"
     time = utc_text(context.timestamp)
@@ -104,13 +103,13 @@ def _section_entries(
 
 
 def utc_text(moment: datetime) -> str:
-    """Return ``moment`` in UTC with ``Z``; a naive one is taken as UTC (rule R-X5)."""
+    """Return ``moment`` in UTC with ``Z``; a naive one is UTC (rule R-X5)."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat().replace("+00:00", "Z")
 
 
 def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: str) -> Compiled:
-    """Add entries; a key that is taken gets ``__<tool>``, then a number (rule R-X3)."""
+    """Add entries; a taken key gets ``__<tool>``, then a number (rule R-X3)."""
     for key, value in added:
         own_key = f"{key}__{tool}" if key in present and key != tool else key
         present[free_key(present, own_key, separator="__")] = value
@@ -120,7 +119,7 @@ def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: s
 class MetadataBasedResultCompiler:
     """Routes each result to the compiler that takes its ``_tool_metadata`` (rule R-4).
 
-    Compilers may be registered from any thread; a report is compiled with those that are there when it begins.
+    Compilers may be registered from any thread; a report uses those registered at its start.
     """
 
     def __init__(self) -> None:
@@ -131,7 +130,7 @@ class MetadataBasedResultCompiler:
         """Add a compiler; the last one registered is asked first (rule R-X4).
 
         Raises:
-            CompilerError: Its section has no usable name, or the name is one that the report uses itself (rule R-X11).
+            CompilerError: Its section has no name, or one of the report's own (rule R-X11).
         """
         section = compiler.output_section
         if not str(section or "").strip():
@@ -148,10 +147,8 @@ class MetadataBasedResultCompiler:
     ) -> dict[str, Any]:
         """Return the report: one section for each category, and ``analysis_metadata``.
 
-        Results are compiled by ascending ``priority`` (1 first, none last, ties in their order); on a collision the
-        first keeps the plain key. What no compiler takes stands in ``general_results``, what cannot be compiled in
-        ``unprocessed_results`` with the reason among the warnings. ``tool_results`` is not changed, and the report
-        shares nothing with it.
+        Results are compiled by ascending ``priority``, those without one last; the first keeps a plain key. Results
+        that no compiler takes go to ``general_results``, failures of compilers to ``unprocessed_results``.
         """
         pairs = tool_results.items() if isinstance(tool_results, Mapping) else tool_results
         copies = [(message_text(tool), isolated_copy(result)) for tool, result in pairs]
@@ -173,7 +170,7 @@ class MetadataBasedResultCompiler:
         metadata |= {key: value for key, value in optional.items() if value}
         for name in (GENERAL, UNPROCESSED):
             if name in sections:
-                sections[name] = sections.pop(name)  # they stand last
+                sections[name] = sections.pop(name)  # to the end
         return {**sections, REPORT: metadata}
 
 
@@ -183,7 +180,7 @@ def _metadata_of(result: Value) -> dict[str, Any]:
 
 
 def _priority(result: Value) -> float:
-    """Return the declared priority; results without a usable one come last (rule R-X1)."""
+    """Return the declared priority, infinity without a number (rule R-X1)."""
     value = _metadata_of(result).get("priority")
     if isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf:
         return inf
@@ -197,7 +194,7 @@ def _compile(
     context: CompilationContext,
     notes: dict[str, Any],
 ) -> tuple[str, list[tuple[str, Value]]]:
-    """Return the section of one result and what it adds; whatever a compiler does, the result is kept."""
+    """Return the section of one result and its entries; no compiler can lose it."""
     warnings: list[str] = notes["warnings"]
     if not issubclass(type(result), dict):
         reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"
@@ -205,7 +202,7 @@ def _compile(
         return UNPROCESSED, [(tool, result)]
     _check_promises(tool, result, notes)
     metadata = _metadata_of(result)
-    # ``_tool_metadata`` that holds a tool's name and parameters, as other systems write it, has no category.
+    # ``_tool_metadata`` of other systems, with a tool's name and parameters, has no category.
     category = metadata.get("category")
     for compiler in compilers if category else ():
         asked = f"{type_name(compiler)}.can_compile"
@@ -249,7 +246,7 @@ def _check_promises(tool: str, result: dict[str, Any], notes: dict[str, Any]) ->
         notes["errors"].append(f"{tool} failed: {failure_text(error or None)}")
 
 
-# The process's compiler: register compilers of your own here.
+# The compiler of the process
 result_compiler: Final = MetadataBasedResultCompiler()
 register_compiler: Final = result_compiler.register_compiler
 compile_results: Final = result_compiler.compile_results

@@ -1,7 +1,6 @@
-"""Merge labelled outputs into one result, by a strategy or a custom function: the whole of a merge, without a session.
+"""Merge labelled outputs into one result by a strategy or a custom function (rule O-3).
 
-Of the five built-in strategies each takes outputs and gives one value and its warnings (rule O-3). Texts may be JSON:
-bare, or inside one markdown fence with or without words around it.
+Texts may be JSON: bare, or inside one Markdown fence with or without words around it.
 """
 
 import ast
@@ -28,7 +27,7 @@ from aggregate.base.messages import shorten
 from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
 
-# A callable, or an expression or a lambda in Python as text.
+# A callable, or a Python expression or lambda as text
 CustomFunction = Callable[[list[Any]], Any] | str
 _FENCE = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
 _JSON = ("", "json", "json5", "jsonc")
@@ -36,12 +35,12 @@ _JSON = ("", "json", "json5", "jsonc")
 
 @dataclass(frozen=True, slots=True)
 class LabelledOutput:
-    """One output on its way into a merge."""
+    """One output of a merge."""
 
-    output: Any = None  # any value; ignored where ``error`` is set
-    label: str | None = None  # the name that the user gave it; the key in a ``json`` merge
-    run_id: str = ""  # names it in warnings where it has no label
-    error: str | None = None  # why there is no output, or ``None``
+    output: Any = None  # any value; ignored if ``error`` is set
+    label: str | None = None  # its key in a ``json`` merge
+    run_id: str = ""  # its name in warnings without a label
+    error: str | None = None  # why there is no output
 
     @property
     def name(self) -> str:
@@ -49,13 +48,13 @@ class LabelledOutput:
 
 
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
-    """The text holds no JSON object or array, or more than one."""
+    """A text without a JSON object or array, or with more than one."""
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Return the object or array that ``text`` is, or that stands in its one JSON fence, and the words around that.
+    """Parse the object or array of a text, bare or in its one fence, and return the words around it.
 
-    Bare scalars stay text: an agent that answers ``42`` or ``true`` has written words.
+    Bare scalars stay text: an agent that answers ``42`` has written words.
     """
     body = text.strip()
     if body.startswith(("{", "[")):
@@ -69,7 +68,7 @@ def parse_json_text(text: str) -> tuple[Value, str]:
         value, after = None, opening.end()
         if opening[2].lower() in _JSON and body.startswith(("{", "["), after):
             try:
-                # By value and not up to the next run of backticks: a text inside the JSON may hold one.
+                # By value: a text inside the JSON may contain backticks.
                 value, after = _DECODER.raw_decode(body, after)
             except (ValueError, RecursionError):
                 value = None
@@ -88,20 +87,18 @@ def parse_json_text(text: str) -> tuple[Value, str]:
 
 
 def _refuse(constant: str) -> Value:
-    raise NotJson(f"{constant} is no JSON")
+    raise NotJson(f"{constant} is not JSON")
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
-# Keys or outputs that a warning names; it counts the others
-SHOWN_KEYS = 5
+SHOWN_KEYS = 5  # keys or outputs that a warning names
 KEY_CHARACTERS = 100
-# Around a JSON fence up to which json takes a text for the JSON in it: more is a report of its own
-AROUND_CHARACTERS = 500
+AROUND_CHARACTERS = 500  # words around the JSON of a text; with more it is a report of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged value that is nobody else's, what was left out of it or replaced in it, and the labels of its items."""
+    """A merged value that shares nothing with the outputs, and the labels of its items."""
 
     value: Value
     warnings: tuple[str, ...] = ()
@@ -115,10 +112,9 @@ def concat(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Return an object of all outputs by label, or by position where one has no label; nothing is overwritten.
+    """Return an object of all outputs by label, or by position without one.
 
-    A key that is taken gets ``-2``, ``-3``, ... Texts that are JSON objects or arrays are parsed, also in a fence with
-    a few words around it; others stay text.
+    A taken key gets ``-2``, ``-3``, ... JSON texts are parsed, also in a fence with a few words around it.
     """
     keyed: dict[str, Value] = {}
     last_numbers: dict[str, int] = {}
@@ -138,9 +134,9 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Return all objects merged key by key: the last one wins, lists and scalars are replaced.
+    """Merge objects key by key: the last one wins, lists and scalars are replaced.
 
-    An output that is no object is left out and named in a warning, as are the keys that had more than one value.
+    Warnings name other outputs, and keys that had several values.
     """
     merged: dict[Value, Value] = {}
     warnings: list[str] = []
@@ -160,7 +156,7 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
             [".".join(shorten(message_text(key), KEY_CHARACTERS) for key in path) for path in paths]
         )
         warnings.append(
-            f"merge: {len(replaced)} keys had more than one value, the last one stands: {keys}"
+            f"merge: {len(replaced)} keys had more than one value, the last one counts: {keys}"
         )
     return Merged(merged, (*warnings, *_left_out(worded)))
 
@@ -174,7 +170,7 @@ def _object(output: Value) -> tuple[dict[Value, Value], str]:
     else:
         value = isolated_copy(output)
     if type(value) is not dict:
-        raise NotJson(f"a {type_name(value)} is no object")
+        raise NotJson(f"a {type_name(value)} is not an object")
     copying = JsonCopy()
     copying.of(value)
     if copying.cut:
@@ -188,7 +184,7 @@ def _merge(
     path: tuple[Value, ...],
     replaced: dict[tuple[Value, ...], None],
 ) -> dict[Value, Value]:
-    """Return both merged, as they lie at ``path``; ``replaced`` gets the paths of what had another value before."""
+    """Merge two objects at ``path``; add the paths of replaced values to ``replaced``."""
     merged = dict(older)
     for key, value in newer.items():
         present = merged.get(key)
@@ -240,10 +236,9 @@ def _custom(
     limits: SandboxLimits,
     now: datetime | None,
 ) -> Merged:
-    """Call ``function`` with the list of outputs; whatever goes wrong becomes the documented failure value.
+    """Call ``function`` with copies of the outputs; a failure gives the documented value (rule O-9).
 
-    A callable is the caller's own code and runs here, on copies. A text, a lambda or an expression over ``results`` in
-    Python, runs in a sandbox with no file, network or environment, within ``limits``. Its clock stands at ``now``.
+    A text, a lambda or an expression over ``results``, runs in the sandbox within ``limits``, at the time ``now``.
     """
     if function is None:
         raise SpawnError(
@@ -268,7 +263,7 @@ def _call(
         return function(values)
     if len(function) > SOURCE_CHARACTERS:
         raise SandboxError(f"the function has more than {SOURCE_CHARACTERS} characters")
-    # Whoever merges in another way, or reads JSON alone, starts no sandbox.
+    # Other merges load no sandbox.
     from aggregate.agents.sandbox import run_python
 
     body = function.strip()
@@ -278,14 +273,13 @@ def _call(
     return run_python(body, {"results": values}, limits=limits, now=now).value
 
 
-# Characters of a wrong parameter that a message repeats
-SHOWN = 100
-VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # what a variable may be called (rule O-20)
+SHOWN = 100  # characters of a wrong parameter in a message
+VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # rule O-20
 
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """How a group ended, for the envelope: its name, status and time, and whether failures are listed."""
+    """The end of a group, for the envelope of its result."""
 
     variable_name: str = "$results"
     status: GroupStatus = GroupStatus.COMPLETE
@@ -301,18 +295,17 @@ def merge_outputs(
     ending: GroupOutcome | None = None,
     limits: SandboxLimits | None = None,
 ) -> AggregatedResult:
-    """Merge ``outputs`` in their order; nothing given is changed, and the value shares nothing with it.
+    """Merge ``outputs`` in their order into a value that shares nothing with them.
 
     Args:
-        outputs: Successful and failed ones (``error`` set); failed ones are counted and listed, not merged. A
-            coroutine that nobody awaited is a failed one.
+        outputs: Failed ones (with an ``error``, or an awaitable as output) are counted and listed, not merged.
         strategy: One of the six.
         custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
-        ending: What to write into the envelope; by default a complete group named ``$results``.
-        limits: What a custom function given as text may use.
+        ending: The end of the group; by default complete and named ``$results``.
+        limits: Of a custom function that is a text.
 
     Raises:
-        SpawnError: The strategy is unknown, or ``custom`` came without a function.
+        SpawnError: The strategy is unknown, or ``custom`` lacks its function.
     """
     chosen = known_strategy(strategy)
     end = ending or GroupOutcome()

@@ -1,7 +1,6 @@
 """Run foreign code within limits: Python in Monty, commands in bubblewrap.
 
-Nothing that runs here sees the host's files, its network or its environment. Each sandbox lives in a process of its
-own.
+It sees no files, network or environment of the host, and has a process of its own.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

@@ -1,4 +1,4 @@
-"""Run a command in a folder that it may write to: in bubblewrap, where it sees programs and that folder alone."""
+"""Run a command in bubblewrap, where it sees programs and one folder, which it may change."""
 
 import os
 import signal
@@ -14,20 +14,20 @@ from typing import Final, NamedTuple
 from aggregate.base.disk.programs import find_program
 from aggregate.base.errors import SandboxError, Stopped
 
-# What is kept of what a command prints: its head, which says what is run, and its tail, which says how it ended.
+# Of a command's output: its head says what is run, its tail how it ended.
 PRINTED_BYTES: Final = 12_000
 _HEAD_BYTES: Final = 3_000
 MEMORY_BYTES: Final = 4 << 30  # of all its processes together
 PROCESSES: Final = 256
-# Memory that the processes wrote to themselves; what is read from files is the system's to drop.
+# Memory that the processes wrote; the system can drop memory read from files.
 _COUNTED: Final = ("RssAnon:", "RssShmem:")
 _SCRATCH_BYTES: Final = 512 << 20  # of /tmp, which is memory
 _LOOK_SECONDS: Final = 0.1
-# No capabilities, no network, no processes of others, no terminal.
+# No capabilities, network, other processes or terminal
 _ISOLATION: Final = """
 --unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox --proc /proc
 """
-# Nothing of the user's own environment, keys least of all; and no files of caches in the tree.
+# Nothing of the user's environment, and no cache files in the tree
 _VARIABLES: Final = {
     "HOME": "/tmp",  # noqa: S108 - of the sandbox, a file system of its own
     "LANG": "C.UTF-8",
@@ -56,12 +56,12 @@ class CommandResult(NamedTuple):
 def run_command(
     words: Sequence[str], root: Path, folder: str = "", *, seconds: float, sandboxed: bool = True
 ) -> CommandResult:
-    """Run a command in ``folder`` below ``root``, which it may change, for at most so many seconds.
+    """Run a command in ``folder`` below ``root``, which it may change, for at most ``seconds``.
 
     Raises:
-        SandboxError: There is no such program or no sandbox, or the command took too long or too much memory.
+        SandboxError: The program or the sandbox is missing, or a limit of time or memory was reached.
     """
-    # What chooses among versions of a program by the user's own files finds none in a sandbox.
+    # Shims choose versions by the user's files, which a sandbox hides.
     folders = os.environ.get("PATH", _PATH).split(os.pathsep)
     path = os.pathsep.join(folder for folder in folders if Path(folder).name != "shims")
     program = find_program(words[0], path=path)
@@ -113,7 +113,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def tree_usage(root: int) -> tuple[int, int]:
-    """Return bytes of memory and number of processes from ``root`` down; what cannot be read counts as nothing."""
+    """Return the memory in bytes and the number of processes from ``root`` down."""
     memory = processes = 0
     pending = [root]
     while pending:
@@ -121,7 +121,7 @@ def tree_usage(root: int) -> tuple[int, int]:
         try:
             status = (folder / "status").read_text(encoding="utf-8", errors="replace").splitlines()
             lists = [task.read_text("ascii") for task in folder.glob("task/*/children")]
-        except OSError:  # it ended meanwhile
+        except OSError:  # it has ended
             continue
         pending += [int(child) for children in lists for child in children.split()]
         processes += 1
@@ -161,7 +161,7 @@ def _arguments(program: str, root: Path, place: Path) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    """Return what lets a sandbox see the system's programs and libraries, and none of their settings."""
+    """Return the arguments that show the system's programs and libraries, without their settings."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM:
         path = Path(name)
@@ -169,14 +169,14 @@ def _system_folders() -> list[str]:
             arguments += ["--symlink", str(path.readlink()), name]
         elif path.is_dir():
             arguments += ["--ro-bind", name, name]
-    # Settings of this machine's programs, which may hold their keys.
+    # Settings may contain keys.
     for folder in filter(os.path.isdir, ("/usr/etc", "/usr/local/etc")):
         arguments += ["--tmpfs", folder, "--remount-ro", folder]
     return arguments
 
 
 def _folders_of(program: str) -> list[str]:
-    """Return what a program needs beside the system's: its folder, and the environment of Python that it stands in."""
+    """Return the folders of a program beside the system's: its own, or its Python environment."""
     folders: dict[str, None] = {}
     for path in (Path(program), Path(program).resolve()):
         prefix = path.parent.parent

@@ -1,12 +1,11 @@
-"""Python expressions and analysis code in Monty: an interpreter of its own, in pooled worker processes.
+"""Run Python code in Monty, an interpreter in pooled worker processes.
 
-Monty bounds time and memory itself, and its pool kills a worker that does not stop in time. The clock stands at the
-run's time and the random numbers begin at the same place, so that the same code on the same values gives the same
-result.
+Monty bounds time and memory, and its pool kills a worker that does not stop. A fixed clock and random seed make runs
+repeatable.
 
-Monty does not bound what it hands over: a list that holds another one twice, forty levels deep, is small in there and
-a million million lists here. So values are measured inside before they are fetched, and the host's functions take
-short arguments only.
+Monty does not bound its results: a list that contains another one twice, forty levels deep, is small there and a
+million million lists here. So values are measured inside before they are fetched, and the host's functions take short
+arguments only.
 """
 
 import ast
@@ -23,15 +22,12 @@ from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.messages import shorten
 from aggregate.base.values import Value
 
-# Characters of one piece of code. Models write pages, not books; a parser's time and memory grow with the text.
-SOURCE_CHARACTERS = 65_536
-# Characters of one error's text: it goes into prompts and logs, and code chooses it freely.
-ERROR_CHARACTERS = 2_000
+SOURCE_CHARACTERS = 65_536  # of one piece of code: a parser's time and memory grow with it
+ERROR_CHARACTERS = 2_000  # of an error, which code chooses freely
 GRACE = 0.25  # seconds after a limit until the pool kills a worker
 POLICY = {"sleep": "zero", "random_start": {"seed": 0}}
-ARGUMENT_BYTES = 4096  # size of the arguments of one call of a host's function
-# Returns the size of a value as JSON, or nearly so. The code does not know its name, and what it is made of is bound
-# before the code runs.
+ARGUMENT_BYTES = 4096  # of one call of a host's function
+# The size of a value as JSON. The code cannot guess its name, nor replace its parts, which are bound before.
 MEASURE = """
 import datetime as _datetime_{tag}, json as _json_{tag}
 def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isinstance=isinstance, len=len, type=type,
@@ -67,9 +63,9 @@ def {name}(*given, **named):
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    seconds: float = 2.0  # of wall time; the run is ended by force shortly after it
-    memory_bytes: int = 64 * 1024 * 1024  # that its values may take
-    output_bytes: int = 16 * 1024 * 1024  # that it may print, and of its result as JSON
+    seconds: float = 2.0  # of wall time
+    memory_bytes: int = 64 * 1024 * 1024  # of all values
+    output_bytes: int = 16 * 1024 * 1024  # of the printed text, and of the result as JSON
 
     def timeout(self, exception: str = "") -> SandboxError:
         text = f"stopped after {self.seconds:g} s"
@@ -78,7 +74,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class PythonRun:
-    """What code gave: the value of its last expression, and what it printed."""
+    """The value of the last expression, and the printed text."""
 
     value: Value
     printed: str
@@ -94,8 +90,7 @@ def run_python(
 ) -> PythonRun:
     """Run ``code`` with ``inputs`` as its globals and return the value of its last expression.
 
-    It may call ``functions`` of the host with short arguments; all values are copied. The clock stands still, by
-    default at the time of this call.
+    It may call ``functions`` of the host with short arguments; all values are copied. Its clock stands at ``now``.
     """
     bounds = limits or SandboxLimits()
     try:
@@ -130,9 +125,9 @@ def run_python(
 
 
 def _program(code: str, tag: str) -> str:
-    """Return ``code`` with its last expression assigned to a name that it does not know, and no value of its own.
+    """Assign the last expression of ``code`` to a secret name.
 
-    It is written anew from its syntax tree, so that nothing depends on two parsers reading a text in the same way.
+    The text is made from the syntax tree, so that two parsers cannot read it in different ways.
     """
     if len(code) > SOURCE_CHARACTERS:
         raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
@@ -148,7 +143,7 @@ def _program(code: str, tag: str) -> str:
 
 
 def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxError:
-    """Return the pool's error as ours; the messages of the code's own exceptions stay as they are."""
+    """Translate an error of the pool; keep the messages of the code's exceptions."""
     if isinstance(error, monty.MontyCrashedError):
         if error.timed_out:
             return limits.timeout()
@@ -165,13 +160,13 @@ def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxErr
     return SandboxError(text, kind=Stopped.RUNTIME, exception=name)
 
 
-_POOLS: dict[int, Value] = {}  # one at most, by the process that it belongs to
+_POOLS: dict[int, Value] = {}  # at most one, by its process
 _STACK = ExitStack()
 _LOCK = Lock()
 
 
 def _pool(monty: Value) -> Value:
-    """Return the process's pool of workers, made at the first use; the threads behind it do not survive a fork."""
+    """Return the pool of this process, made at the first use; its threads do not survive a fork."""
     if _POOLS.keys() - {os.getpid()}:
         raise SandboxError(
             "Monty cannot run in a process that was forked after its use: start it with spawn"
@@ -185,7 +180,7 @@ def _pool(monty: Value) -> Value:
 
 
 def _close_pool() -> None:
-    if os.getpid() in _POOLS:  # a forked child leaves its parent's alone
+    if os.getpid() in _POOLS:  # not the parent's after a fork
         _STACK.close()
 
 

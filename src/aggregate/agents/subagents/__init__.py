@@ -1,4 +1,4 @@
-"""Sub-agents: spawn them, know how each of them ended, and read what they gave by variable."""
+"""Sub-agents: spawn them, and read their merged outputs by variable."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

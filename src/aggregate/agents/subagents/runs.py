@@ -1,4 +1,4 @@
-"""Runs of sub-agents and the groups that they belong to."""
+"""Runs of sub-agents, and their groups."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,7 +10,7 @@ from aggregate.prompt.results import GroupStatus, MergeStrategy
 
 
 class RunStatus(StrEnum):
-    """Where one sub-agent's run stands."""
+    """The state of one sub-agent's run."""
 
     PENDING = "pending"
     SUCCESS = "success"
@@ -20,7 +20,7 @@ class RunStatus(StrEnum):
 
 
 class FailurePolicy(StrEnum):
-    """What a failed run does to its group: it is listed, it is not listed, or it ends the group."""
+    """The effect of a failed run on its group: list it, skip it, or end the group."""
 
     REPORT = "report"
     SKIP = "skip"
@@ -28,7 +28,7 @@ class FailurePolicy(StrEnum):
 
 
 class MergeOrder(StrEnum):
-    """The order in which results are merged: as the runs were spawned, or as they ended (for races)."""
+    """The order of a merge: as runs were spawned, or as they ended."""
 
     SPAWN = "spawn"
     COMPLETION = "completion"
@@ -38,13 +38,13 @@ class MergeOrder(StrEnum):
 class RunRecord:
     run_id: str  # unique within its session
     session_key: str  # the parent session
-    variable_name: str | None = None  # the group, ``None`` for a run that is not collected
+    variable_name: str | None = None  # its group, if any
     label: str | None = None
     status: RunStatus = RunStatus.PENDING
     output: Any = None  # ``None`` unless it succeeded
-    error: str | None = None  # ``None`` while it is pending and where it succeeded
+    error: str | None = None  # ``None`` unless it failed
     completed_at: datetime | None = None
-    sequence: int = 0  # its place among the session's ended runs, from 1; 0 while it is pending
+    sequence: int = 0  # its position among the session's ended runs, from 1; 0 while it is pending
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What one variable collects: pending until its first result, partial until its last, then complete."""
+    """The runs of one variable: pending until the first result, partial until the last, then complete."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -65,11 +65,11 @@ class Group:
     ended: int = 0  # failed runs included
     opened: int = 1  # how often: a spawn into a complete group opens it again
     completed_at: datetime | None = None  # ``None`` while it is open
-    last_sequence: int = 0  # of the run that made it final, 0 while it is open; later ends are late
-    closed: bool = False  # no run may be spawned into it any more
+    last_sequence: int = 0  # of the run that made it final; later ends are late
+    closed: bool = False  # to further spawns
 
     def with_run(self) -> "Group":
-        """Return the group with one more run; a complete one opens again and gives up its value (rule O-43)."""
+        """Return the group with one more run; a complete one opens again (rule O-43)."""
         group = replace(self, spawned=self.spawned + 1)
         if not group.status.final:
             return group
@@ -82,7 +82,7 @@ class Group:
         )
 
     def with_end(self, run: RunRecord) -> "Group":
-        """Return the group after one of its runs has ended; a failed one only counts on (rules O-48, O-54)."""
+        """Return the group with one more ended run (rules O-48, O-54)."""
         group = replace(self, ended=self.ended + 1)
         if group.status is GroupStatus.FAILED:
             return group

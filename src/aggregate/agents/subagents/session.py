@@ -1,4 +1,4 @@
-"""A session that spawns sub-agents and collects their results into variables (rules O-40 to O-56)."""
+"""Sessions that spawn sub-agents and collect their results by variable (rules O-40 to O-56)."""
 
 import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -29,16 +29,16 @@ from aggregate.prompt.results import AggregatedResult, MergeStrategy, result_tex
 logger: Final = logging.getLogger(__name__)
 _T = TypeVar("_T")
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
-_MERGE_SECONDS: Final = 60.0  # for which a reader waits for another thread's custom function
-# Of the time of ``wait``, so that a function whose thread reads its own variable fails within it.
+_MERGE_SECONDS: Final = 60.0  # that a reader waits for another thread's custom function
+# Share of the time of ``wait``: a function that reads its own variable in another thread fails within it.
 _OF_WAIT: Final = 0.8
 _LEAST_WAIT: Final = 0.1
 
 
 class ByVariable(Mapping[str, _T]):
-    """What the variables of a session have; an unknown name reads as empty and is not ``in`` (rules O-45, O-50).
+    """Copies of a session's variables; an unknown name reads as empty (rules O-45, O-50).
 
-    Reading never waits for runs and never raises. What is read belongs to the reader: changing it changes nothing here.
+    Reading never waits for runs and never raises.
     """
 
     def __init__(self, names: Callable[[], tuple[str, ...]], read: Callable[[str], _T]) -> None:
@@ -61,12 +61,12 @@ class ByVariable(Mapping[str, _T]):
 class SubagentResults(ByVariable[AggregatedResult]):
     @property
     def bare(self) -> Mapping[str, Value]:
-        """The same names mapped to bare values, ``None`` for an open group and for an unknown name."""
+        """The bare values by name, ``None`` for open groups and unknown names."""
         return ByVariable(self._names, lambda name: self[name].value)
 
 
 class RunHandle:
-    """One spawned run: its id, and its record when it has ended."""
+    """A spawned run: its id, and its record when it has ended."""
 
     def __init__(
         self, run_id: str, session: "SubagentSession", *, refused: str | None = None
@@ -83,11 +83,7 @@ class RunHandle:
         return self._session.is_over(self.run_id)
 
     def result(self, timeout: float | None = None) -> RunRecord:
-        """Wait for the end of the run and return its record, whether it succeeded or not.
-
-        Raises:
-            TimeoutError: It has not ended after ``timeout`` seconds.
-        """
+        """Wait for the run and return its record; raise a ``TimeoutError`` after ``timeout`` seconds."""
         if not self._session.wait_for((self.run_id,), timeout):
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
@@ -95,20 +91,20 @@ class RunHandle:
 
 
 class SubagentSession:
-    """Spawn sub-agents, collect what they return, read it by variable.
+    """Spawns sub-agents, collects their outputs, and merges them by variable.
 
-    A host that runs its agents itself spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an
-    ``executor`` the session runs callables. All methods may be called from any thread.
+    A host that runs its agents spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an ``executor``
+    the session runs callables. All methods may be called from any thread.
 
     Args:
-        session_key: Names the session; run ids begin with it.
-        executor: Where callables run: a thread pool, a process pool, a cluster's. It stays the caller's to shut down.
-        max_concurrency: Callables that run at one time; further ones wait their turn, none is refused (rule O-23).
-        group_timeout: Seconds from the spawn that opens a group until its unfinished runs count as timed out.
+        session_key: The beginning of all run ids.
+        executor: A pool that runs callables; the caller shuts it down.
+        max_concurrency: Callables that run at once; further ones wait (rule O-23).
+        group_timeout: Seconds from the spawn that opens a group until its unfinished runs time out.
         on_error: ``report`` lists a failed run, ``skip`` does not, ``fail`` ends its group.
-        clock: Gives the time that is written into results; timezone-aware.
+        clock: Returns the time for results; timezone-aware.
         timers: Watches the timeouts.
-        admit: Asked before each spawn; a text is the reason for a refusal (rule O-51).
+        admit: Called before each spawn; a text is the reason for a refusal (rule O-51).
     """
 
     def __init__(
@@ -138,18 +134,18 @@ class SubagentSession:
             TaskRunner(executor, max_concurrency, self._begin, self._end) if executor else None
         )
         self.subagent_results = SubagentResults(self._names, self._result)
-        # Again from the same thread: the ``__del__`` of a forgotten output, timers that fire at once.
+        # Reentrant: the ``__del__`` of a forgotten output and timers may call from the same thread.
         self._changed = Condition()
         self._groups: dict[str, Group] = {}
         self._members: dict[str, list[str]] = {}
         self._runs: dict[str, RunRecord] = {}
         self._late: dict[str, RunRecord] = {}
-        self._call_off: dict[Hashable, Callable[[], None]] = {}  # timeouts, by what they end
+        self._call_off: dict[Hashable, Callable[[], None]] = {}  # timeouts by run or group
         self._spawned = self._ended = 0
-        # Of each variable with a custom function: its lock, and who holds it until when.
+        # Of each variable with a custom function: its lock, who holds it until when, its result
         self._merge_locks: dict[str, Lock] = {}
         self._merging: dict[str, tuple[int, float]] = {}
-        self._merged: dict[str, tuple[int, AggregatedResult]] = {}  # what custom functions gave
+        self._merged: dict[str, tuple[int, AggregatedResult]] = {}
 
     # Spawning
 
@@ -168,18 +164,17 @@ class SubagentSession:
         """Spawn a sub-agent and return a handle on its run.
 
         Args:
-            task: A text for an agent that the host runs, or a callable for the executor.
-            label: Its name in errors, in the text of a ``concat`` and as the key in a ``json`` merge.
-            collect_into: ``$name`` of the variable; without one the run stands alone (O-1).
-            merge_strategy: How the variable is merged; the first spawn decides (``concat``), later ones may leave it
-                out.
+            task: A text for an agent of the host, or a callable for the executor.
+            label: Its name in errors and texts, and its key in a ``json`` merge.
+            collect_into: ``$name`` of the variable, if any (O-1).
+            merge_strategy: Of the variable; by default that of the first spawn, ``concat``.
             custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
-            timeout: Seconds until the run counts as timed out: from its start on the executor, else from now.
-            order: ``spawn`` (default) or ``completion``: what comes first in the merge.
-            options: The host's own, handed to ``admit``.
+            timeout: Seconds from the start on the executor, else from now.
+            order: Of the merge: ``spawn`` (default) or ``completion``.
+            options: For ``admit``.
 
         Raises:
-            SpawnError: The request is not valid or contradicts the group; nothing was spawned.
+            SpawnError: The request is invalid or contradicts the group; nothing was spawned.
         """
         request = read_request(
             task,
@@ -208,7 +203,7 @@ class SubagentSession:
         return RunHandle(run_id, self, refused=refusal)
 
     def _add(self, request: SpawnRequest) -> tuple[str, Group | None]:
-        """Add a run and return its id and its group; nothing changes where the spawn is refused (rule O-47)."""
+        """Add a run and return its id and group; a refused spawn changes nothing (rule O-47)."""
         with self._changed:
             name = request.variable_name
             group = group_for(self._groups.get(name), request, self._on_error) if name else None
@@ -221,7 +216,7 @@ class SubagentSession:
             return run_id, group
 
     def _begin(self, run_id: str, seconds: float | None) -> bool:
-        """Let a run's time begin; tell whether it is not over yet, as when its group has timed out meanwhile."""
+        """Start a run's time, and return whether it is still open: its group may have timed out."""
         if self.is_over(run_id):
             return False
         if seconds is not None:
@@ -232,33 +227,34 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record what a run returned; ``False`` where it changes nothing: repeated, late or unknown (O-41, O-42)."""
+        """Record a run's output; ``False`` if it is repeated, late or unknown (rules O-41, O-42)."""
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
-        """Record why a run failed; ``False`` where it changes nothing."""
+        """Record a run's failure; ``False`` as with ``complete``."""
         return self._end(run_id, RunStatus.ERROR, error)
 
     def time_out(self, run_id: str) -> bool:
-        """Record that a run took too long; ``False`` where it changes nothing."""
+        """Record a run's timeout; ``False`` as with ``complete``."""
         return self._end(run_id, RunStatus.TIMEOUT, "timeout")
 
     def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:
-        """Record one end; log the one that changes nothing and return ``False`` for it (rules O-41, O-42, O-46)."""
+        """Record an end; log one that changes nothing, and return ``False`` (rules O-41, O-42, O-46)."""
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
         with self._changed:
-            became = self._record(run_id, status, result)
-        if became != "recorded":
+            fault = self._record(run_id, status, result)
+        if fault:
             logger.warning(
-                "%s: this %s result is %s, the value stays as it is", run_id, status, became
+                "%s: this %s result is %s, the value is unchanged", run_id, status, fault
             )
         if status is RunStatus.TIMEOUT:
             self._release([run_id])
-        return became == "recorded"
+        return not fault
 
     def _record(self, run_id: str, status: RunStatus, result: Value) -> str:
+        """Record an end; return why it changes nothing, ``""`` if it does."""
         run = self._runs.get(run_id)
         if run is None:
             return "unknown"
@@ -277,20 +273,21 @@ class SubagentSession:
             return "late"
         self._runs[run_id] = ended
         self._settle(run_id)
-        before = self._groups.get(run.variable_name or "")
-        if before is None:
-            return "recorded"
-        after = self._groups[before.variable_name] = before.with_end(ended)
-        if before.status.final:
+        group = self._groups.get(run.variable_name or "")
+        if group is None:
+            return ""
+        if group.status.final:
+            self._groups[group.variable_name] = group.with_end(ended)
             if status is not RunStatus.TIMEOUT:
                 self._late[run_id] = ended
             return "late"
-        if after.status.final:
-            self._settle((after.variable_name, after.opened))
-        return "recorded"
+        group = self._groups[group.variable_name] = group.with_end(ended)
+        if group.status.final:
+            self._settle((group.variable_name, group.opened))
+        return ""
 
     def _settle(self, key: Hashable) -> None:
-        """Let those go on who wait, and time out no longer what ``key`` stands for."""
+        """Wake those who wait for a run or group, and cancel its timeout."""
         if call_off := self._call_off.pop(key, None):
             call_off()
         self._changed.notify_all()
@@ -298,7 +295,7 @@ class SubagentSession:
     # Timeouts
 
     def _watch_group(self, group: Group, seconds: float) -> None:
-        """Time out what is unfinished ``seconds`` after the group was opened (rule O-46)."""
+        """Time out the unfinished runs ``seconds`` after the group was opened (rule O-46)."""
         name, opened = group.variable_name, group.opened
         reason = f"timeout: the group was open for {seconds:g} s"
 
@@ -307,7 +304,8 @@ class SubagentSession:
                 group = self._groups.get(name)
                 if group is None or group.opened != opened or group.status.final:
                     return
-                unfinished = [each for each in self._members[name] if not self.is_over(each)]
+                members = self._members[name]
+                unfinished = [run_id for run_id in members if not self.is_over(run_id)]
                 for run_id in unfinished:
                     self._record(run_id, RunStatus.TIMEOUT, reason)
             self._release(unfinished)
@@ -340,16 +338,15 @@ class SubagentSession:
     def wait(
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Wait until a group, or every group, is final or ``timeout`` seconds have passed, and return what there is."""
-        seconds = _MERGE_SECONDS if timeout is None else min(timeout, MOST_SECONDS)
-        end = monotonic() + seconds
+        """Wait at most ``timeout`` seconds for a group, or for all, and return the results."""
+        end = None if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
         self.wait_for(self._names() if name is None else (name,), timeout)
         if name is not None:
             return self._result(name, end)
-        return {each: self._result(each, end) for each in self._names()}
+        return {name: self._result(name, end) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Wait until these runs and groups are over, or the time is; tell which."""
+        """Wait until these runs and groups are over; return whether they are."""
         open_keys = list(keys)
 
         def over() -> bool:
@@ -361,7 +358,7 @@ class SubagentSession:
             return self._changed.wait_for(over, timeout and min(timeout, MOST_SECONDS))
 
     def is_over(self, key: str) -> bool:
-        """Return whether a run or a group is: of what nobody knows nothing is to come."""
+        """Return whether a run or a group is over; an unknown one is."""
         with self._changed:
             if group := self._groups.get(key):
                 return group.status.final
@@ -373,16 +370,16 @@ class SubagentSession:
         return result_text(self.subagent_results[name], labels=labels)
 
     def group(self, name: str) -> Group | None:
-        """Return how a variable is merged and where it stands, without its value; ``None`` for an unknown name."""
+        """Return the group of a variable, without its value; ``None`` for an unknown name."""
         return self._groups.get(name)
 
     def run(self, run_id: str) -> RunRecord | None:
-        """Return what is known of a run; its output belongs to the reader."""
+        """Return a copy of a run's record."""
         run = self._runs.get(run_id)
         return run and replace(run, output=isolated_copy(run.output))
 
     def late(self) -> tuple[RunRecord, ...]:
-        """Return what came after its group was final; it is kept, the value stays as it was (O-46)."""
+        """Return the ends that came after their group was final (rule O-46)."""
         with self._changed:
             late = tuple(self._late.values())
         return tuple(replace(run, output=isolated_copy(run.output)) for run in late)
@@ -392,10 +389,7 @@ class SubagentSession:
             return tuple(self._groups)
 
     def _result(self, name: str, end: float | None = None) -> AggregatedResult:
-        """Return a variable; a custom function runs once (rule O-53).
-
-        Other threads wait for that, but no longer than until shortly before ``end``, by default for a minute.
-        """
+        """Return a variable; a custom function runs once, and readers wait for it (rule O-53)."""
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -408,7 +402,7 @@ class SubagentSession:
             return _aggregate(group, runs)
         lock = self._merge_locks.setdefault(name, Lock())
         owner, until = self._merging.get(name, (0, monotonic() + _MERGE_SECONDS))
-        # Bounded: the function may wait for the thread that reads here.
+        # Bounded: the function may wait for this thread.
         if owner == get_ident() or not lock.acquire(timeout=max(until - monotonic(), 0)):
             raise AggregateError(
                 f"the custom function of {name} has not ended: if it reads {name} itself, use its argument"
@@ -429,20 +423,18 @@ class SubagentSession:
     # Ending
 
     def close(self, name: str) -> None:
-        """Let no more runs into a group."""
+        """Close a group to further runs."""
         with self._changed:
             if name in self._groups:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str | None = None) -> None:
-        """Forget a group and its runs, or all groups and every ended run; ends that are reported later are unknown."""
+        """Forget a group and its runs, or all groups and every ended run."""
         unfinished: list[str] = []
         with self._changed:
             for group_name in self._names() if name is None else (name,):
-                group, members = (
-                    self._groups.pop(group_name, None),
-                    self._members.pop(group_name, []),
-                )
+                group = self._groups.pop(group_name, None)
+                members = self._members.pop(group_name, [])
                 unfinished += [run_id for run_id in members if not self.is_over(run_id)]
                 if group:
                     self._settle((group_name, group.opened))
@@ -458,10 +450,7 @@ class SubagentSession:
             self._settle(run_id)
 
     def shut_down(self) -> None:
-        """End what is still queued as cancelled; what runs already goes on, with its timeouts.
-
-        The executor is the caller's, and so are texts that were spawned.
-        """
+        """Cancel queued runs; running ones go on, with their timeouts."""
         for run_id in self._runner.clear() if self._runner else ():
             self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 

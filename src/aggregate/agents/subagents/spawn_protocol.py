@@ -1,4 +1,4 @@
-"""The sessions_spawn protocol: camelCase parameters in, documented responses out (rules O-1, O-11 to O-15)."""
+"""The sessions_spawn protocol: camelCase parameters and responses (rules O-1, O-11 to O-15)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,30 +6,29 @@ from typing import Any, Final
 from aggregate.agents.subagents.session import SubagentSession
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import json_text
-from aggregate.prompt.results import AggregatedResult, GroupStatus
+from aggregate.prompt.results import AggregatedResult
 
 OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction", "order", "count")
 TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
-# Parameters for whoever runs the agent: handed to admit, nothing is done with them here
+# Parameters for the host, handed to ``admit``
 HOST: Final = ("agentId", "model", "thinking", "cleanup", "skills", "sharedContext")
-# Runs that one request may ask for: as many results as one variable is built and measured for
+# Runs of one request: the most results that a variable is measured for
 MAX_COUNT: Final = 10_000
 NOTE: Final = "The result of each run is delivered on its own."
 
 
 def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Spawn one sub-agent, or several where ``task`` is a list or ``count`` is more than 1, and return the response.
+    """Spawn one sub-agent, or several if ``task`` is a list or ``count`` above 1, and return the response.
 
-    One run answers ``{status, childSessionKey, runId, note, aggregationGroup}`` with status ``accepted`` or
-    ``forbidden``; several answer ``{status, spawned, accepted, failed, results, note}`` with status ``accepted`` or
-    ``partial``. What cannot be spawned, or is more than ``MAX_COUNT``, answers ``{status: "error", error, code}``;
-    nothing is spawned then. Never raises for its parameters.
+    One run: ``{status, childSessionKey, runId, note, aggregationGroup}``, ``accepted`` or ``forbidden``. Several:
+    ``{status, spawned, accepted, failed, results, note}``, ``accepted`` or ``partial``. Invalid parameters never
+    raise: they give ``{status: "error", error, code}``, and nothing is spawned.
     """
     try:
         tasks = _tasks(parameters)
         if len(tasks) == 1 and not isinstance(parameters.get("task"), list | tuple):
             return {**_spawn(session, parameters, *tasks[0]), "note": _note(parameters)}
-        # A request that is wrong for the first task is wrong as a whole.
+        # An error of the first task is one of the whole request.
         results = [_spawn(session, parameters, *tasks[0])]
     except SpawnError as error:
         return {"status": "error", "error": str(error), "code": error.code.value}
@@ -111,23 +110,19 @@ def _text(parameters: Mapping[str, Any], key: str) -> str | None:
 
 
 def _note(parameters: Mapping[str, Any]) -> str:
-    """Name the parameters that nothing here looks at, so that none is dropped silently."""
+    """Name the unknown parameters: none is ignored silently."""
     ignored = [key for key in parameters if key not in (*OWN, *TIMEOUTS, *HOST)]
     return f"{NOTE} Not supported and ignored: {', '.join(ignored)}." if ignored else NOTE
 
 
 def subagent_results(session: SubagentSession) -> dict[str, dict[str, Any]]:
-    """Return every group of the session that is over, as the tool of that name does (rule O-14)."""
-    ended = (GroupStatus.COMPLETE, GroupStatus.FAILED)
-    return {
-        name: envelope(result)
-        for name, result in session.subagent_results.items()
-        if result.status in ended
-    }
+    """Return the final groups of a session (rule O-14)."""
+    results = session.subagent_results.items()
+    return {name: envelope(result) for name, result in results if result.status.final}
 
 
 def envelope(result: AggregatedResult) -> dict[str, Any]:
-    """Return a result with the protocol's own field names (rule O-10)."""
+    """Return a result with the protocol's field names (rule O-10)."""
     return {
         "variableName": result.variable_name,
         "strategy": str(result.strategy),
@@ -141,9 +136,9 @@ def envelope(result: AggregatedResult) -> dict[str, Any]:
 
 
 def announcement(*results: AggregatedResult) -> str:
-    """Return the message that tells a parent agent of groups that are over, ``""`` for none (rule O-15).
+    """Return the message about final groups for a parent agent, ``""`` for none (rule O-15).
 
-    Each value is JSON on one line, a text too: so none can begin a line that announces another group.
+    Each value is JSON on one line, so that no text can announce another group.
     """
     lines = [f"\N{PACKAGE} {result.variable_name}: {json_text(result.value)}" for result in results]
     return "\n".join(["---", "Collected Results (collectInto):", *lines]) if lines else ""

@@ -1,4 +1,4 @@
-"""What a caller asks for when it spawns: checked before anything is, and against the group that it goes into."""
+"""Spawn requests, checked by themselves and against their group (rules O-20 to O-25, O-47)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,16 +13,16 @@ from aggregate.base.messages import shorten
 from aggregate.base.values import Value
 from aggregate.prompt.results import GroupStatus, MergeStrategy
 
-# Thirty years: a longer timeout is as good as none, and no clock can add up any number
+# Thirty years; a clock cannot add any number
 MOST_SECONDS: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class SpawnRequest:
-    task: object  # a text for an agent that the host runs, or a callable for the session's executor
+    task: object  # a text for an agent of the host, or a callable for the session's executor
     label: str | None = None
     variable_name: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)  # the host's own, passed through
+    options: Mapping[str, Any] = field(default_factory=dict)  # for the host
     strategy: MergeStrategy | None = None
     custom_function: CustomFunction | None = None
     order: MergeOrder | None = None
@@ -38,11 +38,7 @@ def read_request(
     order: str | None,
     options: Mapping[str, Any] | None,
 ) -> SpawnRequest:
-    """Check a spawn; spaces around names are ignored, empty means absent (rules O-20 to O-25).
-
-    Raises:
-        SpawnError: With the code that names the parameter at fault.
-    """
+    """Check a spawn; ignore spaces around names, and take empty texts as absent."""
     function: CustomFunction | None = custom_function
     if isinstance(function, str):
         function = function if function.strip() else None
@@ -94,7 +90,7 @@ def _variable(collect_into: object) -> str | None:
 
 
 def group_for(group: Group | None, request: SpawnRequest, on_error: FailurePolicy) -> Group:
-    """Return the group that a spawn goes into: a new one, or ``group`` where the spawn agrees with it (rule O-47)."""
+    """Return the group of a spawn: a new one, or ``group`` if the spawn agrees with it (rule O-47)."""
     strategy, function, order = request.strategy, request.custom_function, request.order
     if group is None:
         strategy = strategy or MergeStrategy.CONCAT
@@ -121,7 +117,7 @@ def group_for(group: Group | None, request: SpawnRequest, on_error: FailurePolic
 
 
 def _same_code(left: Any, right: Any) -> bool:  # noqa: ANN401 - a callable of any kind, or a text
-    """Return whether two functions are equal, or made by the same lambda or ``def`` with the same captured values."""
+    """Return whether two functions are equal, or of one lambda or ``def`` with the same captured values."""
     if isinstance(left, str) and isinstance(right, str):
         return left.strip() == right.strip()
     if not hasattr(left, "__code__") or not hasattr(right, "__code__"):

@@ -1,4 +1,4 @@
-"""Run tasks on an executor, a bounded number at a time, and watch deadlines on one thread."""
+"""A bounded queue in front of an executor, and one thread for all deadlines."""
 
 import heapq
 import logging
@@ -17,9 +17,9 @@ logger = logging.getLogger(__name__)
 
 
 class TaskRunner:
-    """A queue in front of an executor, at which ``most`` runs are at work.
+    """A queue in front of an executor, with at most ``most`` tasks at work.
 
-    ``begin`` lets a run's time begin and tells whether it is still wanted; ``end`` is told how it ended.
+    ``begin`` starts a run's time and returns whether it is still wanted; ``end`` records its end.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class TaskRunner:
         self._is_starting = False
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start ``task``, or queue it while all places are taken; it may take ``seconds`` from its start."""
+        """Start ``task``, or queue it while all places are taken; ``seconds`` count from its start."""
         with self._lock:
             self._queue.append((run_id, task, seconds))
         self._start_next()
 
     def release(self, run_id: str) -> None:
-        """Give the place of a run to the next; a task that has not begun is cancelled, a thread cannot be."""
+        """Give the place of a run to the next, and cancel its task if it has not begun."""
         with self._lock:
             if run_id not in self._active:
                 return
@@ -61,7 +61,7 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks while there are places; a loop, because an executor may run a task in this very call."""
+        """Start queued tasks; a loop, because an executor may run a task in this call."""
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:
@@ -95,7 +95,7 @@ class TaskRunner:
             was_active = run_id in self._active
             self._active.pop(run_id, None)
         if future.cancelled():
-            # A pool that is shut down cancels while it holds the lock of submit: nothing can be started here.
+            # A pool that shuts down cancels while it holds the lock of submit: nothing can start here.
             for lost in (run_id, *self.clear()) if was_active else ():
                 reason = RuntimeError("the executor cancelled the task")
                 self._end(lost, RunStatus.ERROR, reason)
@@ -112,7 +112,7 @@ class Timers(Protocol):
 
 
 class TimerThread:
-    """Timers on one daemon thread for any number of deadlines; it ends when nothing is left to wait for."""
+    """Timers on one daemon thread, which ends when no deadline is left."""
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -1,4 +1,4 @@
-"""Run code that a model wrote over what earlier steps gave, in a sandbox, from any thread (rules D-86 to D-93)."""
+"""Run a model's code over earlier results in a sandbox (rules D-86 to D-93)."""
 
 import ast
 import json
@@ -18,7 +18,7 @@ from aggregate.prompt.references import load_data_reference
 
 ANALYSIS: Final = "executeDataAnalysis"
 TIMEOUT: Final = 10.0  # seconds (rule D-11)
-MEMORY: Final = 256 * 1024 * 1024  # bytes: many times the largest output of a tool
+MEMORY: Final = 256 * 1024 * 1024  # many times the largest output of a tool
 TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
 
@@ -41,52 +41,42 @@ def execute_data_analysis(
     memory_bytes: int = MEMORY,
     cache_dir: str | Path = CACHE_DIR,
 ) -> dict[str, Any]:
-    """Run ``python_code`` with ``data`` and return what it assigned to ``result``.
+    """Run ``python_code`` with ``data`` and return the value of its variable ``result``.
 
     The code runs in Monty, which knows most of Python and few of its libraries. It sees a copy of ``data`` and
     ``load_data_reference(ref_id)``, and no file, network or environment.
 
     Args:
-        python_code: Statements; the last word is what stands in ``result``.
-        data: The context, as JSON holds it: tuples become lists, dates and anything else texts.
+        python_code: Statements that assign ``result``.
+        data: The context as JSON: tuples become lists, dates and other values texts.
         timeout: Seconds of wall time.
-        memory_bytes: What the code's values may take.
-        cache_dir: Where compacted values are.
+        memory_bytes: The most bytes of the code's values.
+        cache_dir: The folder of compacted values.
 
     Returns:
-        ``{"success": True, "result": ...}``, with ``printed`` where the code printed something, or ``{"success":
-        False, "error": text, "retry": bool}``, with a ``hint`` where one helps. ``retry`` is false where the same code
-        cannot succeed. Never raises for the code's mistakes.
+        ``{"success": True, "result": ..., "printed"?}`` or ``{"success": False, "error", "retry", "hint"?}``;
+        ``retry`` is false if the same code cannot succeed. Mistakes of the code never raise.
     """
     if len(python_code) > SOURCE_CHARACTERS:
-        return failure_envelope(
-            TOO_LONG,
-            retry=True,
-            hint="Read the values from data instead of writing them into the code.",
-        )
+        hint = "Read the values from data instead of writing them into the code."
+        return failure_envelope(TOO_LONG, retry=True, hint=hint)
     if error := syntax_error(python_code):
         return failure_envelope(f"Syntax error: {error}", retry=True)
     tree = ast.parse(python_code)
-    pattern = _dangerous_pattern(tree)
-    if pattern is not None:
-        return failure_envelope(
-            f"Code contains potentially dangerous pattern: {pattern}", retry=False
-        )
+    if pattern := _dangerous_pattern(tree):
+        error = f"Code contains potentially dangerous pattern: {pattern}"
+        return failure_envelope(error, retry=False)
     # A variable, an import, a function, a class or an exception.
     names = ("id", "asname", "name")
     if not any(getattr(node, name, None) == "result" for node in ast.walk(tree) for name in names):
         return failure_envelope(NO_RESULT, retry=True)
     copy = json.dumps(JsonCopy(stored=True).of(data), ensure_ascii=False)
     plain_data = json.loads(copy.encode("utf-8", "replace"))
+    functions = {"load_data_reference": lambda ref: load_data_reference(ref, cache_dir=cache_dir)}
+    limits = SandboxLimits(timeout, memory_bytes)
     try:
-        run = run_python(
-            f"{python_code}\nresult",
-            {"data": plain_data},
-            limits=SandboxLimits(timeout, memory_bytes),
-            functions={
-                "load_data_reference": lambda ref: load_data_reference(ref, cache_dir=cache_dir)
-            },
-        )
+        code = f"{python_code}\nresult"
+        run = run_python(code, {"data": plain_data}, limits=limits, functions=functions)
     except SandboxError as stopped:
         return _sandbox_failure(stopped, plain_data, tree, timeout)
     printed = {"printed": run.printed} if run.printed else {}
@@ -98,15 +88,11 @@ def _sandbox_failure(
 ) -> dict[str, Any]:
     if error.kind is Stopped.TIMEOUT:
         text = f"Code execution exceeded {timeout:g} second timeout"
-        return failure_envelope(
-            text,
-            retry=True,
-            hint="Work on fewer items, or without nested loops over the same list.",
-        )
+        hint = "Work on fewer items, or without nested loops over the same list."
+        return failure_envelope(text, retry=True, hint=hint)
     if error.kind is Stopped.MEMORY:
-        return failure_envelope(
-            str(error), retry=True, hint="Keep only the fields that are needed."
-        )
+        hint = "Keep only the fields that are needed."
+        return failure_envelope(str(error), retry=True, hint=hint)
     if error.exception == "NameError" and "'result'" in str(error):
         return failure_envelope(NO_RESULT, retry=True)
     if error.kind is Stopped.SYNTAX:
@@ -141,29 +127,31 @@ CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "b
 
 
 def _dangerous_pattern(tree: ast.AST) -> str | None:
-    """Return the first forbidden thing in reading order (``import os``, ``open(``, ``.__class__``), or ``None``."""
-    own = _assigned_names(tree)
+    """Return the first forbidden pattern in reading order: ``import os``, ``open(``, ``.__class__``."""
+    assigned = _assigned_names(tree)
     patterns: list[tuple[int, int, str]] = []
     for node in ast.walk(tree):
-        found: list[str] = []
-        match node:
-            case ast.Import():
-                packages = [alias.name.split(".")[0] for alias in node.names]
-                found = [f"import {package}" for package in packages if package in MODULES]
-            case ast.ImportFrom():
-                package = (node.module or "").split(".")[0]
-                if node.level or package in MODULES:
-                    found = [f"import {package or '.'}"]
-            # A name that the code assigns itself (``for file in ...``) is its own.
-            case ast.Name() if node.id in CALLS and node.id not in own:
-                found = [f"{node.id}("]
-            case ast.Name() if _DUNDER.fullmatch(node.id):
-                found = [node.id]
-            case ast.Attribute() if _DUNDER.fullmatch(node.attr):
-                found = [f".{node.attr}"]
-        place = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
-        patterns += [(*place, pattern) for pattern in found]
+        for pattern in _patterns(node, assigned):
+            patterns.append((getattr(node, "lineno", 0), getattr(node, "col_offset", 0), pattern))
     return min(patterns)[2] if patterns else None
+
+
+def _patterns(node: ast.AST, assigned: frozenset[str]) -> Iterator[str]:
+    match node:
+        case ast.Import():
+            packages = [alias.name.split(".")[0] for alias in node.names]
+            yield from (f"import {package}" for package in packages if package in MODULES)
+        case ast.ImportFrom():
+            package = (node.module or "").split(".")[0]
+            if node.level or package in MODULES:
+                yield f"import {package or '.'}"
+        # The code may assign such a name: ``for file in ...``.
+        case ast.Name() if node.id in CALLS and node.id not in assigned:
+            yield f"{node.id}("
+        case ast.Name() if _DUNDER.fullmatch(node.id):
+            yield node.id
+        case ast.Attribute() if _DUNDER.fullmatch(node.attr):
+            yield f".{node.attr}"
 
 
 def _assigned_names(tree: ast.AST) -> frozenset[str]:
@@ -174,9 +162,9 @@ def _assigned_names(tree: ast.AST) -> frozenset[str]:
     )
 
 
+# A hint has a few lines.
 MOST_FIELDS: Final = 12
 MOST_OBJECTS: Final = 4
-# Fields named of one object, objects named in one hint, and levels that are looked at: a hint stays a few lines.
 DEPTH: Final = 4
 
 
@@ -195,7 +183,7 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` for each object, level by level; the first item stands for those of a list."""
+    """Yield ``expression: fields`` of each object, level by level; of a list the first item."""
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

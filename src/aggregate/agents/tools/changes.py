@@ -1,11 +1,11 @@
-"""The tools that change a project: exact replacements, new files, and commands that its user allows.
+"""Tools that change a work tree: exact replacements, new files, and allowed commands.
 
-They are given a work tree's folder; what they say of a failure is what a model needs to do next.
+The text of a failure is for a model, and says what to do next.
 """
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final
@@ -16,24 +16,24 @@ from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import SandboxError, ToolError
 
-_MOST_COMPARED: Final = 20_000  # lines that the nearest ones are looked for in
+_MOST_COMPARED: Final = 20_000  # lines that are compared with a text that does not occur
 _COMMAND_SECONDS: Final = 50.0  # a little less than a tool's call may take
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedCommands:
-    """What the user lets tickets run: commands by how they begin, in a sandbox unless the user says otherwise."""
+    """Commands that tickets may run, by their first words."""
 
     beginnings: tuple[tuple[str, ...], ...] = ()
-    exact: frozenset[tuple[str, ...]] = frozenset()  # those of checks that a trusted project names
+    exact: frozenset[tuple[str, ...]] = frozenset()  # the checks of a trusted project
     sandboxed: bool = True
 
     def words(self, command: str) -> list[str]:
-        """Return a command's words, where it is allowed; a shell reads none of them."""
+        """Split an allowed command into words, without a shell."""
         try:
             words = shlex.split(command)
         except ValueError as error:
-            raise ToolError(f"{command!r:.200} is no command: {error}") from None
+            raise ToolError(f"{command!r:.200} is not a command: {error}") from None
         is_allowed = any(tuple(words[: len(begin)]) == begin for begin in self.beginnings)
         if not words or not (is_allowed or tuple(words) in self.exact):
             known = ", ".join(map(shlex.join, self.beginnings)) or "none"
@@ -45,10 +45,10 @@ class AllowedCommands:
 
 @dataclass(frozen=True, slots=True)
 class ChangeTools:
-    """The tools; their names, docstrings and signatures are what models are told."""
+    """The tools; models see their names, docstrings and signatures."""
 
-    root: Path  # of the tree, which a command may change
-    folder: str = ""  # of the project in it
+    root: Path  # the work tree, which a command may change
+    folder: str = ""  # the project's folder in it
     commands: AllowedCommands = AllowedCommands()
 
     @property
@@ -56,18 +56,18 @@ class ChangeTools:
         return ProjectFiles((self.root / self.folder,))
 
     def replace_text(self, path: str, old: str, new: str) -> str:
-        """Replace a text in a file, which stands there exactly once, by another one.
+        """Replace a text that occurs exactly once in a file.
 
         Args:
             path: Relative to the project's root.
-            old: The text as it stands there, with its blanks and line breaks; take whole lines.
-            new: What stands there instead.
+            old: The exact text with its blanks and line breaks; use whole lines.
+            new: The new text.
         """
         name, place = self._files.find(path)
         try:
             text = place.read_bytes().decode()
         except UnicodeDecodeError:
-            raise ToolError(f"{name} is no UTF-8 text") from None
+            raise ToolError(f"{name} is not UTF-8 text") from None
         if "\r\n" in text and "\r\n" not in old:
             old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
         if not old or (times := text.count(old)) != 1:
@@ -80,7 +80,7 @@ class ChangeTools:
         """Write a new file.
 
         Args:
-            path: Relative to the project's root; no file may be there.
+            path: Relative to the project's root; must not exist.
             content: Its whole text.
         """
         name, place = self._files.place(path)
@@ -92,55 +92,57 @@ class ChangeTools:
         return f"wrote {name}, {len(content.splitlines())} lines"
 
     def run_command(self, command: str) -> str:
-        """Run one of the commands that are allowed, in the project's folder; what it changes there stays.
+        """Run an allowed command in the project's folder; its changes there stay.
 
         Args:
-            command: A program and its arguments; no shell reads it.
+            command: A program and its arguments, without a shell.
         """
         try:
-            result = self.run(command, seconds=_COMMAND_SECONDS)
+            return self.run(command, seconds=_COMMAND_SECONDS)
         except SandboxError as error:
             raise ToolError(f"{command}: {error}") from None
-        return result
 
     def run(self, command: str, *, seconds: float) -> str:
-        """Return how a command ended and what it printed, ``exit code 0`` first where it succeeded."""
-        words = self.commands.words(command)
+        """Return the exit code of a command and its output."""
         result = run_in_sandbox(
-            words, self.root, self.folder, seconds=seconds, sandboxed=self.commands.sandboxed
+            self.commands.words(command),
+            self.root,
+            self.folder,
+            seconds=seconds,
+            sandboxed=self.commands.sandboxed,
         )
         return result.sentence
 
 
 def add_change_tools(registry: ToolRegistry, tools: ChangeTools) -> None:
-    """Add the tools that change files; in a tree of their own they may be repeated, since that is set back first."""
-    about = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
+    """Add the tools; they may be repeated, since the work tree is reset first."""
+    beginnings = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
     for function in (tools.replace_text, tools.write_file, tools.run_command):
-        made = make_tool(function, permissions=Permission.WRITE, idempotent=True)
+        tool = make_tool(function, permissions=Permission.WRITE, idempotent=True)
         if function == tools.run_command:
-            described = f"{made.description} Allowed are those that begin with: {about}."
-            made = make_tool(
-                function, description=described, permissions=Permission.WRITE, idempotent=True
-            )
-        registry.add(made)
+            text = f"{tool.description} Allowed are commands that begin with: {beginnings}."
+            tool = replace(tool, description=text)
+        registry.add(tool)
 
 
 def _why_not_once(text: str, old: str, times: int) -> str:
     if not old.strip():
-        return "old is empty: give the lines that are to be replaced"
+        return "old is empty: give the lines to replace"
     if times > 1:
         starts: list[str] = []
         place = text.find(old)
         while place >= 0 and len(starts) < 10:
             starts.append(str(text[:place].count("\n") + 1))
             place = text.find(old, place + 1)
-        return f"old stands there {times} times, from lines {', '.join(starts)}: give more lines around it"
+        return (
+            f"old occurs {times} times, from lines {', '.join(starts)}: give more lines around it"
+        )
     nearest = _nearest(text.splitlines(), old.splitlines())
-    return f"old does not stand there as it is given; the nearest lines are:\n{nearest}"
+    return f"old does not occur; the nearest lines are:\n{nearest}"
 
 
 def _nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
-    """Return the lines that are most like the wanted ones, as they stand."""
+    """Return the lines that are most similar to the wanted ones."""
     size = max(len(wanted), 1)
     words = [set(line.split()) for line in lines[:_MOST_COMPARED]]
     sought = set(" ".join(wanted).split())

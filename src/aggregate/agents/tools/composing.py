@@ -1,11 +1,10 @@
-"""The tools that know a project as its prompts do: what matters for a question, and where things are defined."""
+"""Tools that compose context of a project, and find its definitions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from aggregate.agents.tools.registry import ToolRegistry
-from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.request import Task
@@ -29,18 +28,18 @@ _SHEET_TOKENS: Final = 2_000
 _MOST_PLACES: Final = 100  # of a name: more answer nothing
 
 
-@dataclass(frozen=True, slots=True)
 class _ComposingTools:
-    """The tools; their names, docstrings and signatures are what models are told."""
+    """The tools; models see their names, docstrings and signatures."""
 
-    root: Path
+    def __init__(self, root: Path) -> None:
+        self._root = root
 
     def compose(self, question: str, tokens: int = 4_000) -> str:
-        """Show what matters in the project for a question: definitions in full, what surrounds them by signatures.
+        """Show the code that a question is about: definitions in full, their surroundings as signatures.
 
         Args:
-            question: What you need to know, in words or names of the code.
-            tokens: How long the answer may be, at most 12,000.
+            question: Your question, in words or names of the code.
+            tokens: The most tokens of the answer, at most 12,000.
         """
         request = self._request(question, budget=max(min(tokens, _MOST_TOKENS), 1))
         try:
@@ -49,13 +48,13 @@ class _ComposingTools:
             raise ToolError(str(error)) from None
 
     def find_definitions(self, query: str) -> str:
-        """Find where a name is defined and used, or the likeliest files and definitions for a task in words.
+        """Find where a name is defined and used, or the likeliest files and definitions for a task.
 
         Args:
-            query: A name, such as parse or Parser.parse, or what you want to change or know.
+            query: A name, such as parse or Parser.parse, or a task in words.
         """
         if not query.strip():
-            raise ToolError("query is empty: give a name, or words that say what you look for")
+            raise ToolError("query is empty: give a name or a task")
         request, index = self._request(query.strip()), user_index()
         files = read_files(request, index=index)
         paths = {number: printable(file.path) for number, file in enumerate(files.corpus.files)}
@@ -67,7 +66,7 @@ class _ComposingTools:
         return make_sheet(ranked, SavedCounts(index), most=_SHEET_TOKENS).text
 
     def _request(self, question: str, *, budget: int | None = None) -> Request:
-        config = self.root / "manual_slop.toml"
+        config = self._root / "manual_slop.toml"
         project = open_project(
             config if config.exists() else unconfigured(config),
             allow_outside=False,
@@ -77,11 +76,9 @@ class _ComposingTools:
             project, with_history=False, task=Task(question), budget=budget, sending=True
         )
         entries = request.entries or (Entry(FileItem(ALL_FILES)),)
-        scope = replace(request.scope, is_fixed=True)  # what allows more is the user's to say
+        scope = replace(request.scope, is_fixed=True)  # only the user may allow more
         return replace(request, entries=entries, scope=scope)
 
 
 def add_composing_tools(registry: ToolRegistry, root: Path) -> None:
-    tools = _ComposingTools(root)
-    for function in (tools.compose, tools.find_definitions):
-        registry.add(make_tool(function, permissions=Permission.READ))
+    registry.add_methods(_ComposingTools(root))

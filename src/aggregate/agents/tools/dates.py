@@ -1,18 +1,16 @@
-"""Dates as people and machines write them, and tools that compute with them (rules D-86 to D-88, X-10).
+"""Tools for dates and timestamps (rules D-86 to D-88).
 
-Every range holds its whole last day: it ends a second before the next day begins.
+A range includes its whole last day: it ends a second before the next day begins (rule X-10).
 """
 
 import re
 from calendar import monthrange
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from aggregate.agents.tools.registry import ToolRegistry
-from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import ToolError
 
 _MONTHS: Final = """
@@ -32,7 +30,7 @@ EARLIEST, LATEST = -62_135_596_800, 253_402_300_799  # Unix times of the years 1
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
-    """Return the moment that ``text`` names, in ``where`` if it names no zone, and whether it names a whole day.
+    """Parse a date, and return whether it is a whole day; a text without a zone is in ``where``.
 
     It is ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time.
     """
@@ -72,89 +70,70 @@ def _zone(name: str) -> ZoneInfo:
 def add_date_tools(
     registry: ToolRegistry, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> None:
-    """Register the date and time tools, also under the names of the source documents (rule D-86)."""
-    clock = _ClockTools(now)
-    for function in (
-        dateToUnixTimestamp,
-        getDateRangeTimestamps,
-        validateTimestamp,
-        clock.getCurrentDateTime,
-        clock.getRelativeTimestamp,
-        clock.getDateTimeHoursAgo,
-    ):
-        registry.add(make_tool(function, permissions=Permission.READ))
+    """Add the date and time tools with their aliases."""
+    registry.add_methods(_DateTools(now))
     registry.alias("getCurrentDate", "getCurrentDateTime")
     registry.alias("calculateTimestamp", "getRelativeTimestamp")
 
 
-def dateToUnixTimestamp(  # noqa: N802 - tools are camelCase (D-80)
-    date: str, end_of_day: bool = False, timezone: str = "UTC"
-) -> dict[str, Any]:
-    """Convert one date or moment to a Unix timestamp.
+class _DateTools:
+    """The tools, in camelCase (rule D-80); models see their names, docstrings and signatures."""
 
-    Args:
-        date: September 1, 2025, or 2025-09-01, or 2025-09-01T18:30:00Z.
-        end_of_day: Give the last second of that day instead of its first.
-        timezone: Where the day is, such as Europe/Berlin.
-    """
-    moment, whole_day = parse_moment(date, _zone(timezone))
-    if end_of_day:
-        moment = datetime.combine(moment.date(), time(), moment.tzinfo) + timedelta(
-            days=1, seconds=-1
-        )
-    return {
-        "success": True,
-        "unix_timestamp": _unix(moment),
-        "iso": moment.isoformat(),
-        "whole_day": whole_day,
-    }
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
 
+    def dateToUnixTimestamp(  # noqa: N802
+        self, date: str, end_of_day: bool = False, timezone: str = "UTC"
+    ) -> dict[str, Any]:
+        """Convert one date or moment to a Unix timestamp.
 
-def getDateRangeTimestamps(  # noqa: N802 - tools are camelCase (D-80)
-    year: int, month: int | None = None, day: int | None = None, timezone: str = "UTC"
-) -> dict[str, Any]:
-    """Convert a whole year, month or day to the Unix timestamps of its start and end, both inclusive.
+        Args:
+            date: September 1, 2025, or 2025-09-01, or 2025-09-01T18:30:00Z.
+            end_of_day: Give the last second of that day instead of its first.
+            timezone: Where the day is, such as Europe/Berlin.
+        """
+        moment, whole_day = parse_moment(date, _zone(timezone))
+        if end_of_day:
+            midnight = datetime.combine(moment.date(), time(), moment.tzinfo)
+            moment = midnight + timedelta(days=1, seconds=-1)
+        return {"success": True, **_moment(moment), "whole_day": whole_day}
 
-    Args:
-        year: The year, such as 2025.
-        month: 1 to 12; without it the whole year.
-        day: 1 to 31; without it the whole month.
-        timezone: Where the days are, such as Europe/Berlin.
-    """
-    where = _zone(timezone)
-    if day is not None and month is None:
-        raise ToolError("a day needs its month: give month as well")
-    try:
-        first = date(year, month or 1, day or 1)
-        last = date(year, month or 12, day or monthrange(year, month or 12)[1])
-    except ValueError as error:
-        raise ToolError(f"there is no such date: {error}") from None
-    start = datetime.combine(first, time(), where)
-    end = datetime.combine(last, time(23, 59, 59), where)
-    days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
-    return {"success": True, **_ends(start, end), **days}
+    def getDateRangeTimestamps(  # noqa: N802
+        self, year: int, month: int | None = None, day: int | None = None, timezone: str = "UTC"
+    ) -> dict[str, Any]:
+        """Convert a whole year, month or day to the Unix timestamps of its start and end, both inclusive.
 
+        Args:
+            year: The year, such as 2025.
+            month: 1 to 12; without it the whole year.
+            day: 1 to 31; without it the whole month.
+            timezone: Where the days are, such as Europe/Berlin.
+        """
+        where = _zone(timezone)
+        if day is not None and month is None:
+            raise ToolError("a day needs its month: give month as well")
+        try:
+            first = date(year, month or 1, day or 1)
+            last = date(year, month or 12, day or monthrange(year, month or 12)[1])
+        except ValueError as error:
+            raise ToolError(f"there is no such date: {error}") from None
+        start = datetime.combine(first, time(), where)
+        end = datetime.combine(last, time(23, 59, 59), where)
+        days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
+        return {"success": True, **_ends(start, end), **days}
 
-def validateTimestamp(timestamp: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
-    """Check a Unix timestamp and say which moment it is.
+    def validateTimestamp(self, timestamp: int) -> dict[str, Any]:  # noqa: N802
+        """Check a Unix timestamp and say which moment it is.
 
-    Args:
-        timestamp: Seconds since 1970; milliseconds are recognised and reported.
-    """
-    if not EARLIEST <= timestamp <= LATEST:
-        milliseconds = EARLIEST * 1000 <= timestamp <= LATEST * 1000
-        advice = f"; as milliseconds it is {_iso(timestamp // 1000)}" if milliseconds else ""
-        return {
-            "success": True,
-            "valid": False,
-            "reason": f"no second of the years 1 to 9999{advice}",
-        }
-    return {"success": True, "valid": True, "iso": _iso(timestamp), "unix_timestamp": timestamp}
-
-
-@dataclass(frozen=True, slots=True)
-class _ClockTools:
-    now: Callable[[], datetime]
+        Args:
+            timestamp: Seconds since 1970; milliseconds are recognised and reported.
+        """
+        if not EARLIEST <= timestamp <= LATEST:
+            milliseconds = EARLIEST * 1000 <= timestamp <= LATEST * 1000
+            advice = f"; as milliseconds it is {_iso(timestamp // 1000)}" if milliseconds else ""
+            reason = f"no second of the years 1 to 9999{advice}"
+            return {"success": True, "valid": False, "reason": reason}
+        return {"success": True, "valid": True, "iso": _iso(timestamp), "unix_timestamp": timestamp}
 
     def getCurrentDateTime(self, timezone: str = "UTC") -> dict[str, Any]:  # noqa: N802
         """Give the current date, time and Unix timestamp.
@@ -162,15 +141,13 @@ class _ClockTools:
         Args:
             timezone: Where, such as Europe/Berlin.
         """
-        moment = self.now().astimezone(_zone(timezone))
-        return {
-            "success": True,
-            "iso": moment.isoformat(),
-            "unix_timestamp": _unix(moment),
-            "date": moment.date().isoformat(),
-            "time": moment.strftime("%H:%M:%S"),
+        moment = self._now().astimezone(_zone(timezone))
+        parts = {
+            "date": f"{moment:%Y-%m-%d}",
+            "time": f"{moment:%H:%M:%S}",
             "weekday": f"{moment:%A}",
         }
+        return {"success": True, **_moment(moment), **parts}
 
     def getRelativeTimestamp(  # noqa: N802
         self, amount: int, unit: str = "days", base: str = "now"
@@ -183,9 +160,8 @@ class _ClockTools:
             base: The moment to count from: now, or a date.
         """
         is_now = base.strip().lower() == "now"
-        start = self.now() if is_now else parse_moment(base, ZoneInfo("UTC"))[0]
-        moment = _moved(start, amount, unit)
-        return {"success": True, "unix_timestamp": _unix(moment), "iso": moment.isoformat()}
+        start = self._now() if is_now else parse_moment(base, ZoneInfo("UTC"))[0]
+        return {"success": True, **_moment(_moved(start, amount, unit))}
 
     def getDateTimeHoursAgo(self, hours: int) -> dict[str, Any]:  # noqa: N802
         """Give the range from some hours ago until now as Unix timestamps.
@@ -193,14 +169,9 @@ class _ClockTools:
         Args:
             hours: How many hours ago.
         """
-        end = self.now()
+        end = self._now()
         start = _moved(end, -hours, "hours")
-        return {
-            "success": True,
-            **_ends(start, end),
-            "unix_timestamp": _unix(start),
-            "iso": start.isoformat(),
-        }
+        return {"success": True, **_ends(start, end), **_moment(start)}
 
 
 def _moved(moment: datetime, amount: int, unit: str) -> datetime:
@@ -221,11 +192,11 @@ def _moved(moment: datetime, amount: int, unit: str) -> datetime:
 
 
 def _ends(start: datetime, end: datetime) -> dict[str, int]:
-    return {"after_unix": _unix(start), "before_unix": _unix(end)}
+    return {"after_unix": int(start.timestamp()), "before_unix": int(end.timestamp())}
 
 
-def _unix(moment: datetime) -> int:
-    return int(moment.timestamp())
+def _moment(moment: datetime) -> dict[str, Any]:
+    return {"unix_timestamp": int(moment.timestamp()), "iso": moment.isoformat()}
 
 
 def _iso(timestamp: int) -> str:

@@ -1,4 +1,4 @@
-"""The files of a project that tools may reach: below its roots, not ignored, no secrets, through no link out of it."""
+"""The files of a project that tools may read: not ignored, no secrets, no links that lead out."""
 
 import os
 import posixpath
@@ -15,41 +15,41 @@ MOST_BYTES: Final = 5_000_000  # of a file that is read
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The files below some folders; names are looked for in the first, then in the others."""
+    """The files below some folders; the first folder with a name counts."""
 
     roots: tuple[Path, ...]
 
     def read(self, name: str) -> tuple[str, str]:
-        """Return a file's name relative to its root, and its text; no message says whether another thing is there."""
+        """Return a file's name relative to its root, and its text."""
         relative, path = self.find(name)
         return relative, text_of(path, relative)
 
     def find(self, name: str) -> tuple[str, Path]:
-        """Return a file's name relative to its root, and where it is."""
+        """Return a file's name relative to its root, and its path; no message reveals a hidden file."""
         for root, relative in self._candidates(name):
             path = _allowed(root, relative, _listed(root))
             if path is not None:
                 return relative, path
         raise ToolError(
-            f'"{quoted(name)}" is no file of the project that may be read: list_directory shows those'
+            f'"{quoted(name)}" is not a readable file of the project: list_directory shows those'
         )
 
     def place(self, name: str) -> tuple[str, Path]:
-        """Return a new file's name relative to the first root, and where it will be, through no link."""
+        """Return a new file's name relative to the first root, and its path, through no link."""
         root, relative = self._candidates(name)[0]
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
         if is_secret(relative) or ".git" in parts or any(path.is_symlink() for path in folders):
-            raise ToolError(f'"{quoted(name)}" is no place that may be written to')
+            raise ToolError(f'"{quoted(name)}" is not a path that may be written')
         if folders[-1].exists():
-            raise ToolError(f'"{quoted(name)}" is there already: change it with replace_text')
+            raise ToolError(f'"{quoted(name)}" exists: change it with replace_text')
         return relative, folders[-1]
 
     def takes(self, root: Path, name: str) -> bool:
         return name in _listed(root)
 
     def below(self, folder: str) -> list[tuple[str, Path]]:
-        """Return name and real path of each file that may be read below ``folder``, or is it, sorted, root by root."""
+        """Return name and real path of each readable file below ``folder``, sorted, root by root."""
         readable: list[tuple[str, Path]] = []
         for root, relative in self._candidates(folder):
             listed = _listed(root)
@@ -61,7 +61,7 @@ class ProjectFiles:
                     readable.append((name, path))
         if not readable:
             raise ToolError(
-                f'"{quoted(folder)}" is no folder of the project with files that may be read'
+                f'"{quoted(folder)}" is not a folder of the project with readable files'
             )
         return readable
 
@@ -79,7 +79,7 @@ class ProjectFiles:
         return sorted(entries)
 
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Return each root with ``name`` relative to it, by text alone; an absolute one belongs to its root."""
+        """Return each root with ``name`` relative to it; an absolute name has one root."""
         if not name.strip() or "\0" in name or len(name) > 4096:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name
@@ -126,7 +126,7 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 
 def _listed(root: Path) -> frozenset[str]:
-    """Return the files that are not ignored, asked anew each time: a goal may make files while it runs."""
+    """Return the files that are not ignored, listed anew: a goal may create files."""
     return frozenset(FolderListing().files(str(root)))
 
 

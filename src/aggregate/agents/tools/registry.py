@@ -1,6 +1,6 @@
-"""The tools that a goal, a server or a worker may use, by name, also those in a folder (rules D-80 to D-86).
+"""Tools by name, also those in a folder, and their calls (rules D-80 to D-86, P4).
 
-A call has its arguments in their types (rule P4), and gives plain data or a failure in time, whatever the tool does.
+A call casts arguments, and ends in time with plain data or a failure, whatever the tool does.
 """
 
 import asyncio
@@ -64,10 +64,9 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
 
 
 def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - its output
-    """Run ``action`` in a thread of its own and return its output as plain data.
+    """Run ``action`` in a thread and return its output as plain data, or a failure.
 
-    An exception, a time over the limit, an output that is too large or no data each become a failed result. A call that
-    is given up goes on in its thread.
+    A call that is given up goes on in its thread.
     """
 
     def outcome() -> Any:  # noqa: ANN401 - what the tool returned
@@ -92,7 +91,7 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool returned
-    """Return ``value`` as JSON knows it, NaN and infinities as ``None``: no later change by the tool can reach it."""
+    """Return a copy of ``value`` as JSON, with ``None`` for NaN and infinities."""
     copying = JsonCopy(stored=True)
 
     def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
@@ -115,15 +114,10 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool return
 
 @dataclass(slots=True)
 class ToolRegistry:
-    """Tools by name, and what they are allowed to do.
-
-    Attributes:
-        permissions: What is granted; a tool that needs more is refused, not run. By default reading alone.
-        seconds: Wall time that one call may take.
-    """
+    """Tools by name, and the permissions that they have."""
 
     permissions: frozenset[Permission] = frozenset({Permission.READ})
-    seconds: float = SECONDS
+    seconds: float = SECONDS  # wall time of one call
     _tools: dict[str, Tool] = field(default_factory=dict)
     _aliases: dict[str, str] = field(default_factory=dict)
 
@@ -134,7 +128,7 @@ class ToolRegistry:
         *,
         permissions: Iterable[str] = "read",
     ) -> "ToolRegistry":
-        """Return a registry of ``tools``; a registry is returned as it is, functions become tools."""
+        """Return a registry of tools and functions; a registry is returned unchanged."""
         if isinstance(tools, ToolRegistry):
             return tools
         registry = cls(granted(permissions))
@@ -153,10 +147,10 @@ class ToolRegistry:
         *,
         replace: bool = False,
     ) -> Tool:
-        """Add ``func`` under ``name`` and return the tool; see ``make_tool`` for what is inferred.
+        """Add ``func`` under ``name`` and return the tool; see ``make_tool`` for the arguments.
 
         Raises:
-            ToolError: The name is taken and ``replace`` is false, or it is no name.
+            ToolError: The name is invalid, or taken and ``replace`` is false.
         """
         made = make_tool(func, name, description, parameters, returns, permissions)
         return self.add(made, replace=replace)
@@ -173,35 +167,37 @@ class ToolRegistry:
         self._tools[tool.name] = tool
         return tool
 
+    def add_methods(self, owner: object, permissions: str = "read") -> None:
+        """Add the public methods of an object, in their order."""
+        for name in vars(type(owner)):
+            if not name.startswith("_") and callable(method := getattr(owner, name)):
+                self.add(make_tool(method, permissions=permissions))
+
     def alias(self, other: str, name: str) -> None:
-        """Let ``other`` stand for the tool ``name``; models are told of ``name`` only."""
+        """Add another name of a tool, which models do not see."""
         if other in self:
             raise ToolError(f"Tool already registered: {other}; an alias needs a new name")
         self._aliases[other] = self.get(name).name
 
     def discover(self, folder: str | Path, *, replace: bool = False) -> tuple[Tool, ...]:
-        """Add every tool in the Python files of ``folder``, which run for it, and return them.
+        """Run the Python files of ``folder``, and add and return their tools.
 
         Raises:
             ToolError: A file cannot be run, or a name is taken and ``replace`` is false.
         """
         if not Path(folder).is_dir():
-            raise ToolError(f"{folder}: there is no such folder of tools")
+            raise ToolError(f"no such folder of tools: {folder}")
         added: list[Tool] = []
         for path in sorted(Path(folder).glob("[!_]*.py")):
             module = _load_module(path)
             tools = [value for value in vars(module).values() if isinstance(value, Tool)]
             # A tool that a file imports from a neighbour belongs to the neighbour.
-            own = [each for each in tools if each.func.__module__ == module.__name__]
-            added += [self.add(each, replace=replace) for each in own]
+            tools = [tool for tool in tools if tool.func.__module__ == module.__name__]
+            added += [self.add(tool, replace=replace) for tool in tools]
         return tuple(added)
 
     def get(self, name: str) -> Tool:
-        """Return a tool by its name or an alias.
-
-        Raises:
-            ToolError: There is none; it is also a ``ValueError`` (rule D-85).
-        """
+        """Return a tool by its name or an alias; a missing one raises a ``ToolError`` (rule D-85)."""
         tool = self._tools.get(self._aliases.get(name, name))
         if tool is None:
             raise ToolError(f"Tool not found: {name}")
@@ -217,14 +213,13 @@ class ToolRegistry:
     ) -> Any:  # noqa: ANN401 - what the tool returned
         """Run a tool and return its output as plain data.
 
+        A refused or failed call returns ``{"success": False, "error", "retry", "hint"?}``.
+
         Args:
             name: The tool.
-            arguments: What a model gave: undeclared ones and ``None`` are dropped, simple types are cast.
-            context: For tools that ask for it.
-            seconds: Wall time, where it is less than the registry's limit.
-
-        Returns:
-            The output, or ``{"success": False, "error", "retry", "hint"?}`` for a refused or failed call.
+            arguments: A model's arguments, see ``checked_arguments``.
+            context: For tools that take it.
+            seconds: Wall time, if less than the registry's limit.
 
         Raises:
             ToolError: There is no such tool.
@@ -246,18 +241,18 @@ class ToolRegistry:
         return call_within(most, tool.name, lambda: tool.func(**checked))
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
-        """Return a registry of these tools, with the same permissions and limit."""
+        """Return a registry of these tools with the same bounds."""
         chosen = ToolRegistry(self.permissions, self.seconds)
         for name in dict.fromkeys(names):
             chosen.add(self.get(name), replace=True)
         return chosen
 
     def schemas(self) -> list[dict[str, Any]]:
-        """Return what a model is told, in order of registration."""
+        """Return the schemas in order of registration."""
         return [tool.schema() for tool in self]
 
     def spellings(self) -> dict[str, Tool]:
-        """Return every name that stands for a tool, aliases too."""
+        """Return the tools by name and by alias."""
         aliases = {alias: self._tools[name] for alias, name in self._aliases.items()}
         return {**self._tools, **aliases}
 
@@ -293,7 +288,7 @@ def _load_module(path: Path) -> ModuleType:
     name = f"{TOOL_MODULES}{digest[:12]}_{path.stem}"
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ToolError(f"{path}: it is no Python file")
+        raise ToolError(f"{path}: it is not a Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module  # type hints are looked up there
     try:

@@ -1,10 +1,6 @@
-"""The tools that come with the package; those for a project, defined once for goals, servers and workers, stand here.
-
-Those that write stand in ``changes``.
-"""
+"""The tools of the package, and those that read a project."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,19 +9,19 @@ from aggregate.agents.tools.dates import add_date_tools
 from aggregate.agents.tools.project_files import ProjectFiles, text_of
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.state import add_state_tools, state_store
-from aggregate.agents.tools.tool import Permission, granted, make_tool
+from aggregate.agents.tools.tool import granted
 from aggregate.base.errors import SyntaxViewError, ToolError
 from aggregate.base.text import split_lines
 from aggregate.code.syntax import language_of
 from aggregate.code.views import ASTParser, summarise_file
 from aggregate.project.paths import compile_glob
 
-# Of one result: with each of these it stays at about 15,000 tokens
+# Of one result, which so has at most about 15,000 tokens
 MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
 MOST_NAMES: Final = 500
 MOST_LINE: Final = 300
-MOST_SEARCHED: Final = 100_000_000  # characters that one search reads before it stops and says so
+MOST_SEARCHED: Final = 100_000_000  # characters that one search reads
 
 
 def standard_tools(
@@ -34,48 +30,33 @@ def standard_tools(
     roots: Iterable[str | Path] = (),
     permissions: str | Iterable[str] = "read",
 ) -> ToolRegistry:
-    """Return a registry with the tools for analysis, dates and state, and for project files where roots are given.
+    """Return a registry of the tools for analysis, dates, state, and for project files if roots are given.
 
     Args:
-        state_dir: Where saved state is; nothing is made there before something is saved.
+        state_dir: The folder of saved state, made when first needed.
         roots: The project's folders.
-        permissions: What is granted: ``read``, ``write``, ``network``.
+        permissions: The granted ones of ``read``, ``write``, ``network``.
 
     Raises:
-        ToolError: A root is no folder, or a permission is unknown.
+        ToolError: A root is not a folder, or a permission is unknown.
     """
     registry = ToolRegistry(granted(permissions))
     add_analysis_tool(registry)
     add_date_tools(registry)
     add_state_tools(registry, state_store(state_dir))
     if folders := tuple(map(Path, roots)):
-        _add_project_tools(registry, folders)
+        for folder in folders:
+            if not folder.is_dir():
+                raise ToolError(f"no such folder: {folder}")
+        registry.add_methods(_ProjectTools(ProjectFiles(folders)))
     return registry
 
 
-def _add_project_tools(registry: ToolRegistry, folders: tuple[Path, ...]) -> None:
-    for folder in folders:
-        if not folder.is_dir():
-            raise ToolError(f"{folder}: there is no such folder")
-    tools = _ProjectTools(ProjectFiles(folders))
-    for function in (
-        tools.read_file,
-        tools.list_directory,
-        tools.search_files,
-        tools.get_file_summary,
-        tools.get_skeleton,
-        tools.get_outline,
-        tools.get_definition,
-        tools.get_signature,
-    ):
-        registry.add(make_tool(function, permissions=Permission.READ))
-
-
-@dataclass(frozen=True, slots=True)
 class _ProjectTools:
-    """The tools; their names, docstrings and signatures are what models are told."""
+    """The tools of a project; models see their names, docstrings and signatures."""
 
-    files: "ProjectFiles"
+    def __init__(self, files: ProjectFiles) -> None:
+        self._files = files
 
     def read_file(
         self, path: str, start_line: int = 1, end_line: int | None = None
@@ -87,11 +68,11 @@ class _ProjectTools:
             start_line: The first line, from 1.
             end_line: The last line, inclusive; by default the file's last.
         """
-        name, text = self.files.read(path)
+        name, text = self._files.read(path)
         lines = split_lines(text)
         if start_line < 1 or (end_line is not None and end_line < start_line):
             raise ToolError(
-                f"{name}: lines {start_line} to {end_line} are no range; the file has {len(lines)} lines"
+                f"{name}: lines {start_line} to {end_line} are not a range; the file has {len(lines)} lines"
             )
         chosen = "".join(lines[start_line - 1 : end_line])
         content = _capped(chosen, "start_line, end_line")
@@ -103,7 +84,7 @@ class _ProjectTools:
         Args:
             path: Relative to the project's root; by default the root itself.
         """
-        entries = self.files.entries(path)
+        entries = self._files.entries(path)
         note = _left_out(len(entries) - MOST_NAMES, "entries")
         return {"success": True, "entries": entries[:MOST_NAMES], **note}
 
@@ -125,7 +106,7 @@ class _ProjectTools:
             raise ToolError(f"files_matching: {error}") from None
         lines: list[str] = []
         searched = unreadable = 0
-        for name, path in self.files.below(folder):
+        for name, path in self._files.below(folder):
             if not may_hold_matches(name):
                 continue
             if len(lines) > MOST_MATCHES or searched > MOST_SEARCHED:
@@ -192,7 +173,7 @@ class _ProjectTools:
         return self._view(path, lambda name, text: _parser(name, text).get_signature(text, symbol))
 
     def _view(self, path: str, show: Callable[[str, str], str]) -> dict[str, Any]:
-        name, text = self.files.read(path)
+        name, text = self._files.read(path)
         try:
             content = _capped(show(name, text), "read_file with start_line, end_line")
         except SyntaxViewError as error:

@@ -1,4 +1,4 @@
-"""Saved state: values by key in one SQLite file, and the tools by which later goals find them (rule D-86)."""
+"""Saved state: values by key in an SQLite file, and tools on them (rule D-86)."""
 
 import json
 import sqlite3
@@ -24,8 +24,8 @@ from aggregate.base.errors import OutputError, StateError, ToolError
 
 MOST_KEY: Final = 200
 MOST_BYTES: Final = 16_000_000
-BUSY_SECONDS: Final = 10.0  # how long others may write meanwhile, and how long one call may take
-# Where a record's time is looked for when no field is named.
+BUSY_SECONDS: Final = 10.0  # of a call, and of waiting for other writers
+# Usual fields of a record's time
 FIELDS: Final = ("timestamp", "start_date", "date", "created_at", "updated_at", "time")
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL)"
 Record: TypeAlias = Mapping[str, Any]
@@ -38,7 +38,7 @@ def state_store(state_dir: str | Path) -> "StateStore":
 
 @dataclass(frozen=True, slots=True)
 class StateStore:
-    """The store, in a file that is made at the first write; any thread or process may use it."""
+    """Values in a file, which is made at the first write, for any number of threads and processes."""
 
     path: Path
 
@@ -58,7 +58,7 @@ class StateStore:
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
-        """Replace the value of ``key``, or ``None``, by ``change(value)`` in one transaction, and return that."""
+        """Replace the value of ``key`` by ``change(value)`` in one transaction, and return it."""
         if not key.strip() or len(key) > MOST_KEY:
             raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
         with self._connection() as connection:
@@ -110,18 +110,17 @@ def _read(connection: sqlite3.Connection, key: str) -> tuple[bool, Any]:
 
 
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
-    """Register the tools that save and load state in ``store``; those that save need the permission to write."""
+    """Add the tools on ``store``; those that save need the permission to write."""
     tools = _StateTools(store)
-    for reading in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
-        registry.add(make_tool(reading, permissions=Permission.READ))
+    for function in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
+        registry.add(make_tool(function, permissions=Permission.READ))
     for writing in (tools.saveState, tools.mergeTimeseriesState):
-        # The same value under the same key, and records merged by their ids: twice is as once.
         registry.add(make_tool(writing, permissions=Permission.WRITE, idempotent=True))
 
 
 @dataclass(frozen=True, slots=True)
 class _StateTools:
-    """The tools; their names (rule D-80), docstrings and signatures are what models are told."""
+    """The tools, in camelCase (rule D-80); models see their names, docstrings and signatures."""
 
     store: StateStore
 
@@ -129,8 +128,8 @@ class _StateTools:
         """Save a value under a key for later goals.
 
         Args:
-            key: A short name that says what it is.
-            value: What to remember.
+            key: A short name.
+            value: Any JSON.
         """
         self.store.save(key, value)
         return {"success": True, "key": key}
@@ -139,7 +138,7 @@ class _StateTools:
         """Load the value that an earlier goal saved under a key.
 
         Args:
-            key: One of the keys that listStateKeys gives.
+            key: A key of listStateKeys.
         """
         exists, value = self.store.load(key)
         return {"success": True, "found": exists, "key": key, "value": value}
@@ -163,10 +162,10 @@ class _StateTools:
         Args:
             key: The series.
             items: The records.
-            id_field: Where a record's id is.
-            timestamp_field: Where its time is; found by itself under the usual names.
-            covered_from: From when on the records are complete; by default the first record.
-            covered_to: Until when; by default the last record.
+            id_field: The field of a record's id.
+            timestamp_field: The field of its time; by default a usual name such as date.
+            covered_from: The start of the time in which records are complete; by default the first record.
+            covered_to: Its end; by default the last record.
         """
         counts = {"added": 0, "duplicates": 0}
         at = partial(_time_of, field=timestamp_field)
@@ -175,14 +174,14 @@ class _StateTools:
             series = _series(key, old)
             records: dict[Any, Record] = {record[id_field]: record for record in series["items"]}
             for record in items:
-                own = record.get(id_field) if isinstance(record, Mapping) else None
-                if own is None or isinstance(own, list | dict):
+                identity = record.get(id_field) if isinstance(record, Mapping) else None
+                if identity is None or isinstance(identity, list | dict):
                     reason = "name the field of its id with id_field"
                     raise ToolError(f'a record has no "{id_field}": {reason}')
-                known = records.get(own)
-                if known is None or at(record) >= at(known):  # the newest one stands
-                    records[own] = record
-                counts["added" if known is None else "duplicates"] += 1
+                older = records.get(identity)
+                if older is None or at(record) >= at(older):
+                    records[identity] = record
+                counts["added" if older is None else "duplicates"] += 1
             spans = [tuple(span) for span in series["covered"]]
             times = list(map(at, items))
             if times or None not in (covered_from, covered_to):
@@ -199,7 +198,7 @@ class _StateTools:
         return {"success": True, **counts, "total_count": len(series["items"])}
 
     def queryTimeseriesState(self, key: str, start: str | int, end: str | int) -> dict[str, Any]:  # noqa: N802
-        """Get the records of a saved series between two times, and whether they are all there.
+        """Get the records of a saved series between two times, and whether they are complete.
 
         Args:
             key: The series.
@@ -225,7 +224,7 @@ def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was 
     if value is None:
         return {"items": [], "covered": [], "timestamp_field": ""}
     if not isinstance(value, dict) or not {"items", "covered", "timestamp_field"} <= value.keys():
-        raise StateError(f'"{key}" is saved, but it is no series: take another key')
+        raise StateError(f'the saved value of "{key}" is not a series: use another key')
     return value
 
 
@@ -243,11 +242,11 @@ def _moment_of(value: object) -> float:
         return float(value)
     if isinstance(value, str):
         return parse_moment(value, ZoneInfo("UTC"))[0].timestamp()
-    raise ToolError(f"{value!r:.60} is no time: give Unix seconds or an ISO date")
+    raise ToolError(f"{value!r:.60} is not a time: give Unix seconds or an ISO date")
 
 
 def _join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
-    """Return spans in order, those that touch or overlap made one; seconds are whole, so 1-2 and 3-4 touch."""
+    """Join spans that overlap or touch, in order; seconds are whole, so 1-2 and 3-4 touch."""
     result: list[TimeSpan] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1] + 1:

@@ -7,7 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
-from aggregate.agents.script_file import Replies, ScriptedReply, load_replies
+from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
@@ -155,7 +155,7 @@ class ModelWorker:
 class ScriptedWorker:
     """Answers by ticket id; describes its context where it has no answer."""
 
-    answers: Mapping[str, Replies]
+    answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
@@ -177,10 +177,10 @@ class ScriptedWorker:
         return WorkerReply(reply.text, tokens + count(reply.text), cost=reply.cost)
 
     def _reply(self, assignment: Assignment) -> ScriptedReply | None:
-        replies = self.answers.get(assignment.ticket)
-        if replies is None:
+        reply = self.answers.get(assignment.ticket)
+        if reply is None:
             return None
-        reply = replies[: assignment.attempt][-1]
+        reply = reply.at(assignment.attempt)
         time.sleep(reply.seconds)
         if error := reply.failure(assignment.attempt):
             raise WorkerError(error, again=not reply.refuse)
