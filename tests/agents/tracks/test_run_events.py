@@ -25,7 +25,7 @@ def events_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_a_line_for_each_turn_call_and_retry(tmp_path: Path) -> None:
-    """Turns, calls with sizes, time and outcome, and the retry between two attempts, each once (K-9)."""
+    """Turns, calls with sizes, time and outcome, and the retry between two attempts, each once (K-10)."""
     reply = replace_reply(edit("return 1", "return 10"), fail="no luck", failures=1)
     run = scripts(tmp_path, [{"id": "one", "retries": 1}], {"one": reply})
     folder = run.run().report.parent
@@ -64,7 +64,7 @@ def test_a_line_for_each_turn_call_and_retry(tmp_path: Path) -> None:
 
 
 def test_several_processes_write_each_line_once(tmp_path: Path) -> None:
-    """Writers that have the same lines write each once, whatever a killed one has left (K-9)."""
+    """Writers that have the same lines write each once, whatever a killed one has left (K-10)."""
     lines = [{"id": f"run/t#{number}", "event": "turn"} for number in range(200)]
     (tmp_path / "events.jsonl").write_text(json.dumps(lines[0]) + "\n" + '{"id": "run/t#1", "ev')
     files = [EventFile(tmp_path) for _ in range(4)]
@@ -92,7 +92,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_cancelled_ticket_has_a_line(tmp_path: Path) -> None:
-    """A ticket that is under way when its run is cancelled has one line that says so (K-9)."""
+    """A ticket that is under way when its run is cancelled has one line that says so (K-10)."""
     run = scripts(tmp_path, [{"id": "one", "tools": []}], {})
 
     def worker(assignment: Assignment, begun: Any) -> WorkerReply:
@@ -145,7 +145,7 @@ STEPS = [
 
 
 def test_spans_have_the_names_of_the_conventions() -> None:
-    """A ticket is a span with its chats, tool executions and retries, with their own times (K-9)."""
+    """A ticket is a span with its chats, tool executions and retries, with their own times (K-10)."""
     tracer = Spans()
     end = {
         "time": "1970-01-01T00:16:50+00:00",
