@@ -1,4 +1,4 @@
-"""``mcp install``: the server in a host's configuration, and out of it again."""
+"""``mcp install``: adding the server to a host's configuration, and removing it."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ OTHERS = """\
 @pytest.mark.parametrize("host", [host for host in HOSTS if host != "codex"])
 @pytest.mark.parametrize("text", ["", "{}\n", OTHERS, OTHERS.replace("    ", "\t")])
 def test_what_is_added_can_be_taken_back(host: str, text: str) -> None:
-    """All else stays as it is, in its order and indentation; twice is once, and taken back nothing is left of it."""
+    """Adding is idempotent, keeps order and indentation, and can be undone completely."""
     added = with_server(text, HOSTS[host], ["aggregate"])
     data = json.loads(added)
     assert data[HOSTS[host].key]["aggregate"]["command"] == "aggregate"
@@ -94,13 +94,13 @@ def test_a_host_of_all_projects_needs_a_configuration(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["// mine\n{}", "[]", '{"mcpServers": 1}', "{" * 9, "["])
 def test_what_cannot_be_kept_is_refused(text: str) -> None:
-    """A file with comments, or of another shape, is left alone, and a sentence says what to add by hand."""
+    """Files with comments or another structure stay, with advice for an edit by hand."""
     with pytest.raises(ConfigError, match="add to mcpServers by hand"):
         with_server(text, HOSTS["cursor"], ["aggregate"])
 
 
 def test_it_is_written_only_by_a_word_of_the_user(tmp_path: Path) -> None:
-    """The change is shown; where nobody can be asked nothing is written without ``--yes``."""
+    """The change is shown, and needs ``--yes`` without a terminal."""
     file = tmp_path / ".cursor/mcp.json"
     refused = start(tmp_path, "mcp", "install", "cursor")
     assert refused.code == 2
@@ -118,7 +118,7 @@ def test_it_is_written_only_by_a_word_of_the_user(tmp_path: Path) -> None:
 
 
 def test_a_link_that_leads_out_is_not_written_through(tmp_path: Path) -> None:
-    """A project, which may be a stranger's, cannot have another file of the user's changed."""
+    """A foreign project cannot cause changes to other files of the user."""
     own = tmp_path / "own.json"
     own.write_text("{}")
     folder = tmp_path / "project"
@@ -129,7 +129,7 @@ def test_a_link_that_leads_out_is_not_written_through(tmp_path: Path) -> None:
 
 
 def test_a_person_is_asked(tmp_path: Path) -> None:
-    """On a terminal without input nothing is taken for a yes."""
+    """The end of input is not a yes."""
     code, said = on_terminal(tmp_path, "mcp", "install", "vscode")
     assert code != 0
     assert '"type": "stdio"' in said
