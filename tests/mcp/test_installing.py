@@ -105,7 +105,7 @@ def test_it_is_written_only_by_a_word_of_the_user(tmp_path: Path) -> None:
     refused = start(tmp_path, "mcp", "install", "cursor")
     assert refused.code == 2
     assert '+    "aggregate": {' in refused.out
-    assert refused.err.endswith("Error: nobody is here to be asked: add --yes\n")
+    assert refused.err.endswith("Error: there is no terminal to ask: add --yes\n")
     assert not file.exists()
     assert start(tmp_path, "mcp", "install", "cursor", "--yes").code == 0
     written = json.loads(file.read_text())["mcpServers"]["aggregate"]

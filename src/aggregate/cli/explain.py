@@ -142,10 +142,10 @@ _WHY_NOT = {
 @click.argument("place", metavar="PROMPT:LINE|PATH:LINE", type=click.Path())
 @config_option
 def locate(place: str, config: Path) -> None:
-    """Print the source of a prompt's line, or a file's line in the prompt.
+    """Find a prompt's line in the files, or a file's line in the prompt.
 
-    PROMPT is the number or path of a prompt for a task or a budget. A source is a file, generated text, a turn, a bead, a
-    result or a screenshot. A file's line is searched in the newest such prompt.
+    PROMPT is the number or path of a prompt for a task or a budget. A source is a file, generated text, a turn, a bead,
+    a result or a screenshot. A file's line is searched in the newest such prompt.
     """
     match = _PLACE.fullmatch(place)
     if match is None:

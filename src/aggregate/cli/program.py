@@ -44,20 +44,15 @@ class Row(NamedTuple):
 COMMANDS: Mapping[str, Row] = {
     "run": Row("run", "Compose the prompt and write it to a numbered file; print its path."),
     "explain": Row("explain", "Show how much of each file a prompt contains, and why."),
-    "locate": Row(
-        "explain", "Print the source of a prompt's line, or a file's line in the prompt."
-    ),
+    "locate": Row("explain", "Find a prompt's line in the files, or a file's line in the prompt."),
     "init": Row("configuration", "Write a commented manual_slop.toml for this folder."),
     "stats": Row("files", "Show the files by folder: lines, definitions, tokens in each view."),
     "view": Row("files", "Print a view of one file."),
-    "send": Row("send", "Send the prompt and MESSAGE, print the answer, and keep both."),
-    "chat": Row("chat", "Go on with a discussion, message by message."),
+    "send": Row("send", "Send the prompt and MESSAGE; print the answer and save both."),
+    "chat": Row("chat", "Continue a discussion, message by message."),
     "mcp": Row("serve", "Serve the project to agents by the Model Context Protocol."),
     "panel": Row("serve", "Compose the prompt by eye, on a page in the browser."),
-    "costs": Row(
-        "costs",
-        "Show what your requests have cost, by day, project and model, and what providers' caches have saved.",
-    ),
+    "costs": Row("costs", "Show your costs and cache savings by day, project and model."),
     "discussion": Row("discussion", "List, show, fork and delete discussions."),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
     "conduct": Row("conduct.group", "Run the tickets of a track with many workers."),
