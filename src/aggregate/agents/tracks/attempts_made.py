@@ -1,4 +1,4 @@
-"""What the attempts at a ticket have done so far, step by step, as the database has it."""
+"""The recorded steps of the attempts at a ticket."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from aggregate.project.configuration import Project
 @dataclass(frozen=True, slots=True)
 class MadeStep:
     what: str  # such as ``turn 2: read_file``, ``wrote: replace_text`` or ``check``
-    fault: str = ""  # the first line of what went wrong
+    fault: str = ""  # the first line of an error
     seconds: float = 0.0
     tokens: int = 0
 
@@ -36,7 +36,7 @@ class MadeAttempt:
 def made_attempts(
     project: Project, name: str, ticket_id: str, *, database: str = ""
 ) -> list[MadeAttempt]:
-    """Return all attempts of the latest run at a ticket, the first one first."""
+    """Return all attempts of the latest run at a ticket in order."""
     with latest_run(project, name, database) as (runs, run):
         past = PastRun.of(runs, run)
         if ticket_id not in past.tickets:

@@ -1,4 +1,4 @@
-"""What a run tells of its tickets: files, costs, what is heard of them, and the report."""
+"""The account of a run: files, costs, events, and the report."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,22 +21,21 @@ _ROUNDING = 1e-9
 
 @dataclass(slots=True)
 class Spending:
-    """Counts what tickets cost, and how many more may be begun.
+    """The costs of tickets, and the number of tickets that may still start.
 
-    What a ticket will cost is not known before: each that is under way is taken for as dear as the dearest so far, and
-    the first one goes alone.
+    A ticket under way is assumed to cost as much as the dearest so far; the first one runs alone.
     """
 
     limit: float | None = None
     spent: float = 0.0  # on failed attempts and earlier rounds too
-    earlier: float = 0.0  # what of it earlier rounds have cost
+    earlier: float = 0.0  # the part of earlier rounds
     dearest: float = 0.0
-    unpriced: str = ""  # a ticket whose price is not known: with it no limit can be kept
+    unpriced: str = ""  # a ticket of unknown price, with which no limit can be kept
     _any: bool = False
 
     def add(self, outcome: TicketOutcome) -> None:
         if outcome.cost is None:
-            # Where there are neither tokens nor an answer, nobody may have been reached.
+            # Without tokens and answer, perhaps no server was reached.
             if not self.unpriced and (outcome.tokens > 0 or outcome.failure is None):
                 self.unpriced = outcome.ticket
             return
@@ -45,7 +44,7 @@ class Spending:
         self.dearest = max(self.dearest, outcome.cost)
 
     def room(self, most: int, under_way: int) -> int:
-        """Return how many more tickets may be asked for, ``most`` where nothing is limited; none for less than 1."""
+        """Return how many more tickets may start, at most ``most``."""
         if self.limit is None:
             return most
         if self.reason:
@@ -59,7 +58,7 @@ class Spending:
         if self.limit is None:
             return ""
         if self.unpriced:
-            return f'the price of what "{self.unpriced}" asked is not known, so that max_cost cannot be kept'
+            return f'the price of "{self.unpriced}" is not known, so that max_cost cannot be kept'
         if self.dearest and self._affordable(self.limit) < 1:
             return (
                 f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and what is left may not pay for another: "
@@ -68,16 +67,16 @@ class Spending:
         return ""
 
     def _affordable(self, limit: float) -> int:
-        # Sums of cents are no whole cents: a rounding error keeps nobody from what is paid for.
+        # Sums of cents have rounding errors.
         return int((limit - self.spent) / self.dearest + _ROUNDING)
 
 
 def _nobody(_event: TicketEvent) -> None:
-    """Hear of a change where nobody listens."""
+    """Ignore an event."""
 
 
 class RunLedger:
-    """Writes down what becomes of tickets. ``observe`` hears of every change, and so does the file of events."""
+    """Records the changes of tickets in files, and reports each to ``observe``."""
 
     def __init__(
         self,
@@ -104,10 +103,8 @@ class RunLedger:
         self._tell(TicketEvent(ticket, TicketState.WAITING, command))
 
     def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Write a ticket's reply, count its cost and tell of its end; what ended before a restart was told of then."""
-        self.files.write_reply(
-            outcome
-        )  # once more after a restart: the last process may have been killed before
+        """Write a ticket's reply, count its cost and ``announce`` its end, unless before a restart."""
+        self.files.write_reply(outcome)  # again after a restart: a kill may have come before
         failed = outcome.failure is not None
         if ticket.asks:
             self.spending.add(outcome)
@@ -135,7 +132,7 @@ class RunLedger:
         stopped: str,
         cancelled: bool,
     ) -> TrackResult:
-        """Write the report of a run, every ticket in order; ``results`` merges tickets."""
+        """Write the report of a run with every ticket in order; ``results`` merges tickets."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
@@ -149,7 +146,7 @@ class RunLedger:
             names=self.files.names,
             earlier_cost=self.spending.earlier,
         )
-        # A result's errors beyond those of its failed tickets are the merging's own.
+        # Errors beyond those of failed tickets come from merging.
         unmerged = tuple(name for name, one in merged.items() if len(one.errors) > one.failed)
         report = self.files.write_report(text)
         result = TrackResult(report, lines, cancelled, unmerged, stopped)

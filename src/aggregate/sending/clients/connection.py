@@ -23,6 +23,7 @@ from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.messages import install_command
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import FinishReason, Reply, reported_fields
 
@@ -106,7 +107,7 @@ class SdkApi:
             module = import_module(self.sdk)
         except ImportError:
             raise ClientSetupError(
-                f'{self.provider} needs the package {self.package}: run pip install "manual-slop[ai]"'
+                f"{self.provider} needs the package {self.package}: {install_command('ai')}"
             ) from None
         with SdkErrorTranslator(self.provider, self.key, getattr(module, self.error)):
             async with self.open(module) as client:
