@@ -169,7 +169,9 @@ def test_openais_own_breakpoints() -> None:
 
 def test_a_deferred_tool_is_never_marked() -> None:
     """The provider refuses a breakpoint there; the last tool before it gets it (C-7)."""
-    tools = [{**TOOLS[0], "name": f"t{number}", "description": TEXT[:9_000]} for number in range(3)]
+    tools: list[dict[str, Any]] = [
+        {**TOOLS[0], "name": f"t{number}", "description": TEXT[:9_000]} for number in range(3)
+    ]
     tools[2] = {**tools[2], "defer_loading": True}
     messages = [{"role": "user", "content": TEXT[:40_000]}]
     for _ in range(3):
