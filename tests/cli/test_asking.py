@@ -140,7 +140,7 @@ def test_a_task_comes_from_a_file_or_standard_input(
         (["--budget", "some"], "it must be a number of tokens from 1 to 1,000,000,000, such as 32000,"),
         (["--budget", "0"], "or auto, not '0'"),
         (["--budget", "-5"], "or auto, not '-5'"),
-        (["--explain"], "--explain says what a task or a budget decides: add --task or --budget"),
+        (["--explain"], "--explain needs a task or a budget: add --task or --budget"),
         (["--explain", "--stdout", "--task", "x"], "--stdout and --explain exclude each other"),
     ],
 )  # fmt: skip
@@ -213,7 +213,7 @@ def test_a_sentence_may_stand_behind_options(clone: Path) -> None:
         assert start(clone, *arguments, "-q").code == 0
     ended = start(clone, "run", "fix it", "--task", "x")
     assert ended.code == 2
-    assert "the task is named twice: leave out --task or 'fix it'" in ended.err
+    assert "the task is given twice: leave out --task or 'fix it'" in ended.err
 
 
 def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:
