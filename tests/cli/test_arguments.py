@@ -289,7 +289,7 @@ def test_a_prompt_without_a_record_is_named(clone: Path) -> None:
     """A named prompt of neither task nor budget is there, though nothing says where its lines come from (rule L-2)."""
     succeeded("src", "-o", "all.md", "-q")
     for command in (["locate", "all.md:5"], ["explain", "all.md"]):
-        assert "all.md: nothing is recorded of what this prompt is made of" in refused(*command)
+        assert "all.md: this prompt has no audit" in refused(*command)
 
 
 @pytest.mark.parametrize("option", [["--budget", "4k"], ["--stdout"], ["-o", "x.md"]])

@@ -111,7 +111,7 @@ def test_compact(config: str) -> None:
     assert history.read_bytes() == before
     code, out, err = aggregate(*compact, "And now?")
     assert (code, out.count("\n")) == (0, 1)
-    assert "all turns are kept" in err
+    assert "all turns are saved" in err
     assert len(turns_in(history)) == 7
     assert aggregate(*ask)[0] == 0
     assert aggregate(*ask)[0] == 0
