@@ -282,7 +282,9 @@ def agree(question: str) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def looked_at(request: Request, asked: str, *, index: Index, quiet: bool) -> Request:
+def looked_at(
+    request: Request, asked: str, *, base_url: str = "", index: Index, quiet: bool
+) -> Request:
     """Return the request with what a model picks of the likeliest files, where the user wants one ``asked`` (T-10)."""
     has_both = request.budget is not None and request.task is not None
     if asked and not has_both:
@@ -292,7 +294,7 @@ def looked_at(request: Request, asked: str, *, index: Index, quiet: bool) -> Req
         return request
     from aggregate.sending import look_again  # which most runs do without
 
-    looked = look_again(request, name, index=index)
+    looked = look_again(request, name, base_url=base_url, index=index)
     if not quiet:
         say(*looked.told)
         warn_all(looked.warnings)
