@@ -30,6 +30,8 @@ def test_the_token_opens_one_browser(panel: Opened) -> None:
     answer = _stranger(panel).get(f"/?token={TOKEN}")
     assert answer.status_code == 401
     assert "it changes with each start" in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "Start <code>aggregate panel --no-open</code> again" in answer.text
     assert "set-cookie" not in answer.headers
 
 

@@ -324,7 +324,7 @@ def test_run_writes_what_the_command_writes(panel: Opened) -> None:
     assert (path.parent / f".{path.stem}.chain.json").exists()
     panel.edit(op="view", paths=["src/b.py"], mode="outline")
     prompt = panel.get("prompt")
-    assert "tokens of the prefix are kept" in prompt["kept_sentence"]
+    assert "tokens are as in the last prompt" in prompt["kept_sentence"]
     assert 0 < prompt["kept_until"] < prompt["lines"]
     assert panel.row("src/b.py")["state"] == "changed"
     audited = panel.post("edit", revision=1, edits=[{"op": "task", "task": "mend", "budget": "1k"}])

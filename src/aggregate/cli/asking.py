@@ -25,7 +25,6 @@ from aggregate.project.files import display_path
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
-from aggregate.prompt.numbered_output import audit_path
 
 KEEP = (
     "no manual_slop.toml here: all files that git does not ignore are candidates; "
@@ -46,7 +45,7 @@ def open_project_here(config: Path, *, prompt: str = "") -> Project:
     if config.exists() or is_named("config"):
         return open_project(config)
     bare = unconfigured(config)
-    is_there = bool(Path(prompt).name) and is_file(audit_path(Path(prompt)))
+    is_there = bool(Path(prompt).name) and is_file(Path(prompt))
     if not is_there and not bare.prompts.is_dir():
         raise ConfigError(
             "there is neither a manual_slop.toml nor a prompt here; to make one: "

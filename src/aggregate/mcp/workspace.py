@@ -109,7 +109,7 @@ class Connection:
 
 
 class Workspace:
-    """A project whose configuration and files are read anew for each request."""
+    """A project whose configuration and files are read again for each request."""
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
         self._config = config

@@ -19,7 +19,7 @@ def test_typing_ranks_and_is_one_step(opened: Opened) -> None:
     page.locator("#task").click()
     for number, word in enumerate(["mend", " the till"], 2):
         page.keyboard.type(word)
-        expect(page.locator("#revision")).to_have_text(f"revision {number}")
+        expect(page.locator("#revision")).to_have_attribute("data-revision", str(number))
     page.locator("#tree").focus()
     page.keyboard.press("Alt+t")
     page.keyboard.press("End")
@@ -90,3 +90,27 @@ def test_whoever_has_no_configuration_begins_with_the_task(opened: Opened) -> No
     expect(page.locator("#task")).to_be_focused()
     page.locator("#filter").fill("nothing of that name")
     expect(page.locator("#tree-empty")).to_contain_text("No file matches")
+
+
+def test_a_narrow_window_begins_with_the_prompt(opened: Opened, page: Page) -> None:
+    """At 400 pixels two rows stand before it; the draft's buttons come behind the panes."""
+    page.set_viewport_size({"width": 400, "height": 800})
+    opened(FakePanel(["shop.py"]))
+    tops = {
+        name: page.locator(name).bounding_box() for name in ("#prompt", "#budget", "#copy", "#save")
+    }
+    assert all(tops.values())
+    heights = {name: box["y"] for name, box in tops.items() if box}
+    assert heights["#prompt"] < 220
+    assert abs(heights["#budget"] - heights["#copy"]) < 8
+    assert heights["#save"] > heights["#prompt"] + 300
+
+
+def test_copy_waits_for_a_prompt(opened: Opened) -> None:
+    """The button of an empty prompt is not the main one."""
+    shop = FakePanel(["shop.py"])
+    page = opened(shop)
+    expect(page.locator("#copy")).to_have_class("primary")
+    shop.prompt["tokens"] = 0
+    shop.changed_on_disk()
+    expect(page.locator("#copy")).not_to_have_class("primary", timeout=10_000)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import Field, TypeAdapter
 
@@ -109,6 +109,8 @@ class WorkerReply:
     commit: str = ""  # of its changes in the work tree
     verified: bool = False  # whether the ticket's check has passed there
     unchanged: bool = False  # whether it should edit files and changed none
+    output_tokens: int = 0  # of ``tokens``
+    model: str = ""  # that answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +219,12 @@ class Endings(Protocol):
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
+
+
+class RecordedStep(NamedTuple):
+    name: str
+    record: object
+    ended: float  # seconds since 1970
 
 
 class TaskQueue(Protocol):

@@ -48,6 +48,8 @@ class Attempt:
     commit: str = ""
     verified: bool = False
     unchanged: bool = False
+    output_tokens: int = 0  # of ``tokens``
+    model: str = ""
 
     @classmethod
     def from_recorded(cls, data: object) -> "Attempt":
@@ -183,6 +185,8 @@ def _success(text: str, reply: WorkerReply) -> Attempt:
         commit=reply.commit,
         verified=reply.verified,
         unchanged=reply.unchanged,
+        output_tokens=int(reply.output_tokens),
+        model=_writable(reply.model),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aggregate.agents.subagents import RunStatus
+from aggregate.agents.tracks.assignment import RecordedStep
 from aggregate.agents.tracks.attempt import Attempt
 from aggregate.agents.tracks.run_control import PastRun, latest_run
 from aggregate.base.errors import TrackError
@@ -47,10 +48,10 @@ def made_attempts(
         return made
 
 
-def _attempts(records: Sequence[tuple[str, object]], round_number: int) -> Iterator[MadeAttempt]:
+def _attempts(records: Sequence[RecordedStep], round_number: int) -> Iterator[MadeAttempt]:
     steps: list[MadeStep] = []
     number, turns = 1, 0
-    for name, record in records:
+    for name, record, _ in records:
         if name == "attempt":
             yield MadeAttempt(round_number, number, tuple(steps), Attempt.from_recorded(record))
             steps, number, turns = [], number + 1, 0

@@ -25,10 +25,12 @@ from aggregate.agents.tracks.durable.run_table import (
     RunTable,
 )
 from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
-from aggregate.agents.tracks.run_files import ReportLine, account
+from aggregate.agents.tracks.run_events import EventFile, cancel_line
+from aggregate.agents.tracks.run_files import ReportLine, RunFiles, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
+from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project
@@ -98,7 +100,7 @@ class PastRun:
         }
         turns = {
             each: len(
-                [name for name, _ in self._queue.steps(self._keys.of(each)) if name == "turn"]
+                [name for name, *_ in self._queue.steps(self._keys.of(each)) if name == "turn"]
             )
             for each in open_ids
             if each in queued and self.tickets[each].tools
@@ -239,7 +241,16 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
     over = "there is no run to cancel: all are over"
     with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
-        runs.queue.cancel(runs.queue.keys(run.run_id))
+        keys = runs.queue.keys(run.run_id)
+        runs.queue.cancel(keys)
+        files = RunFiles.of(
+            WorkerContexts(project, track=runs.track).output_dir,
+            runs.track.track_id,
+            run.number,
+            run.tickets.tickets,
+        )
+        cancelled = sorted(runs.queue.cancelled(keys))
+        EventFile(files.folder).add(map(cancel_line, cancelled))
         runs.track.mark(Checkbox.OPEN)
         return run.run_id
 

@@ -1,10 +1,8 @@
 """The options, events and files of a run: numbered prompts and replies, and the report."""
 
 import glob
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
@@ -15,7 +13,7 @@ from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
 from aggregate.agents.tracks.track import Checkbox
 from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import append_own, replace_own
+from aggregate.base.disk.writing import replace_own
 from aggregate.base.json_forms import first_of
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD
@@ -72,17 +70,6 @@ class RunFiles:
             text = "\n".join(errors)
         replace_own(self._path(outcome.ticket, kind), text)
         self._path(outcome.ticket, other).unlink(missing_ok=True)
-
-    def append_event(self, event: "TicketEvent") -> None:
-        """Write a line of JSON for programs that follow a run."""
-        line: dict[str, object] = {"time": datetime.now(UTC).isoformat(timespec="milliseconds")}
-        line |= {"ticket": event.ticket.id, "state": event.state.value}
-        line |= {"detail": event.detail} if event.detail else {}
-        if event.line is not None:
-            end = event.line.end
-            line |= {"attempts": event.line.attempts, "tokens": end.tokens}
-            line |= {"cost": end.cost, "seconds": end.seconds}
-        append_own(self.folder / "events.jsonl", json.dumps(line) + "\n")
 
     def names(self, ticket: str) -> dict[str, str]:
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}

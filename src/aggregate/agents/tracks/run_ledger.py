@@ -1,9 +1,18 @@
 """The account of a run: files, costs, events, and the report."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic, time
 
-from aggregate.agents.tracks.assignment import TicketOutcome
+from aggregate.agents.tracks.assignment import RecordedStep, TicketOutcome
+from aggregate.agents.tracks.run_events import (
+    EventFile,
+    Line,
+    at,
+    cancel_line,
+    record_spans,
+    step_lines,
+)
 from aggregate.agents.tracks.run_files import (
     ReportLine,
     RunFiles,
@@ -17,6 +26,7 @@ from aggregate.agents.tracks.track import Checkbox, Track
 from aggregate.prompt.results import AggregatedResult
 
 _ROUNDING = 1e-9
+_FOLLOW_SECONDS = 2.0  # between two looks at what workers do, each a query for each ticket
 
 
 @dataclass(slots=True)
@@ -76,7 +86,10 @@ def _nobody(_event: TicketEvent) -> None:
 
 
 class RunLedger:
-    """Records the changes of tickets in files, and reports each to ``observe``."""
+    """Records the changes of tickets in files, and reports each to ``observe``.
+
+    ``key_of`` returns the key of a ticket's assignment, ``steps`` the recorded steps of a key.
+    """
 
     def __init__(
         self,
@@ -85,8 +98,14 @@ class RunLedger:
         *,
         observe: Callable[[TicketEvent], None] = _nobody,
         max_cost: float | None = None,
+        key_of: Callable[[str], str] = str,
+        steps: Callable[[str], Sequence[RecordedStep]] = lambda _key: (),
     ) -> None:
         self.spending = Spending(max_cost)
+        self._events = EventFile(files.folder)
+        self._key_of = key_of
+        self._steps = steps
+        self._followed = 0.0
         self.files = files
         self.track = track
         self._observe = observe
@@ -109,10 +128,31 @@ class RunLedger:
         if ticket.asks:
             self.spending.add(outcome)
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
-        if announce:
-            done = TicketState.UNCHANGED if line.is_unchanged else TicketState.DONE
-            state = TicketState.FAILED if failed else done
-            self._tell(TicketEvent(ticket, state, outcome.failure or outcome.warning, line))
+        done = TicketState.UNCHANGED if line.is_unchanged else TicketState.DONE
+        state = TicketState.FAILED if failed else done
+        steps = self.note_steps(ticket)
+        event = TicketEvent(ticket, state, outcome.failure or outcome.warning, line)
+        if (new := self._tell(event, announce=announce)) and ticket.asks:
+            record_spans(self._key_of(ticket.id), steps, new[0])
+
+    def note_steps(self, ticket: Ticket) -> list[Line]:
+        """Write and return the lines of what a worker has done so far for a ticket."""
+        key = self._key_of(ticket.id)
+        lines = list(step_lines(key, self._steps(key))) if ticket.asks else []
+        self._events.add(lines)
+        return lines
+
+    def follow(self, tickets: Iterable[Ticket]) -> None:
+        """Write what tickets with tools have done since the last look, which is some time ago."""
+        if monotonic() - self._followed >= _FOLLOW_SECONDS:
+            for ticket in tickets:
+                if ticket.tools:
+                    self.note_steps(ticket)
+            self._followed = monotonic()
+
+    def cancel(self, ticket: Ticket) -> None:
+        self.note_steps(ticket)
+        self._events.add([cancel_line(self._key_of(ticket.id))])
 
     def skip(self, ticket: Ticket, reason: str) -> None:
         self._lines[ticket.id] = ReportLine.not_run(ticket, reason)
@@ -120,8 +160,7 @@ class RunLedger:
 
     def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
         self._lines[ticket.id] = ReportLine.not_run(ticket, reason, left_out=True)
-        if announce:
-            self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason))
+        self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason), announce=announce)
 
     def close(
         self,
@@ -153,6 +192,17 @@ class RunLedger:
         self.track.mark(result.checkbox)
         return result
 
-    def _tell(self, event: TicketEvent) -> None:
-        self.files.append_event(event)
-        self._observe(event)
+    def _tell(self, event: TicketEvent, *, announce: bool = True) -> list[Line]:
+        """Report a change; return its line if nobody has written it yet."""
+        if announce:
+            self._observe(event)
+        state = event.state.value
+        key = self._key_of(event.ticket.id)
+        line: Line = {"time": at(time()), "id": f"{key}#{state}", "ticket": event.ticket.id}
+        line |= {"event": "ticket", "state": state}
+        line |= {"detail": event.detail} if event.detail else {}
+        if event.line is not None:
+            end = event.line.end
+            line |= {"attempts": event.line.attempts, "tokens": end.tokens}
+            line |= {"cost": end.cost, "seconds": end.seconds}
+        return self._events.add([line])

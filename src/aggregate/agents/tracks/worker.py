@@ -117,7 +117,14 @@ class ModelWorker:
         if fault := fault_of(reply):
             again = reply.stop is not FinishReason.REFUSED
             raise WorkerError(fault, again=again, tokens=tokens, cost=price)
-        return WorkerReply(reply.text, tokens, doubt_of(reply), price)
+        return WorkerReply(
+            reply.text,
+            tokens,
+            doubt_of(reply),
+            price,
+            output_tokens=reply.usage.output,
+            model=reply.model,
+        )
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Let the model call tools until it answers."""

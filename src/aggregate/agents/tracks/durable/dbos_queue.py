@@ -22,7 +22,13 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
 from aggregate.agents.subagents import RunStatus
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, run_of, ticket_of
+from aggregate.agents.tracks.assignment import (
+    Assignment,
+    RecordedStep,
+    TicketOutcome,
+    run_of,
+    ticket_of,
+)
 from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.database import (
     JSON,
@@ -156,10 +162,15 @@ class DbosQueue:
         if unfinished:
             retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
 
-    def steps(self, key: str) -> list[tuple[str, object]]:
-        """Return name and record of each step of an assignment, in order."""
+    def steps(self, key: str) -> list[RecordedStep]:
+        """Return the recorded steps of an assignment, in order."""
         steps = retry_while_away(self._engine, lambda: self._client.list_workflow_steps(key))
-        return [(step["function_name"], step["output"]) for step in steps]
+        return [
+            RecordedStep(
+                step["function_name"], step["output"], (step["completed_at_epoch_ms"] or 0) / 1000
+            )
+            for step in steps
+        ]
 
     def taken_by(self, executor_id: str) -> set[str]:
         workflows = self._client.list_workflows(
