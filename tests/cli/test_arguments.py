@@ -285,6 +285,13 @@ def test_a_revision_behind_diff_is_the_task(clone: Path) -> None:
         assert "is taken as the task" not in succeeded(*arguments).err
 
 
+def test_a_prompt_without_a_record_is_named(clone: Path) -> None:
+    """A named prompt of neither task nor budget is there, though nothing says where its lines come from (rule L-2)."""
+    succeeded("src", "-o", "all.md", "-q")
+    for command in (["locate", "all.md:5"], ["explain", "all.md"]):
+        assert "all.md: nothing is recorded of what this prompt is made of" in refused(*command)
+
+
 @pytest.mark.parametrize("option", [["--budget", "4k"], ["--stdout"], ["-o", "x.md"]])
 def test_split_writes_numbered_prompts_alone(clone: Path, option: list[str]) -> None:
     """It goes with no budget and no other place (rule T-15)."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.base.messages import install_command
 from tests.cli.command_line import Ended, aggregate, begin, succeeded
 from tests.fakes.conducting import TRACK, track_project
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
@@ -98,7 +99,7 @@ def test_without_dbos_a_run_says_what_to_install(
     conducted(folder, "run", "demo", "--dry-run")
     ended = conduct(folder, "run", "demo")
     assert (ended.code, ended.out) == (1, "")
-    assert "pip install 'manual-slop[agents]'" in ended.err
+    assert f"running tracks needs DBOS: {install_command('agents')}" in ended.err
 
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []])
@@ -155,12 +156,12 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["run", "gone"], f"there is no track gone: it has {TRACK}"),
-        (["run", "demo", "--worker", "oracle"], "there is no worker 'oracle': take scripted"),
+        (["run", "demo", "--worker", "oracle"], "no such worker: 'oracle'; use scripted"),
         (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
         (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
         (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
         (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
-        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
+        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is not a database for runs"),
         (["run", "demo", "--max-cost", "inf"], "'--max-cost': 'inf' is not a finite number."),
         (["resume", "demo", "--max-cost", "nan"], "'--max-cost': 'nan' is not a finite number."),
         (["run", "demo", "--max-seconds", "nan"], "'--max-seconds': 'nan' is not a finite number."),

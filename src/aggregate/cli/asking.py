@@ -25,7 +25,6 @@ from aggregate.project.files import display_path
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
-from aggregate.prompt.numbered_output import audit_path
 
 KEEP = (
     "no manual_slop.toml here: all files that git does not ignore are candidates; "
@@ -46,7 +45,7 @@ def open_project_here(config: Path, *, prompt: str = "") -> Project:
     if config.exists() or is_named("config"):
         return open_project(config)
     bare = unconfigured(config)
-    is_there = bool(Path(prompt).name) and is_file(audit_path(Path(prompt)))
+    is_there = bool(Path(prompt).name) and is_file(Path(prompt))
     if not is_there and not bare.prompts.is_dir():
         raise ConfigError(
             "there is neither a manual_slop.toml nor a prompt here; to make one: "
@@ -282,7 +281,9 @@ def agree(question: str) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def looked_at(request: Request, asked: str, *, index: Index, quiet: bool) -> Request:
+def looked_at(
+    request: Request, asked: str, *, base_url: str = "", index: Index, quiet: bool
+) -> Request:
     """Return the request with what a model picks of the likeliest files, where the user wants one ``asked`` (T-10)."""
     has_both = request.budget is not None and request.task is not None
     if asked and not has_both:
@@ -292,7 +293,7 @@ def looked_at(request: Request, asked: str, *, index: Index, quiet: bool) -> Req
         return request
     from aggregate.sending import look_again  # which most runs do without
 
-    looked = look_again(request, name, index=index)
+    looked = look_again(request, name, base_url=base_url, index=index)
     if not quiet:
         say(*looked.told)
         warn_all(looked.warnings)

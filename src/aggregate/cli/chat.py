@@ -6,7 +6,7 @@ import sys
 import click
 
 from aggregate.base.errors import AggregateError
-from aggregate.cli.chat_commands import Leave, run_command
+from aggregate.cli.chat_commands import Leave, is_command, run_command
 from aggregate.cli.chat_lines import PipedLines, TypedLines
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import is_terminal, say
@@ -69,8 +69,8 @@ def _answer_all(session: ChatSession, lines: PipedLines) -> None:
             continue
         try:
             try:
-                # A message that begins with a slash is sent with a blank before it.
-                if message.startswith("/"):
+                # A message that begins like a command is sent with a blank before it.
+                if is_command(message):
                     run_command(session, message)
                 else:
                     if lines.is_interactive:

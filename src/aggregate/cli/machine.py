@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from aggregate.base.errors import ConfigError
+from aggregate.base.messages import install_command
 from aggregate.cli.options import json_option
-from aggregate.cli.output import warn, write_path, write_result, write_rows
+from aggregate.cli.output import say, warn, write_path, write_result, write_rows
 from aggregate.cli.program import Described
-from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
+from aggregate.code.syntax import LANGUAGES
 from aggregate.project.configuration import forget_configs, set_trust, trusted_projects
 from aggregate.project.git import forget_remotes
 from aggregate.project.index import byte_limit, clear_index, index_path, read_report
@@ -69,8 +70,10 @@ def languages() -> None:
     width = max(len(language.name) for language in LANGUAGES)
     for language in LANGUAGES:
         names = " ".join((*language.suffixes, *language.names))
-        missing = "" if language.is_installed else f"  (not installed: {HOW_TO_INSTALL})"
+        missing = "" if language.is_installed else "  (not installed)"
         write_rows(f"{language.name:<{width}}  {language.kind.value}  {names}{missing}")
+    if not all(language.is_installed for language in LANGUAGES):
+        say(f"to install the others: {install_command('languages')}")
 
 
 @click.command()

@@ -282,9 +282,9 @@ def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
 
 def require_dbos() -> None:
     if find_spec("dbos") is None:
-        raise StateError(
-            "running tracks needs DBOS: install it with: pip install 'manual-slop[agents]'"
-        )
+        from aggregate.base.messages import install_command  # seldom needed
+
+        raise StateError(f"running tracks needs DBOS: {install_command('agents')}")
 
 
 FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` is that of ``sysexits.h``

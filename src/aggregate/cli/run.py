@@ -96,6 +96,7 @@ class AskedRun:
     focus: tuple[str, ...]
     symbol: tuple[str, ...]
     pick: str
+    base_url: str
     explain: bool
     config: Path
     allow_outside: bool | None
@@ -327,6 +328,9 @@ class AskedRun:
     help="First ask this model which of the likeliest files matter; it sees their names and signatures.",
 )
 @click.option(
+    "--base-url", metavar="URL", default="", help="Reach the provider of --pick at this address."
+)
+@click.option(
     "--split",
     metavar="N",
     callback=number_of_tokens,
@@ -402,7 +406,9 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
         warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
     with index:  # an interrupted run keeps what it has found out
-        request = looked_at(request, asked.pick, index=index, quiet=asked.quiet)
+        request = looked_at(
+            request, asked.pick, base_url=asked.base_url, index=index, quiet=asked.quiet
+        )
         if asked.split:
             from aggregate.cli.split_prompts import write_parts  # seldom asked for
 

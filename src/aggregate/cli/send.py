@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from aggregate.base.errors import ProviderError
+from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.request import Task
 from aggregate.cli.asking import (
     KEEP,
@@ -42,6 +42,7 @@ from aggregate.cli.output import (
     write_rows,
 )
 from aggregate.project.configuration import Project
+from aggregate.project.history import DEFAULT
 from aggregate.prompt import for_reader
 from aggregate.sending import (
     Exchange,
@@ -51,6 +52,7 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
+from aggregate.sending.models import SCRIPTED
 
 # Of what was expected to be read: a forecast of tokens is not exact to the last.
 _NEARLY = 0.95
@@ -185,7 +187,13 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
         compact(project, asked, dry_run=dry_run, shows_summary=text is None)
     if text is None or (is_compacted and dry_run):
         return
-    turn = prepare(project, asked, text, require_key=not dry_run)
+    try:
+        turn = prepare(project, asked, text, require_key=not dry_run)
+    except NoProviderError:
+        if not dry_run:
+            raise
+        _compare(project, asked, text)
+        return
     if not asked.quiet:
         warn_all(for_reader(turn.warnings), more="run --json")
         say(*turn.notes)
@@ -205,6 +213,38 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
         write_result(json.dumps(turn.data, indent=2))
     else:
         write_rows(*turn.lines)
+
+
+def _compare(project: Project, asked: AskedTurn, text: str) -> None:
+    """Print what the prompt costs with each known model, the cheapest first."""
+    from aggregate.sending.clients import ChatRequest, priced_models  # half a second, for prices
+
+    discussion = asked.selection.discussion or DEFAULT
+    selection = replace(asked.selection, provider=SCRIPTED, discussion=discussion)
+    tokens = prepare(project, replace(asked, selection=selection), text).plan.total
+    output = asked.selection.max_output or ChatRequest().max_output
+    rows = []
+    for model in priced_models(project):
+        counted_tokens = round(tokens * model.ratio)
+        if model.input is not None and model.output is not None:
+            price = counted_tokens * model.input / 1e6
+            most = price + output * model.output / 1e6
+            fits = model.window is None or counted_tokens + output <= model.window
+            rows.append((price, model.name, counted_tokens, most, fits))
+    if asked.as_json:
+        names = ("cost", "model", "tokens", "most", "fits")
+        write_result(
+            json.dumps([dict(zip(names, row, strict=True)) for row in sorted(rows)], indent=2)
+        )
+        return
+    for price, name, size, most, fits in sorted(rows):
+        note = "" if fits else "\ttoo long for its window"
+        write_rows(
+            f"{name}\t{size:,} tokens\t${price:.4f} for the input\tat most ${most:.4f}{note}"
+        )
+    say(
+        f"{tokens:,} tokens (o200k), nobody is asked: name one of these with --provider and --model"
+    )
 
 
 def check_message(text: str) -> None:

@@ -12,6 +12,7 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import project_root, read_text
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError
+from aggregate.base.messages import install_command
 from aggregate.cli.asking import agree, open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result, write_rows
@@ -40,7 +41,7 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     if context.invoked_subcommand:
         return
     if find_spec("mcp") is None:
-        raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
+        raise ConfigError(f"aggregate mcp needs another package: {install_command('mcp')}")
     cap = max_tokens
     with suppress(ValueError):  # it is not set, or no number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
@@ -51,32 +52,45 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
 
 
 @mcp.command()
-@click.argument("host", type=click.Choice([*HOSTS]))
+@click.argument("name", metavar="HOST", type=click.Choice([*HOSTS]))
 @config_option
 @click.option("--remove", is_flag=True, help="Take the server out again.")
+@click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
-def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
-    """Add the server to what HOST reads in the project's folder, after showing the change."""
+def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) -> None:
+    """Add the server to the configuration of HOST, after showing the change.
+
+    Claude Desktop and Windsurf have one configuration for all projects; the others read one in the project's folder.
+    """
     from aggregate.prompt.sections import unified_diff  # which only this needs
 
     root = config.parent.absolute()
-    path = root / HOSTS[host].file
+    host = HOSTS[name]
+    path = host.path(root)
+    if host.is_users_own and not config.exists() and not remove:
+        raise ConfigError(
+            f"{name} starts servers outside of the project: write a configuration first, with aggregate init",
+            path=str(config),
+        )
     try:
         before = read_text(path) if path.exists() else ""
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
     module = (sys.executable, "-m", "aggregate")  # where no program of that name is found
-    program = ("aggregate",) if find_program("aggregate") else module
-    after = with_server(before, HOSTS[host], () if remove else program)
+    program = ("aggregate",) if find_program("aggregate") and not host.is_users_own else module
+    named = ("--config", str(config.absolute())) if host.is_users_own else ()
+    after = with_server(before, host, () if remove else program, arguments=("mcp", *named))
     if after == before:
         say(f"{path} is as it should be: nothing is changed")
         return
     say(str(path))
     write_rows(*unified_diff(before.splitlines(), after.splitlines()))
+    if dry_run:
+        return
     if not yes:
         agree("Write this?")
     if after:
-        replace_text(path, after, within=Path(project_root(root)))
+        replace_text(path, after, within=None if host.is_users_own else Path(project_root(root)))
     else:
         path.unlink()
         if path.parent != root:
@@ -101,7 +115,7 @@ def panel(config: Path, port: int | None, no_open: bool) -> None:
     Ctrl-C ends it.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')
+        raise ConfigError(f"aggregate panel needs another package: {install_command('panel')}")
     open_asked_project(config, allow_outside=None, allow_secrets=None)
     from aggregate.panel import serve_panel
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from importlib.util import find_spec
 from struct import Struct
 
 from aggregate.base.monitor import get_monitor
@@ -23,13 +24,14 @@ _WAITING_CHARACTERS = 1_000_000  # The most text for which the index is asked at
 _MOST_CHARACTERS = 20_000_000
 COUNT = Struct("<Q")  # How a count is kept
 TOKEN_CODE = ("base.errors", "base.tokens")  # Whose code takes part in counting
-# What others have made of that: the tokenizer. The vocabulary's hash stands in our code.
-TOKEN_LIBRARIES = ("tiktoken",)
+# Libraries that count, as far as they are installed. Our code has the vocabulary's hash.
+TOKEN_LIBRARIES = ("tiktoken", "toktok")
 
 
 @cache
 def token_version() -> str:
-    return code_version(TOKEN_CODE, installed=TOKEN_LIBRARIES)
+    installed = tuple(name for name in TOKEN_LIBRARIES if find_spec(name))
+    return code_version(TOKEN_CODE, installed=installed)
 
 
 @cache
