@@ -262,11 +262,13 @@ def decoded(data: bytes, name: str) -> str:
 def agree(question: str) -> None:
     """Ask the person at the terminal; abort unless they say yes."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("there is no terminal to ask: add --yes")
+        raise click.UsageError("cannot ask without a terminal: add --yes")
     click.confirm(question, abort=True, err=True)
 
 
-def looked_at(request: Request, model: str, *, index: Index, quiet: bool) -> Request:
+def looked_at(
+    request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
+) -> Request:
     """Let a model pick among the likeliest files, if the user named one (rule T-10)."""
     has_both = request.budget is not None and request.task is not None
     if model and not has_both:
@@ -276,7 +278,7 @@ def looked_at(request: Request, model: str, *, index: Index, quiet: bool) -> Req
         return request
     from aggregate.sending import look_again  # seldom needed
 
-    looked = look_again(request, name, index=index)
+    looked = look_again(request, name, base_url=base_url, index=index)
     if not quiet:
         say(*looked.told)
         warn_all(looked.warnings)

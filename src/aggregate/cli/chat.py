@@ -6,7 +6,7 @@ import sys
 import click
 
 from aggregate.base.errors import AggregateError
-from aggregate.cli.chat_commands import Leave, run_command
+from aggregate.cli.chat_commands import Leave, is_command, run_command
 from aggregate.cli.chat_lines import PipedLines, TypedLines
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import is_terminal, say
@@ -67,7 +67,7 @@ def _answer_all(session: ChatSession, lines: PipedLines) -> None:
             continue
         try:
             try:
-                if message.startswith("/"):  # with a space before the slash it would be sent
+                if is_command(message):  # with a space before the slash it would be sent
                     run_command(session, message)
                 else:
                     if lines.is_interactive:

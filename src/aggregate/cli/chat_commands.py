@@ -33,6 +33,13 @@ class _Command(NamedTuple):
     complete: Callable[[ChatSession], Sequence[str]] = lambda _session: ()
 
 
+def is_command(line: str) -> bool:
+    """Return whether a message is a command, if a mistyped one, and not a pasted path or comment."""
+    name, *_ = line[1:].split(maxsplit=1) or [""]
+    is_word = name.replace("-", "").isalpha() and "\n" not in line.strip()
+    return line.startswith("/") and (name in _COMMANDS or is_word or not name)
+
+
 def run_command(session: ChatSession, line: str) -> None:
     name, _, rest = line[1:].partition(" ")
     if name not in _COMMANDS:

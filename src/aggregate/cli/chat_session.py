@@ -31,10 +31,10 @@ class ChatSession:
     asked: AskedTurn
     renders: bool = False  # answers as Markdown
     last: Exchange | None = None
-    sent: Exchange | None = None  # the last one that was answered, by who is asked now
+    sent: Exchange | None = None  # the last answered one of the present model
     draft: str = ""  # of the next message
     discussion: str = DEFAULT
-    provider: str = ""  # who is asked
+    provider: str = ""
     spent: Charge = field(default_factory=Charge)
     _who: str = ""
     _message: str = ""

@@ -52,7 +52,7 @@ class Recording:
     def keep_prompt(
         self, path: Path, written: WrittenPrompt, project: Project, *, tells: bool
     ) -> None:
-        """Remember the run that has written a prompt to ``path``, reporting it if ``tells``."""
+        """Remember the run that has written a prompt to ``path``; ``tells``: it printed tokens."""
         from aggregate.cli.edited_prompt import pages_of
 
         this = self._this

@@ -61,6 +61,7 @@ class AskedRun:
     focus: tuple[str, ...]
     symbol: tuple[str, ...]
     pick: str
+    base_url: str
     explain: bool
     config: Path
     allow_outside: bool | None
@@ -262,6 +263,7 @@ class AskedRun:
     default="",
     help="Let this model pick files first; it sees the likeliest ones' names and signatures.",
 )
+@options.base_url_option
 @click.option(
     "--split",
     metavar="N",
@@ -332,7 +334,9 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
         warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
     with index:  # so that an interrupted run saves its results
-        request = asking.looked_at(request, asked.pick, index=index, quiet=asked.quiet)
+        request = asking.looked_at(
+            request, asked.pick, base_url=asked.base_url, index=index, quiet=asked.quiet
+        )
         if asked.split:
             from aggregate.cli.split_prompts import write_parts  # seldom needed
 

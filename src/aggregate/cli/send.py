@@ -10,10 +10,11 @@ from typing import Any
 
 import click
 
-from aggregate.base.errors import ProviderError
+from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.request import Task
 from aggregate.cli import asking, options, output
 from aggregate.project.configuration import Project
+from aggregate.project.history import DEFAULT
 from aggregate.prompt import for_reader
 from aggregate.sending import (
     Exchange,
@@ -23,6 +24,7 @@ from aggregate.sending import (
     prepare_turn,
     send_turn,
 )
+from aggregate.sending.models import SCRIPTED
 
 _NEARLY = 0.95  # of the forecast cache reads, which are not exact
 _OPTIONS = (
@@ -150,7 +152,13 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
         compact(project, asked, dry_run=dry_run, shows_summary=text is None)
     if text is None or (is_compacted and dry_run):
         return
-    turn = prepare(project, asked, text, require_key=not dry_run)
+    try:
+        turn = prepare(project, asked, text, require_key=not dry_run)
+    except NoProviderError:
+        if not dry_run:
+            raise
+        _compare(project, asked, text)
+        return
     if not asked.quiet:
         output.warn_all(for_reader(turn.warnings), more="run --json")
         output.say(*turn.notes)
@@ -170,6 +178,34 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
         output.write_result(json.dumps(turn.data, indent=2))
     else:
         output.write_rows(*turn.lines)
+
+
+def _compare(project: Project, asked: AskedTurn, text: str) -> None:
+    """Print what the prompt costs with each known model, the cheapest first."""
+    from aggregate.sending.clients import ChatRequest, priced_models  # half a second, for prices
+
+    discussion = asked.selection.discussion or DEFAULT
+    selection = replace(asked.selection, provider=SCRIPTED, discussion=discussion)
+    tokens = prepare(project, replace(asked, selection=selection), text).plan.total
+    max_output = asked.selection.max_output or ChatRequest().max_output
+    rows = []
+    for model in priced_models(project):
+        counted_tokens = round(tokens * model.ratio)
+        if model.input is not None and model.output is not None:
+            price = counted_tokens * model.input / 1e6
+            most = price + max_output * model.output / 1e6
+            fits = model.window is None or counted_tokens + max_output <= model.window
+            rows.append((price, model.name, counted_tokens, most, fits))
+    if asked.as_json:
+        names = ("cost", "model", "tokens", "most", "fits")
+        data = [dict(zip(names, row, strict=True)) for row in sorted(rows)]
+        output.write_result(json.dumps(data, indent=2))
+        return
+    for price, name, size, most, fits in sorted(rows):
+        note = "" if fits else "\ttoo long for its window"
+        prices = f"${price:.4f} for the input\tat most ${most:.4f}"
+        output.write_rows(f"{name}\t{size:,} tokens\t{prices}{note}")
+    output.say(f"{tokens:,} tokens (o200k), not sent: choose a model by --provider and --model")
 
 
 def check_message(text: str) -> None:
