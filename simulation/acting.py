@@ -5,12 +5,14 @@ stands in the request and asks for what is missing. It can give wrong arguments,
 are killed at random times and started again.
 """
 
+import json
 import os
 import random
 import re
 import sys
 import time
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,6 +36,7 @@ from aggregate import (
 from aggregate.agents.tools import make_tool
 from aggregate.agents.tracks import WorkerTerms, applying, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.attempts_made import made_attempts
 from aggregate.agents.tracks.run_control import status
 from aggregate.agents.tracks.terms import worker_tools
 from aggregate.agents.tracks.tool_loop import Steps
@@ -276,6 +279,27 @@ class Killed:
     notes: int  # that were written twice
     unsure: int  # notes that were broken off, and not repeated
     failed: int
+    events: int  # lines of events that are missing or doubled
+
+
+def wrong_events(folder: Path, url: str, names: Sequence[str]) -> int:
+    """Count turns and calls of the last run that are not in its file of events exactly once."""
+    project = open_project(folder / "manual_slop.toml")
+    out = max((folder / "md_gen").glob(f"{TRACK}_*"))
+    lines = [json.loads(line) for line in (out / "events.jsonl").read_text().splitlines()]
+    ids = [line["id"] for line in lines]
+    wrong = len(ids) - len(set(ids))
+    for name in names:
+        steps = [
+            step.what.partition(" ")[0].rstrip(":")
+            for made in made_attempts(project, TRACK, name, database=url)
+            for step in made.steps
+        ]
+        found = Counter(line["event"] for line in lines if line["ticket"] == name)
+        wrong += abs(found["turn"] - steps.count("turn"))
+        wrong += abs(found["call"] - steps.count("read") - steps.count("wrote"))
+        wrong += found["ticket"] < 2
+    return wrong
 
 
 def killed_run(
@@ -313,7 +337,9 @@ def killed_run(
         process.join()
     notes = [journal.counts()[f"note edit {i}"] for i in range(edits)]
     trees = applied(folder, edits, lines, url)
-    return Killed(kills, trees, sum(each > 1 for each in notes), notes.count(0), failed)
+    names = [f"edit_{i}" for i in range(edits)] + [f"line_{i}" for i in range(lines)]
+    wrong = wrong_events(folder, url, names)
+    return Killed(kills, trees, sum(each > 1 for each in notes), notes.count(0), failed, wrong)
 
 
 def _revived(
@@ -342,10 +368,12 @@ def kills(runs: int, *, postgres: bool) -> bool:
     print(
         f"{'Postgres' if postgres else 'SQLite'}: {len(left)} runs, {sum(each.kills for each in left)} kills: "
         f"{right} right; lost {totals[0]}, doubled {totals[1]}, notes twice {sum(each.notes for each in left)}, "
-        f"broken off {sum(each.unsure for each in left)}, failed {sum(each.failed for each in left)}",
+        f"broken off {sum(each.unsure for each in left)}, failed {sum(each.failed for each in left)}, "
+        f"wrong lines of events {sum(each.events for each in left)}",
         flush=True,
     )
-    return right == len(left) and not totals[1] and not any(each.notes for each in left)
+    is_once = not totals[1] and not any(each.notes or each.events for each in left)
+    return right == len(left) and is_once
 
 
 def _scenarios() -> Iterator[bool]:

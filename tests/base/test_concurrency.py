@@ -1,4 +1,4 @@
-"""Calls in child processes, processes that answer requests, and work in threads."""
+"""Calls in child processes, request processes, and threads."""
 
 import math
 import os
@@ -32,13 +32,13 @@ LOST = "parsing was stopped: the parser crashes, or takes far too much memory or
 
 
 def answers(calls: Iterable[Call[Any, Any]], **options: Any) -> list[Any]:
-    """Return the answers of calls, a text for one that was given up."""
+    """Return the answers of calls, with a text for an aborted one."""
     answered = (call.answer for call in in_children(calls, **options))
     return [str(answer) if isinstance(answer, Exception) else answer for answer in answered]
 
 
 def test_work_ahead_keeps_the_order_and_takes_only_what_comes_next() -> None:
-    """Of a thousand items a few are taken before the first result is asked for, and an error is raised in its place."""
+    """Only a few of a thousand items are taken ahead; an error is raised in its turn."""
     taken: list[int] = []
 
     def items() -> Iterator[int]:
@@ -57,7 +57,7 @@ def test_work_ahead_keeps_the_order_and_takes_only_what_comes_next() -> None:
 
 
 def test_answers_come_in_order_and_what_asks_for_nothing_keeps_its_place() -> None:
-    """Large and small calls, of several processes, are answered in the order in which they were asked."""
+    """Large and small calls in several processes are answered in order."""
     sizes = [3_000_000, 0, 7, 400_000, 400_000, 1]
     calls = [Call(size, len, ("x" * size,)) for size in sizes]
     calls.insert(3, Call(-1, None))
@@ -73,7 +73,7 @@ def test_answers_come_in_order_and_what_asks_for_nothing_keeps_its_place() -> No
     ],
 )
 def test_a_call_costs_itself_alone(function: Any, argument: Any) -> None:
-    """What crashes or takes too much is given up, though another call came before; all others are answered."""
+    """A crashing or oversized call is aborted; all others are answered."""
     calls: list[Call[None, Any]] = [Call(None, abs, (-number,)) for number in range(6)]
     calls[3:3] = [Call(None, function, (argument,))]
     assert answers(calls) == [0, 1, 2, LOST, 3, 4, 5]
@@ -83,19 +83,19 @@ def test_a_call_costs_itself_alone(function: Any, argument: Any) -> None:
 
 
 def test_one_that_sleeps_is_given_up() -> None:
-    """Where a process does nothing, patience ends."""
+    """An idle process is stopped at the time limit."""
     calls: list[Call[None, Any]] = [Call(None, abs, (-1,)), Call(None, time.sleep, (3600,))]
     assert answers([*calls, Call(None, abs, (-2,))], patience=1) == [1, LOST, 2]
 
 
 def test_a_process_that_was_killed_meanwhile_costs_nothing() -> None:
-    """A child that something has ended while it waited is replaced, and the call asked once more."""
+    """A child killed while waiting is replaced, and the call repeated."""
     os.kill(in_child(os.getpid), signal.SIGKILL)
     assert in_child(add, 1, 2) == 3
 
 
 def test_what_a_function_raises_is_raised_here() -> None:
-    """An error of ours is itself, any other one its traceback."""
+    """Our own errors are raised as they are, others with their traceback."""
     with pytest.raises(RuntimeError, match=r"ValueError: invalid literal"):
         in_child(int, "x")
     with pytest.raises(ScopeError, match=r"^what$"):
@@ -107,7 +107,7 @@ def raise_problem(text: str) -> None:
 
 
 def test_children_stay_and_are_renewed() -> None:
-    """One process does all calls that follow each other, until it has read as much as one may."""
+    """One process serves consecutive calls until it has read its maximum."""
     assert len({in_child(os.getpid) for _ in range(5)}) == 1
     calls = [Call(None, renewed, ("x" * 5_000_000,)) for _ in range(9)]
     assert len(set(answers(calls))) >= 2
@@ -118,7 +118,7 @@ def renewed(_: str) -> int:
 
 
 def test_threads_ask_at_the_same_time() -> None:
-    """Each of several threads gets its own answers."""
+    """Concurrent threads get their own answers."""
     results: dict[int, list[Any]] = {}
 
     def ask(i: int) -> None:
@@ -141,7 +141,7 @@ THREAD = "Thread(target=Event().wait, daemon=True).start()\n"
 
 
 def host(program: str, *, threads: bool) -> str:
-    """Run a program of its own with one thread or two, and return what it prints."""
+    """Run a program with one or two threads, and return its output."""
     program = SETUP + (THREAD if threads else "") + program
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60
@@ -174,7 +174,7 @@ print(in_child(os.getpid))
 
 @pytest.mark.parametrize("threads", [False, True])
 def test_a_program_that_asks_for_calls(*, threads: bool) -> None:
-    """With one thread the child is a fork with no file of its parent's, with two a new Python; a fork has its own child.
+    """A single-threaded parent forks a child without its files; a threaded one starts a new Python.
 
     Ctrl-C, which reaches all processes, ends the wait here and is heard once. What was to be printed is printed once,
     and the end of the program ends its child.
@@ -186,7 +186,7 @@ def test_a_program_that_asks_for_calls(*, threads: bool) -> None:
 
 @pytest.mark.parametrize("threads", [False, True])
 def test_the_death_of_a_program_ends_its_child(*, threads: bool) -> None:
-    """Also where nothing in it could."""
+    """A child ends with its parent, even a killed one."""
     program = "print(in_child(os.getpid), flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     begun = [sys.executable, "-c", SETUP + (THREAD if threads else "") + program]
     (pid,) = subprocess.run(begun, stdout=subprocess.PIPE, text=True).stdout.split()
@@ -197,7 +197,7 @@ def test_the_death_of_a_program_ends_its_child(*, threads: bool) -> None:
 
 
 def test_where_no_process_can_be_started_a_sentence_says_so() -> None:
-    """A program with threads whose Python cannot be run again hears it, and nothing is done in its process."""
+    """If a threaded program cannot start Python, that is an error, and nothing runs in-process."""
     program = (
         "for sys.executable in ('/no/python', '/bin/false'):\n"
         "    try:\n        in_child(os.getpid)\n"
@@ -226,14 +226,14 @@ SIZES = (0, 1, 3_000_000, 7, 2_000_000)
 
 
 def child(stderr: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
-    """Start a process that says each request twice and dies or hangs when it is told to."""
+    """Start a process that echoes each request twice, and dies or hangs on demand."""
     command = [sys.executable, "-c", CHILD, *sys.path]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, bufsize=0)
 
 
 def answers_of(process: PoolProcess, number: int) -> list[bytes]:
-    """Return what the process answers until it has answered so often or has ended."""
+    """Return the answers until there are enough or the process ends."""
     got: list[bytes] = []
     while len(got) < number and not process.has_ended:
         wait_for_any([process], time.monotonic() + 60)
@@ -243,7 +243,7 @@ def answers_of(process: PoolProcess, number: int) -> list[bytes]:
 
 @pytest.mark.parametrize("kind", [PoolProcess, AlternatingProcess])
 def test_answers_come_in_order_and_waiting_ends(kind: type[PoolProcess]) -> None:
-    """Megabytes are sent ahead and answered whole, or as on Windows one by one; nobody waits beyond the deadline."""
+    """Megabytes are sent ahead, or one by one as on Windows; the deadline holds."""
     process = kind(child())
     wanted = [b"x" * size for size in SIZES]
     try:
@@ -257,7 +257,7 @@ def test_answers_come_in_order_and_waiting_ends(kind: type[PoolProcess]) -> None
 
 
 def test_what_was_answered_before_the_end_is_still_read() -> None:
-    """A process that dies at its third request has answered two, and is known to have ended."""
+    """Answers before a crash are read, and the end is noticed."""
     process = PoolProcess(child())
     for request in (b"a", b"b", b"die", b"c"):
         process.send(request)
@@ -267,7 +267,7 @@ def test_what_was_answered_before_the_end_is_still_read() -> None:
 
 
 def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
-    """Where the parent has left, or the terminal interrupts both, no traceback of the child is shown."""
+    """If the parent is gone or both are interrupted, the child prints no traceback."""
     with child(subprocess.PIPE) as process:
         assert process.stdin
         assert process.stdout
@@ -282,7 +282,7 @@ def test_a_child_whose_answers_nobody_takes_says_nothing() -> None:
 
 
 def test_results_stand_in_the_order_of_the_items() -> None:
-    """Whatever is done first; no more than so many at a time."""
+    """Results keep the order of the items; the number at a time is limited."""
     running: list[int] = []
     peaks: list[int] = []
 
@@ -301,7 +301,7 @@ def test_results_stand_in_the_order_of_the_items() -> None:
 
 
 def test_a_failure_begins_no_further_work() -> None:
-    """It is raised as it is, also where earlier items are slower."""
+    """An error is raised as it is, and no further work begins."""
     begun: list[int] = []
 
     def work(number: int) -> None:
@@ -317,7 +317,7 @@ def test_a_failure_begins_no_further_work() -> None:
 
 
 def test_work_has_a_thread_of_its_own_that_is_a_daemon() -> None:
-    """Its result and its error are the future's."""
+    """A future has the result or error of its daemon thread."""
     thread = run_in_thread("one", threading.current_thread).result(timeout=5)
     assert (thread.name, thread.daemon) == ("one", True)
     with pytest.raises(ZeroDivisionError):
@@ -325,7 +325,7 @@ def test_work_has_a_thread_of_its_own_that_is_a_daemon() -> None:
 
 
 def test_delays_double_up_to_a_limit() -> None:
-    """However often something has failed."""
+    """Delays double up to a limit, after any number of failures."""
     assert [doubling_delay(number, 1, 8) for number in range(1, 6)] == [1, 2, 4, 8, 8]
     assert doubling_delay(1, 30, 8) == 8
     assert doubling_delay(100_000, 0.5, 60) == 60

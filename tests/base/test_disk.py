@@ -1,4 +1,4 @@
-"""The disk as a stranger may have left it: reading, writing, programs, and the folders of the user."""
+"""A disk prepared by a stranger: reading, writing, programs, user folders."""
 
 import os
 import stat
@@ -43,7 +43,7 @@ from tests.projects import project
 
 
 def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
-    """A file of just as many bytes as allowed is read, one of a byte more is refused with both figures."""
+    """A file of exactly the limit is read; one byte more is refused with both figures."""
     path = tmp_path / "a"
     path.write_bytes(b"x" * 1000)
     assert read_bytes(path, limit=1000) == b"x" * 1000
@@ -53,13 +53,13 @@ def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
 
 
 def test_text_has_its_own_line_ends_and_no_mark(tmp_path: Path) -> None:
-    """Text is UTF-8 without a byte order mark; its line ends stay."""
+    """Text is UTF-8 without a byte order mark; line ends stay."""
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfa\r\n\xc3\xa9\n")
     assert read_text(tmp_path / "a") == "a\r\né\n"
 
 
 def test_what_the_file_is_comes_with_its_bytes(tmp_path: Path) -> None:
-    """The time belongs to the bytes that were read, through a link too."""
+    """The time belongs to the bytes read, also through a link."""
     (tmp_path / "a").write_bytes(b"")
     os.utime(tmp_path / "a", (1_000_000_000, 1_000_000_000))
     (tmp_path / "b").symlink_to("a")
@@ -74,7 +74,7 @@ def test_what_the_file_is_comes_with_its_bytes(tmp_path: Path) -> None:
 def test_what_is_no_file_is_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
-    """Devices, FIFOs and sockets, also behind a link, are refused at once."""
+    """Devices, FIFOs and sockets are refused at once, also behind a link."""
     import socket
 
     os.mkfifo(tmp_path / "fifo")
@@ -87,13 +87,13 @@ def test_what_is_no_file_is_not_read(
 
 
 def test_a_folder_is_not_read(tmp_path: Path) -> None:
-    """A folder in the place of a file is one."""
+    """A folder is not read as a file."""
     with pytest.raises(IsADirectoryError):
         read_bytes(tmp_path)
 
 
 def test_a_hole_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> None:
-    """A file that is longer than any disk is refused without being read."""
+    """A sparse file larger than any disk is refused without reading."""
     with (tmp_path / "sparse").open("wb") as file:
         file.truncate(1 << 42)
     with pytest.raises(UnreadableError, match="too large: 4,398,046,511,104 bytes"):
@@ -102,7 +102,7 @@ def test_a_hole_of_terabytes_is_refused_by_its_size(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_files_without_a_size_are_read_whole() -> None:
-    """Files of the system say that they are empty and are not; their limit holds all the same."""
+    """System files with size 0 are read, up to the limit."""
     assert Path("/proc/self/status").stat().st_size == 0
     assert read_bytes("/proc/self/status").count(b"\n") > 10
     with pytest.raises(UnreadableError, match="too large"):
@@ -111,7 +111,7 @@ def test_files_without_a_size_are_read_whole() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs another user")
 def test_what_another_user_has_put_there_is_not_our_own(tmp_path: Path) -> None:
-    """A state is read only where this user has written it."""
+    """A state is read only if written by this user."""
     file = tmp_path / "state.json"
     file.write_text("{}")
     assert read_text(file, is_own=True) == "{}"
@@ -138,7 +138,7 @@ def mode(path: Path) -> int:
 @UNIX
 @pytest.mark.usefixtures("open_umask")
 def test_what_is_ours_is_for_the_user_alone(tmp_path: Path) -> None:
-    """Files and the folders made for them are private, whatever the user's default; a folder that is there stays."""
+    """New files and folders are private under any umask; existing folders stay."""
     tmp_path.chmod(0o755)
     replace_own(tmp_path / "a" / "b" / "c", "text")
     os.close(create_private(tmp_path / "d"))
@@ -148,7 +148,7 @@ def test_what_is_ours_is_for_the_user_alone(tmp_path: Path) -> None:
 
 @UNIX
 def test_the_users_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
-    """A link is written through and the file behind it keeps its mode."""
+    """A link is written through, and its target keeps its mode."""
     (tmp_path / "real").write_text("old", encoding="utf-8")
     (tmp_path / "real").chmod(0o640)
     (tmp_path / "link").symlink_to("real")
@@ -161,7 +161,7 @@ def test_the_users_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
 
 
 def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
-    """Names that something bears, also a link to nowhere, stay; nothing else is left in the folder."""
+    """Existing names stay, also broken links; no other file is left."""
     names = [tmp_path / name for name in "abc"]
     names[0].write_text("old", encoding="utf-8")
     names[1].symlink_to("nowhere")
@@ -174,7 +174,7 @@ def test_a_new_file_takes_the_first_free_name(tmp_path: Path) -> None:
 
 
 def test_a_new_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
-    """An error in the midst of its pieces goes to the caller, and no name is taken."""
+    """After an error while writing, no file is left."""
     pieces = (piece.encode() for piece in ["whole", "\ud800"])
     with pytest.raises(UnicodeEncodeError):
         write_to_free([tmp_path / "a"], pieces, temporary_name(tmp_path, "x"))
@@ -182,7 +182,7 @@ def test_a_new_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> Non
 
 
 def test_a_name_as_long_as_file_systems_allow(tmp_path: Path) -> None:
-    """Its temporary name is shorter, also where each character has four bytes."""
+    """The temporary name is shorter, also with four-byte characters."""
     path = tmp_path / ("\U0001f600" * 63)
     replace_own(path, "text")
     assert [path] == list(tmp_path.iterdir())
@@ -191,7 +191,7 @@ def test_a_name_as_long_as_file_systems_allow(tmp_path: Path) -> None:
 @UNIX
 @pytest.mark.parametrize("target", ["victim", "gone"])
 def test_a_link_in_the_place_of_ours_is_replaced(tmp_path: Path, target: str) -> None:
-    """What a link leads to is neither changed nor made."""
+    """A link in our file's place is replaced; its target stays."""
     (tmp_path / "victim").write_text("precious", encoding="utf-8")
     (tmp_path / "ours").symlink_to(target)
     replace_own(tmp_path / "ours", b"new")
@@ -206,7 +206,7 @@ def test_a_link_in_the_place_of_ours_is_replaced(tmp_path: Path, target: str) ->
 
 @UNIX
 def test_confined_knows_where_links_lead(tmp_path: Path) -> None:
-    """A place counts by where it really is, also if it does not exist yet."""
+    """Links are resolved, also for paths that do not exist yet."""
     root = tmp_path / "project"
     root.mkdir()
     (root / "out").symlink_to(tmp_path)
@@ -223,7 +223,7 @@ def test_confined_knows_where_links_lead(tmp_path: Path) -> None:
 def test_unlinked_takes_the_project_from_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A name elsewhere is the user's choice; a link in a checkout, or in the current folder, must not lead out."""
+    """A link in a checkout or the current folder is refused; other names are the user's choice."""
     (tmp_path / "checkout/.git").mkdir(parents=True)
     (tmp_path / "plain").mkdir()
     for folder in ("checkout", "plain"):
@@ -237,7 +237,7 @@ def test_unlinked_takes_the_project_from_the_name(
 
 @UNIX
 def test_a_lock_never_waits_for_a_fifo(tmp_path: Path) -> None:
-    """A link to a FIFO in the place of a folder is an error, not a wait."""
+    """A FIFO in a folder's place is an error, not a wait."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").symlink_to("fifo")
     with (
@@ -248,7 +248,7 @@ def test_a_lock_never_waits_for_a_fifo(tmp_path: Path) -> None:
 
 
 def test_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
-    """A folder that cannot be made is one sentence."""
+    """An impossible folder is an error in one sentence."""
     (tmp_path / "a").touch()
     with pytest.raises(OSError, match=r"exists|Not a directory"):
         private_folder(tmp_path / "a")
@@ -266,7 +266,7 @@ def _swap(folder: Path, other: Path) -> None:
 
 @LINUX
 def test_a_folder_that_is_swapped_before_a_new_file_leads_nowhere(tmp_path: Path) -> None:
-    """What was checked is what is written to, whoever puts a link in its place between the two."""
+    """Exactly the checked folder is written to, even if a link replaces it meanwhile."""
     folder, other = tmp_path / "project/shots", tmp_path / "other"
     folder.mkdir(parents=True)
     other.mkdir()
@@ -285,7 +285,7 @@ def test_a_folder_that_is_swapped_before_a_new_file_leads_nowhere(tmp_path: Path
 
 
 class _Swapping(str):
-    """A text that swaps a folder in the moment in which it is written."""
+    """A text that swaps a folder at the moment of writing."""
 
     __slots__ = ("places",)
     places: tuple[Path, Path]
@@ -297,7 +297,7 @@ class _Swapping(str):
 
 @LINUX
 def test_a_folder_that_is_swapped_before_a_replacement_leads_nowhere(tmp_path: Path) -> None:
-    """The same of the user's own file, whose namesake elsewhere stays as it is."""
+    """The same for the user's file; its namesake elsewhere stays."""
     folder, other = tmp_path / "project/settings", tmp_path / "other"
     for each in (folder, other):
         each.mkdir(parents=True)
@@ -314,7 +314,7 @@ def test_a_folder_that_is_swapped_before_a_replacement_leads_nowhere(tmp_path: P
 
 @UNIX
 def test_a_lock_that_others_keep_is_given_up(tmp_path: Path) -> None:
-    """Whoever may read a folder may lock it for ever: who waits with a limit is told so."""
+    """Waiting for another user's lock ends at a limit, with an error."""
     with (
         exclusive_access(tmp_path / "a"),
         pytest.raises(TimeoutError, match="kept its folder locked"),
@@ -327,7 +327,7 @@ def test_a_lock_that_others_keep_is_given_up(tmp_path: Path) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a checkout that is the current folder, with programs in it; another one lies in ``../bin``."""
+    """Return a checkout as the current folder, with programs; another one is in ``../bin``."""
     for folder in ("tree", "tree/tools", "bin"):
         plant(tmp_path / folder, "bd")
     (tmp_path / "tree/.git").mkdir()
@@ -341,7 +341,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "entry", ["", ".", "tools", "./tools", "{tree}", "{tree}/tools", "../tree/tools", "{link}"]
 )
 def test_programs_of_the_tree_are_missing(tree: Path, tmp_path: Path, entry: str) -> None:
-    """Empty and relative entries of PATH, and folders in the tree, also by a link, have no programs."""
+    """Programs in the tree are ignored, by empty, relative and linked entries of PATH."""
     (tmp_path / "link").symlink_to(tree / "tools")
     path = entry.format(tree=tree, link=tmp_path / "link")
     assert find_program("bd", path=path) is None
@@ -352,7 +352,7 @@ def test_programs_of_the_tree_are_missing(tree: Path, tmp_path: Path, entry: str
 
 
 def test_a_link_into_the_tree_is_a_program_of_the_tree(tree: Path, tmp_path: Path) -> None:
-    """A program elsewhere that is a link to one of the tree counts as missing."""
+    """A link to a program in the tree is ignored too."""
     (tmp_path / "links").mkdir()
     (tmp_path / "links" / "bd").symlink_to(tree / "bd")
     assert find_program("bd", path=str(tmp_path / "links")) is None
@@ -361,7 +361,7 @@ def test_a_link_into_the_tree_is_a_program_of_the_tree(tree: Path, tmp_path: Pat
 def test_the_whole_checkout_counts(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Asked about a folder of a checkout, programs beside it in the same checkout count as missing too."""
+    """From a folder of a checkout, programs anywhere in it are ignored."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -370,13 +370,13 @@ def test_the_whole_checkout_counts(
 
 
 def test_a_home_in_a_checkout_is_the_users_own(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the user's home itself lies in a checkout, of dotfiles, its programs are the user's."""
+    """If the user's home is a checkout (dotfiles), its programs count."""
     monkeypatch.setenv("HOME", str(tree))
     assert find_program("bd", path=str(tree / "tools")) == str(tree / "tools" / "bd")
 
 
 def test_a_program_by_its_path_is_the_users_choice(tree: Path) -> None:
-    """An absolute path is taken as it is, where it is a program."""
+    """A program with an absolute path is accepted."""
     assert find_program(str(tree / "bd")) == str(tree / "bd")
     assert find_program(str(tree / "lib")) is None
 
@@ -395,7 +395,7 @@ def test_a_program_by_its_path_is_the_users_choice(tree: Path) -> None:
 def test_the_usual_folders_are_those_of_the_library(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]
 ) -> None:
-    """Where Linux has them is known without platformdirs, and is what that says."""
+    """The folders of the user equal those of platformdirs."""
     for name in ("XDG_STATE_HOME", "XDG_CACHE_HOME", STATE_VARIABLE, CACHE_VARIABLE):
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
@@ -405,7 +405,7 @@ def test_the_usual_folders_are_those_of_the_library(
 
 
 def test_a_user_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a container's may be: nothing is kept, nor read from the folder of the moment, and all else works (C-6)."""
+    """Without a home, as in a container, nothing is stored, and all else works (C-6)."""
     import pwd
 
     def nobody(_: int) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Pure functions on texts: fences, headings, invisible characters, diffs, grouped warnings, results."""
+"""Pure functions on texts: fences, headings, hidden characters, diffs, warnings, results."""
 
 import random
 import unicodedata
@@ -42,7 +42,7 @@ def fences(text: str) -> list[Token]:
 
 
 def rendered(content: str) -> str:
-    """Return ``content`` as CommonMark hands it on: any line end is a line feed, NUL is the replacement character."""
+    """Return ``content`` as CommonMark renders it: line ends are line feeds, NUL is replaced."""
     text = content.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     return text + ("" if not text or text.endswith("\n") else "\n")
 
@@ -50,7 +50,7 @@ def rendered(content: str) -> str:
 @SETTINGS
 @given(content=CONTENTS)
 def test_a_fence_holds_its_content_and_nothing_else(content: str) -> None:
-    """The block parses as exactly one fence whose content is the content, with a final newline (M-X16)."""
+    """The block parses as one fence with exactly the content and a final newline (M-X16)."""
     parsed = tokens(fence(content, "python"))
     assert [(token.type, token.info) for token in parsed] == [("fence", "python")]
     assert parsed[0].content == rendered(content)
@@ -59,7 +59,7 @@ def test_a_fence_holds_its_content_and_nothing_else(content: str) -> None:
 @SETTINGS
 @given(content=CONTENTS)
 def test_a_fence_leaves_the_bytes_alone(content: str) -> None:
-    """Between the fence's own lines stand the content's bytes, and a newline only where they end without one (M-X18)."""
+    """A fence adds only its own lines and a missing final newline (M-X18)."""
     block = fence(content)
     opening, _, rest = block.partition("\n")
     body = rest.removesuffix(opening)
@@ -70,7 +70,7 @@ def test_a_fence_leaves_the_bytes_alone(content: str) -> None:
 @SETTINGS
 @given(files=st.lists(st.tuples(PATHS, CONTENTS), max_size=5))
 def test_a_prompt_has_our_headings_only(files: list[tuple[str, str]]) -> None:
-    """Whatever paths and contents say, the document has one heading per section and per file, one fence each (M-X16)."""
+    """For any paths and contents there is one heading per section and file, one fence each (M-X16)."""
     markdown = build_markdown_from_items(
         [{"path": path, "content": text} for path, text in files], "", [], []
     )
@@ -83,7 +83,7 @@ def test_a_prompt_has_our_headings_only(files: list[tuple[str, str]]) -> None:
 @SETTINGS
 @given(path=PATHS)
 def test_a_path_stays_on_its_line(path: str) -> None:
-    """A heading's text has no character that any renderer or ``str.splitlines`` takes for a line end (M-X16)."""
+    """A heading's text has no line end of any renderer or ``str.splitlines`` (M-X16)."""
     shown = heading_text(path)
     assert len(f"x{shown}x".splitlines()) == 1
     shown.encode()
@@ -106,7 +106,7 @@ def test_a_path_stays_on_its_line(path: str) -> None:
     ],
 )
 def test_the_length_of_a_fence(content: str, ticks: int) -> None:
-    """A fence is one backtick longer than any run at a line's start, three at least (M-X16)."""
+    """A fence is longer than any run of backticks at a line's start, at least three (M-X16)."""
     assert fence(content).split("\n")[0] == "`" * ticks
 
 
@@ -123,7 +123,7 @@ def test_the_length_of_a_fence(content: str, ticks: int) -> None:
     ids=["bidi", "zero width", "joiner in a word", "mark inside", "tags", "variation selectors"],
 )
 def test_hidden_characters_are_told(text: str, lines: tuple[int, ...], count: int) -> None:
-    """What turns the direction, has no width or is no glyph is counted, with its lines."""
+    """Bidirectional, zero-width and unassigned characters are counted, with lines."""
     found = find_invisible(text)
     assert found is not None
     assert (found.lines, found.count) == (lines, count)
@@ -148,12 +148,12 @@ def test_hidden_characters_are_told(text: str, lines: tuple[int, ...], count: in
     ],
 )  # fmt: skip
 def test_ordinary_text_is_not_told(text: str) -> None:
-    """Joiners in emoji, Persian and the scripts of India are how these are written."""
+    """Joiners in emoji, Persian and Indic scripts are normal text."""
     assert find_invisible(text) is None
 
 
 def test_the_sentence_names_lines_and_characters() -> None:
-    """The sentence counts, names the first lines and the characters, and shows none of them."""
+    """The sentence has the count, first lines and names, and no hidden character."""
     found = find_invisible("x\u202e\n" * 7)
     assert found is not None
     assert found.sentence == (
@@ -176,12 +176,12 @@ NAMES = [
 
 
 def test_names_fit_into_one_line() -> None:
-    """Controls, marks of direction, what has no width, tags and lone surrogates are shown by their number."""
+    """Control, bidirectional, zero-width, tag and surrogate characters are escaped."""
     assert [printable(name) for name, _ in NAMES] == [shown for _, shown in NAMES]
 
 
 def test_a_body_keeps_its_lines_and_joiners() -> None:
-    """Line breaks, tabs and the joiners of scripts and emoji stay; a lone carriage return would overwrite its line."""
+    """Line breaks, tabs and joiners stay; a lone carriage return is escaped."""
     body = "one\n\ttwo\r\nthree \U0001f468\u200d\U0001f469"
     assert printable(body, body=True) == body
     assert printable("done\rfailed\x1b]0;t\x07", body=True) == "done\\x0dfailed\\x1b]0;t\\x07"
@@ -189,7 +189,7 @@ def test_a_body_keeps_its_lines_and_joiners() -> None:
 
 @given(st.text(), st.integers(min_value=0))
 def test_pieces_of_a_stream_are_as_harmless_as_the_whole(text: str, cut: int) -> None:
-    """Wherever a text is cut, nothing is left that a terminal obeys, and what is printable stays as it was."""
+    """However a stream is cut, no terminal control is left, and printable text stays."""
     at = cut % (len(text) + 1)
     shown = printable(text[:at], body=True) + printable(text[at:], body=True)
     assert not [
@@ -206,14 +206,14 @@ LINES = st.lists(
 
 @given(LINES, LINES)
 def test_a_diff_leads_back(older: list[str], newer: list[str]) -> None:
-    """What a diff makes of the older lines are the newer ones; equal lines need none."""
+    """Applying a diff gives the newer lines; equal lines have none."""
     diff = list(unified_diff(older, newer))
     assert patched(older, diff) == newer
     assert bool(diff) == (older != newer)
 
 
 def test_far_changes_in_a_long_file_are_small() -> None:
-    """Two lines that change 20,000 lines apart take two hunks, and no limit of length ends the comparison."""
+    """Two changes 20,000 lines apart are two hunks."""
     older = [f"line {n}" for n in range(30_000)]
     newer = [*older]
     newer[100], newer[20_100] = "new", "newer"
@@ -227,7 +227,7 @@ def test_far_changes_in_a_long_file_are_small() -> None:
 
 
 def test_a_hostile_text_takes_no_time() -> None:
-    """Lines that are all alike would take time by the square of their number; they are replaced as a whole."""
+    """Equal lines would take quadratic time; they are replaced as a whole."""
     chance = random.Random(1)
     older = [chance.choice("ab") for _ in range(20_000)]
     newer = [chance.choice("ab") for _ in range(20_000)]
@@ -237,13 +237,13 @@ def test_a_hostile_text_takes_no_time() -> None:
 
 
 def test_few_are_told_one_by_one() -> None:
-    """Up to twenty of a kind stand as they are."""
+    """Up to twenty warnings of a kind are listed."""
     few = [f"a{number}.py: read as cp1252, not UTF-8" for number in range(20)]
     assert group_warnings(few) == few
 
 
 def test_many_of_a_kind_are_one_sentence() -> None:
-    """Whatever differs between them: paths, lines, numbers, hashes; the kinds keep the order of their first."""
+    """Paths, lines, numbers and hashes do not distinguish kinds; kinds keep their order."""
     missing = [f"ERROR: file not found: a{number}.py" for number in range(10_000)]
     secrets = [
         f'a.py:{number}: redacted (x); allow = ["sha256:{number:064x}"]' for number in range(21)
@@ -258,7 +258,7 @@ def test_many_of_a_kind_are_one_sentence() -> None:
 
 
 def test_names_that_look_like_reasons_do_not_flood() -> None:
-    """A colon in a name makes a kind of its own, and there is still an end."""
+    """Names with colons form kinds of their own, up to a limit."""
     lines = group_warnings(
         [f"a: {chr(97 + number % 26) * number}.py: file not found" for number in range(1, 1000)]
     )
@@ -290,12 +290,12 @@ VALUES = [
 
 @pytest.mark.parametrize(("value", "text"), VALUES)
 def test_values_as_text(value: object, text: str) -> None:
-    """Text stays, the rest is JSON; no address, clock or hash order shows (O-52)."""
+    """Text stays, other values are JSON, without addresses, times or hash order (O-52)."""
     assert value_text(value) == text
 
 
 def test_results_as_text() -> None:
-    """A concat is joined by blank lines, any other value is one text, no value is no text (O-50)."""
+    """A concat is joined by blank lines, any other value is one text (O-50)."""
     concat = AggregatedResult("$a", value=["x", 2], labels=("A", ""))
     assert result_text(concat) == "A: x\n\n2"
     assert result_text(merge_outputs([LabelledOutput("x")], "first")) == "x"

@@ -1,4 +1,4 @@
-"""Token counts: exact, additive, offline, in batches and streams, and kept from run to run."""
+"""Token counts: exact, additive, offline, in batches and streams, and cached."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ FILES = st.lists(st.tuples(PATHS, CONTENTS), max_size=5)
 def test_parts_sum_to_the_whole(
     files: list[tuple[str, str]], history: list[str], screenshots: str
 ) -> None:
-    """The counts of segments, and of sections, sum to an independent count of the whole document, to the token."""
+    """Counts of segments and sections sum to the document's independent count."""
     rendered = [RenderedFile(path, content=content) for path, content in files]
     discussion = segments(history=[screenshots, *history])
     prompt = Prompt((*files_segments(rendered), *discussion))
@@ -51,7 +51,7 @@ def test_parts_sum_to_the_whole(
 
 @given(text=CONTENTS)
 def test_special_tokens_are_plain_text(text: str) -> None:
-    """What looks like a control token is counted as the characters that it is, for which tokens stand that give them back."""
+    """A control token's text is counted as plain characters."""
     tokens = encoding().encode(text, allowed_special=set(), disallowed_special=())
     assert count(text) == len(tokens)
     assert encoding().decode(tokens) == text
@@ -69,12 +69,12 @@ def test_special_tokens_are_plain_text(text: str) -> None:
     ],
 )
 def test_known_counts(text: str, tokens: int) -> None:
-    """Counts are those of the published o200k vocabulary."""
+    """Counts equal those of the published o200k vocabulary."""
     assert count(text) == tokens
 
 
 def test_counts_are_per_text_whatever_the_batch() -> None:
-    """Many texts, together larger than one batch, are counted in order as each would be alone."""
+    """Texts beyond one batch are counted in order, as alone."""
     texts = [f"{i} text\n" * (i % 7) for i in range(500)] + [
         "word " * 900_000,
         "",
@@ -87,7 +87,7 @@ def test_counts_are_per_text_whatever_the_batch() -> None:
 
 
 def test_a_file_counts_under_its_path() -> None:
-    """A file named twice in a prompt has the sum of both; headings count for the section only."""
+    """A file shown twice has the sum; headings count for the section only."""
     files = [RenderedFile("a", content=text) for text in "xy"]
     tokens = count_prompt(Prompt(tuple(files_segments(files))))
     assert tokens.files == {"a": tokens.segments[1] + tokens.segments[2]}
@@ -111,13 +111,13 @@ TEXTS = st.one_of(
 
 @given(texts=st.lists(TEXTS, max_size=6))
 def test_a_batch_counts_each_text_as_alone(texts: list[str]) -> None:
-    """Any texts, also empty ones and such that hold what stands between them, have the counts that they have alone."""
+    """Any texts, also with the batch's separator, count as alone."""
     assert count_batch(texts) == [plain_count(text) for text in texts]
 
 
 @given(text=TEXTS.filter(len), characters=st.integers(1, 12))
 def test_parts_have_the_tokens_of_the_whole(text: str, characters: int) -> None:
-    """Wherever a text is cut, its parts give it back, and their counts sum up to its own."""
+    """Parts of a cut text join to it, and their counts sum up."""
     parts = list(cut(text, characters))
     assert "".join(parts) == text
     assert sum(map(plain_count, parts)) == plain_count(text)
@@ -125,7 +125,7 @@ def test_parts_have_the_tokens_of_the_whole(text: str, characters: int) -> None:
 
 @pytest.mark.parametrize("after", [chr(code) for code in range(128)])
 def test_each_border_between_ascii_characters_is_one_of_tokens(after: str) -> None:
-    """Each ASCII character behind a letter, with what may follow it, has the same tokens behind a cut as without one."""
+    """After a letter, each ASCII character has equal tokens with and without a cut."""
     for before in ("word", "WORD", " x'l", "\u0301a", "\n  a"):
         for rest in ("", " ", "  x", "\n", "\n /", "s t", "l's", "/\n/", "1234", "\u0301", "É"):
             text = f"{before}{after}{rest}"
@@ -133,14 +133,14 @@ def test_each_border_between_ascii_characters_is_one_of_tokens(after: str) -> No
 
 
 def test_a_text_is_cut_soon() -> None:
-    """Parts of code are hardly longer than asked for, also where it stands on one line."""
+    """Parts of code are hardly longer than requested, also on one line."""
     code = "function f(a){return a.b+[1,2]}" * 1000
     lengths = [len(part) for part in cut(code, 100)]
     assert max(lengths) < 120
 
 
 def test_a_text_without_a_border_stays_whole() -> None:
-    """Where no place is known to be one between tokens, nothing is cut."""
+    """A text without a known token border is not cut."""
     assert list(cut("中" * 50, 10)) == ["中" * 50]
     assert list(cut("", 10)) == [""]
 
@@ -149,14 +149,14 @@ def test_a_text_without_a_border_stays_whole() -> None:
     "character", [" ", "\n", "a", "=", "\t", "中", "1", "'", "\u0301", "/", "\x00"]
 )
 def test_long_runs_of_one_character(character: str) -> None:
-    """Texts of one character many times are counted as the reference counts them."""
+    """Long runs of one character count as in the reference."""
     text = character * 30_000
     assert count_batch([text, "x" + text + "x"]) == [plain_count(text), plain_count(f"x{text}x")]
 
 
 @pytest.mark.parametrize("text", ["a\ud800b", "\udfff", "\ud83d\ude00"])
 def test_half_a_surrogate_pair_counts_as_a_replacement_character(text: str) -> None:
-    """A text that no file can hold is counted as tiktoken counts it, beside others too."""
+    """Lone surrogates count as in tiktoken, also beside other texts."""
     assert count_batch(["é", text, ""]) == [plain_count("é"), plain_count(text), 0]
 
 
@@ -164,7 +164,7 @@ def test_half_a_surrogate_pair_counts_as_a_replacement_character(text: str) -> N
 @settings(max_examples=20_000, deadline=None)
 @given(texts=st.lists(TEXTS, max_size=4), characters=st.integers(1, 12))
 def test_many_texts(texts: list[str], characters: int) -> None:
-    """What holds for some texts holds for many."""
+    """The same for many texts."""
     assert count_batch(texts) == [plain_count(text) for text in texts]
     for text in texts:
         assert sum(count_batch(list(cut(text, characters)))) == plain_count(text)
@@ -175,7 +175,7 @@ def threads() -> list[threading.Thread]:
 
 
 def test_results_stand_where_the_texts_were_submitted() -> None:
-    """Small, empty and very large texts have their counts in the order in which they were submitted."""
+    """Small, empty and large texts have counts in the order of submission."""
     texts = ["one", "", "word " * 150_000, "x = 1\n" * 40_000, "two"] * 3 + ["end"]
     with TokenCounter() as counter:
         for text in texts:
@@ -185,7 +185,7 @@ def test_results_stand_where_the_texts_were_submitted() -> None:
 
 
 def test_results_may_be_asked_for_on_the_way() -> None:
-    """The results are those of all texts up to then, and more can be submitted."""
+    """Results cover all texts so far, and more can be submitted."""
     with TokenCounter() as counter:
         counter.submit("hello world")
         assert counter.results() == [2]
@@ -196,7 +196,7 @@ def test_results_may_be_asked_for_on_the_way() -> None:
 
 
 def test_a_small_stream_needs_no_thread() -> None:
-    """Texts that are less than a batch together are counted by the thread that asks."""
+    """Texts below one batch are counted in the calling thread."""
     with TokenCounter() as counter:
         counter.submit("hello " * 10_000)
         counter.results()
@@ -204,7 +204,7 @@ def test_a_small_stream_needs_no_thread() -> None:
 
 
 def test_threads_end_with_the_block() -> None:
-    """However the block is left, no thread goes on, and texts that nobody asks for are given up."""
+    """Threads end with the block, and pending texts are dropped."""
 
     def leave() -> None:
         with TokenCounter() as counter:
@@ -223,13 +223,13 @@ TEXT = "Tell me what this says.\n\n"
 
 @given(st.text())
 def test_counts_are_exact(text: str) -> None:
-    """A text has as many tokens as the reference says, the first time and the next (rule B-1)."""
+    """Counts equal the reference, uncached and cached (rule B-1)."""
     counts = SavedCounts(kept_nothing())
     assert counts(text) == counts(text) == plain_count(text)
 
 
 def test_a_count_is_kept_for_the_next_run(tmp_path: Path) -> None:
-    """What was counted once is looked up, in the same place as the counts of a prompt's segments (rule I-1)."""
+    """Counts are cached, shared with the segments of a prompt (rule I-1)."""
     with opened(tmp_path) as index:
         SavedCounts(index)(TEXT)
         index.flush()
@@ -239,7 +239,7 @@ def test_a_count_is_kept_for_the_next_run(tmp_path: Path) -> None:
 
 
 def test_what_is_known_is_not_counted_again(tmp_path: Path) -> None:
-    """The index's count is believed, which shows in one that is planted there (rule I-1)."""
+    """The index's count is used, shown by a planted one (rule I-1)."""
     with opened(tmp_path) as index:
         key = sha256(TEXT.encode()).digest()
         index.put_many(token_kind(), [(key, COUNT.pack(12_345))])
@@ -271,6 +271,6 @@ with ThreadPoolExecutor(4) as pool:
 
 
 def test_the_first_count_loads_one_vocabulary_and_needs_no_network() -> None:
-    """A counter without texts loads nothing; threads that count at the same moment wait for one loading, of no host."""
+    """The vocabulary is loaded once, on the first count, by one thread and offline."""
     done = subprocess.run([sys.executable, "-c", FIRST_COUNT], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("1 2\n", "")

@@ -1,4 +1,4 @@
-"""Plain values: amounts of tokens, file items and their records, maps of sources, isolated copies."""
+"""Plain values: token amounts, file items and records, source maps, deep copies."""
 
 import threading
 import zlib
@@ -37,7 +37,7 @@ from tests.projects import project
     ],
 )
 def test_what_names_a_number(text: str, tokens: int) -> None:
-    """Plain, grouped by commas or underscores, and in thousands or millions (rule B-1)."""
+    """Numbers are plain, grouped, in thousands or in millions (rule B-1)."""
     assert parse_number(text) == tokens
 
 
@@ -46,7 +46,7 @@ NO_NUMBERS = """0 0k -1 1.5 1.0005k 3,2 32,00 1_0 1e3 k .5k 32kk 1000.1m 9999999
 
 @pytest.mark.parametrize("text", [*NO_NUMBERS.split(), "", "32 k", "9" * 5_000])
 def test_what_names_none(text: str) -> None:
-    """Nothing, less than one, parts, other notations and what no model could read are one sentence (rule B-1)."""
+    """Empty, too small, fractional, foreign and huge numbers are one sentence (rule B-1)."""
     with pytest.raises(
         ValueError, match=r"^must be a number of tokens from 1 to 1,000,000,000, such as"
     ):
@@ -55,19 +55,19 @@ def test_what_names_none(text: str) -> None:
 
 @pytest.mark.parametrize("value", [True, 1.5, 32.0, None, [], 0, -5, MOST_TOKENS + 1, "autos", ""])
 def test_a_configurations_value_is_checked_too(value: object) -> None:
-    """A value of another type, or out of bounds, is the same sentence, which offers ``auto`` (rule B-1)."""
+    """Wrong types and bounds are the same sentence, with ``auto`` (rule B-1)."""
     with pytest.raises(ValueError, match=r"^must be a number of tokens .*, or auto$"):
         parse_amount(value)
 
 
 def test_auto_and_numbers_are_amounts() -> None:
-    """``auto`` stays what it is, numbers and texts become numbers (rule B-1)."""
+    """``auto`` stays, numbers and texts become numbers (rule B-1)."""
     assert [parse_amount(value) for value in ("auto", 5, "5k")] == [AUTO, 5, 5_000]
 
 
 @given(st.integers(1, MOST_TOKENS))
 def test_each_way_to_write_a_number_gives_it(tokens: int) -> None:
-    """What is written plain, grouped either way, or in thousands is read back (rule B-1)."""
+    """All notations of a number are read back (rule B-1)."""
     thousands = f"{tokens // 1000}.{tokens % 1000:03}k"
     for text in (str(tokens), f"{tokens:,}", f"{tokens:_}", thousands):
         assert parse_number(text) == tokens
@@ -75,7 +75,7 @@ def test_each_way_to_write_a_number_gives_it(tokens: int) -> None:
 
 @given(st.text(alphabet="0123456789,._kKmM -", max_size=20))
 def test_any_text_gives_a_number_within_bounds_or_a_sentence(text: str) -> None:
-    """No text gives another error, nor a number that is no budget (rule B-1)."""
+    """Any text is a valid budget or the one error (rule B-1)."""
     try:
         tokens = parse_number(text)
     except ValueError as error:
@@ -116,7 +116,7 @@ def test_unknown_and_missing_keys_are_tolerated() -> None:
 
 
 def test_slices_get_tag_and_comment() -> None:
-    """So that nobody has to ask whether they are there (M-40, M-41); the caller's slice is not touched."""
+    """Slices always have both keys (M-40, M-41); the caller's dictionary stays."""
     mine = {"start_line": 1, "end_line": 2, "tag": "t"}
     assert FileItem("a", custom_slices=[mine]).custom_slices == [
         {"start_line": 1, "end_line": 2, "tag": "t", "comment": None}
@@ -131,7 +131,7 @@ def test_preset_promotes_strings() -> None:
 
 
 def test_a_record_of_the_pipeline_is_kept_whole(tmp_path: Path) -> None:
-    """A record becomes a file and the same record again, keys in their order (M-5)."""
+    """A record converted to a file and back is equal, with the order of keys (M-5)."""
     project(tmp_path, {"a.py": "def f():\n    return 1\n", "b.bin": "\0"})
     outline = {"path": "a.py", "view_mode": "outline", "tier": 3, "ast_mask": {"f": "def"}}
     entries: list[FileEntry] = [outline, "gone.py", "b.bin"]
@@ -142,7 +142,7 @@ def test_a_record_of_the_pipeline_is_kept_whole(tmp_path: Path) -> None:
 
 
 def test_a_record_shares_nothing_with_the_file() -> None:
-    """Who changes a record changes no file."""
+    """Changing a record changes no file."""
     file = RenderedFile("a.py", ast_mask={"f": "def"}, custom_slices=({"start_line": 1},))
     record = file.to_record()
     record["ast_mask"].clear()
@@ -165,7 +165,7 @@ def test_a_record_shares_nothing_with_the_file() -> None:
 def test_a_record_written_by_hand_may_lack_any_key(
     record: dict[str, Any], expected: RenderedFile
 ) -> None:
-    """What a record does not say is what a file in full would have."""
+    """Missing keys of a record have the defaults of a full file."""
     assert RenderedFile.from_record(record) == expected
 
 
@@ -189,7 +189,7 @@ def _runs(draw: st.DrawFn) -> SourceMap:
 
 @given(source_map=_runs(), known=st.lists(st.sampled_from(NAMES), max_size=5))
 def test_what_is_packed_is_unpacked(source_map: SourceMap, known: list[str]) -> None:
-    """A map stays the same, whatever sources its reader knows already, and in whatever order (rule L-3)."""
+    """A map survives packing, for any sources already known and in any order (rule L-3)."""
     others, text = pack_map(source_map, known)
     assert not set(others) & set(known)
     back = unpack_map(text, [*known, *others])
@@ -224,13 +224,13 @@ BOMB = b85encode(zlib.compress(bytes(1 << 24))).decode()
     ],
 )
 def test_a_damaged_map_is_refused(text: str) -> None:
-    """What is no map of ours is a ``ValueError``, nothing else (rule L-2)."""
+    """A damaged map is a ``ValueError``, nothing else (rule L-2)."""
     with pytest.raises(ValueError, match=r"\S"):
         unpack_map(text, ["a"])
 
 
 def test_a_map_needs_its_sources() -> None:
-    """A map whose sources are gone leads nowhere, so it is refused (rule L-2)."""
+    """A map without its sources is refused (rule L-2)."""
     assert unpack_map(GOOD, ["a"]).find("a", 2) == 2
     with pytest.raises(ValueError, match="is not a map of sources"):
         unpack_map(GOOD, [])
@@ -249,7 +249,7 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_a_copy_is_equal_and_shares_no_list(value: Any) -> None:
-    """The copy equals the original, and no list or dictionary is in both (O-53)."""
+    """A copy is equal and shares no list or dictionary (O-53)."""
     copy = isolated_copy(value)
     assert copy == value
     assert not containers(copy) & containers(value)
@@ -265,7 +265,7 @@ def containers(value: Any) -> set[int]:
 
 
 def test_cycles_depth_and_stubborn_values() -> None:
-    """A cycle stays one, depth is no limit, and what cannot be copied is shared (O-52)."""
+    """Cycles stay, depth is unlimited, and uncopyable values are shared (O-52)."""
     loop: list[Any] = [1]
     loop.append(loop)
     copy = isolated_copy(loop)

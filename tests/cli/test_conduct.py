@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from aggregate.base.messages import install_command
 from tests.cli.command_line import Ended, aggregate, begin, succeeded
 from tests.fakes.conducting import TRACK, track_project
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
@@ -65,7 +66,7 @@ def test_a_run_and_another(tmp_path: Path) -> None:
     assert ended.out == f"[x] {TRACK}: A demo\n"
     ended = conducted(folder, "forget", TRACK)
     assert ended.out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
-    assert conduct(folder, "forget", TRACK)[:2] == (0, "no run that is over\n")
+    assert conduct(folder, "forget", TRACK)[:2] == (0, "no finished run\n")
 
 
 def without_times(report: Path) -> str:
@@ -98,7 +99,7 @@ def test_without_dbos_a_run_says_what_to_install(
     conducted(folder, "run", "demo", "--dry-run")
     ended = conduct(folder, "run", "demo")
     assert (ended.code, ended.out) == (1, "")
-    assert "pip install 'manual-slop[agents]'" in ended.err
+    assert f"running tracks needs DBOS: {install_command('agents')}" in ended.err
 
 
 @pytest.mark.parametrize("dry", [["--dry-run"], []])
@@ -147,7 +148,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
         "  b: not run, a has failed",
         "so far: 0 tokens",
-        "aggregate conduct resume demo runs what failed once more",
+        "aggregate conduct resume demo runs the failed tickets again",
     ]
 
 
@@ -155,12 +156,12 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["run", "gone"], f"there is no track gone: it has {TRACK}"),
-        (["run", "demo", "--worker", "oracle"], "there is no worker 'oracle': take scripted"),
+        (["run", "demo", "--worker", "oracle"], "no such worker: 'oracle'; use scripted"),
         (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
         (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
         (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
         (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
-        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is no database that runs can use"),
+        (["run", "demo", "--database", "mysql://h/d"], "mysql://... is not a database for runs"),
         (["run", "demo", "--max-cost", "inf"], "'--max-cost': 'inf' is not a finite number."),
         (["resume", "demo", "--max-cost", "nan"], "'--max-cost': 'nan' is not a finite number."),
         (["run", "demo", "--max-seconds", "nan"], "'--max-seconds': 'nan' is not a finite number."),
@@ -198,12 +199,12 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
         time.sleep(0.3)
         begun.command.interrupt(signal.SIGINT)
         errors, code = begun.err.read(), begun.command.wait()
-    goes_on = f"interrupted: aggregate conduct resume {TRACK} goes on\n".encode()
+    goes_on = f"interrupted: aggregate conduct resume {TRACK} continues\n".encode()
     assert (code, errors) == (130, goes_on + b"\naggregate: interrupted\n")
     ended = conducted(folder, "status", "demo")
     status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/001: interrupted, 0 of 2 tickets have ended"
-    assert status[-1].endswith("aggregate conduct resume demo goes on with it")
+    assert status[-1].endswith("aggregate conduct resume demo continues it")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
     ended = conducted(folder, "resume", "demo")
     assert ended.err.splitlines()[0] == f"going on with demo/{TRACK}/001"

@@ -1,4 +1,4 @@
-"""A server for tests, asked through the protocol's own client.
+"""An MCP server for tests, called by the protocol's own client.
 
 The protocol's library is loaded by who asks: it takes longest of all that the tests load.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Said(NamedTuple):
-    """An answer: its text, and whether it is an error."""
+    """An answer's text, and whether it is an error."""
 
     text: str
     is_error: bool
@@ -44,7 +44,7 @@ class Asking:
 
 
 class Endless(Workspace):
-    """A project that is never read to its end, unless whoever is told of the progress has gone."""
+    """A project read without end until the client is gone."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / "manual_slop.toml", index=open_index(use=False))
@@ -61,19 +61,19 @@ class Endless(Workspace):
 
 
 def server_for(project: Workspace) -> "AgentServer":
-    """Return a server for what is known of a project."""
+    """Return a server for a workspace."""
     from aggregate.mcp.server import AgentServer
 
     return AgentServer(project)
 
 
 def server_of(folder: Path, *, cap: int = 8_000) -> "AgentServer":
-    """Return a server for the project in a folder, which knows nothing that was there before."""
+    """Return a new server for the project in a folder."""
     return server_for(Workspace(folder / "manual_slop.toml", cap=cap, index=open_index(use=False)))
 
 
 class Ask:
-    """A connection that is asked one thing after another."""
+    """A connection for consecutive calls."""
 
     def __init__(self, agent: Asking, portal: BlockingPortal) -> None:
         self._agent, self._portal = agent, portal
@@ -82,7 +82,7 @@ class Ask:
         return self._portal.call(partial(self._agent, tool, **arguments))
 
     def do(self, request: str, *arguments: Any) -> Any:
-        """Make another request, by the name that the protocol's client has for it."""
+        """Make another request, by its name in the protocol's client."""
         return self._portal.call(getattr(self._agent.client, request), *arguments)
 
 
@@ -103,7 +103,7 @@ def asking(folder: Path, *, cap: int = 8_000) -> AbstractContextManager[Ask]:
 
 
 def over(server: "AgentServer", questions: Callable[[Asking], Awaitable[None]]) -> None:
-    """Run questions over one connection to a server."""
+    """Make calls over one connection to a server."""
     from mcp.client.client import Client
 
     async def connect() -> None:

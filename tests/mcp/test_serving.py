@@ -11,7 +11,7 @@ from tests.projects import project
 
 
 def test_a_host_starts_it_and_asks_on_standard_input(tmp_path: Path) -> None:
-    """Nothing but the protocol comes on standard output, and it ends with its input."""
+    """Standard output has the protocol only, and the server ends with its input."""
     from mcp.client.client import Client
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -32,7 +32,7 @@ def test_a_host_starts_it_and_asks_on_standard_input(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
-    """Behind a request that is nested too deeply, or is none, the next one is answered.
+    """After an invalid or too deeply nested request the next one is answered.
 
     The end of the input is the end, without a word.
     """

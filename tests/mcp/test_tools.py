@@ -1,4 +1,4 @@
-"""What agents are answered, through the protocol's own client: tools, resources, and how far long work is."""
+"""Tools, resources and progress, called by the protocol's own client."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator
@@ -52,13 +52,13 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
-    """A connection over which no prompt was composed yet: a mistake composes none."""
+    """A connection without a composed prompt, used for errors."""
     with asking(project(tmp_path_factory.mktemp("project"), FILES)) as ask:
         yield ask
 
 
 def test_six_tools_take_at_most_1200_tokens(folder: Path) -> None:
-    """What each request of an agent pays for: names, descriptions and schemas of all tools."""
+    """Each request of an agent includes all names, descriptions and schemas."""
     with asking(folder) as ask:
         tools = (ask.do("list_tools")).tools
         assert [tool.name for tool in tools] == [
@@ -75,7 +75,7 @@ def test_six_tools_take_at_most_1200_tokens(folder: Path) -> None:
 
 
 def test_a_prompt_that_fits_is_the_answer(folder: Path) -> None:
-    """The task's definitions come in one call, and explain tells why."""
+    """One call returns the task's definitions, and explain has the reasons."""
     with asking(folder) as ask:
         prompt = ask("compose", task="fix the timeout in retry")
         assert "except TimeoutError:" in prompt.text
@@ -88,7 +88,7 @@ def test_a_prompt_that_fits_is_the_answer(folder: Path) -> None:
 
 
 def test_the_same_question_is_answered_by_a_line_until_something_changes(folder: Path) -> None:
-    """A prompt that the reader has is named, with how to see it again; after an edit it is shown, and elsewhere too."""
+    """A repeated prompt is only named; after an edit, or elsewhere, it is shown."""
     with asking(folder) as ask:
         shown = ask("compose", task="fix the timeout in retry").text
         again = ask("compose", task="fix the timeout in retry").text
@@ -108,7 +108,7 @@ def test_the_same_question_is_answered_by_a_line_until_something_changes(folder:
 def test_the_whole_answer_stays_within_the_budget(
     tmp_path: Path, budget: int, focus: list[str]
 ) -> None:
-    """The prompt leaves room for its handle and for what is doubtful; a budget that is named as the least does."""
+    """The budget includes handle and doubts; the suggested smallest one suffices."""
     text = "".join(f"def timeout_{n}(retry):\n    return {n}\n\n\n" for n in range(200))
     project(tmp_path, {"a.py": text, "b.py": text[:2_000]})
     with asking(tmp_path) as ask:
@@ -135,7 +135,7 @@ def test_the_whole_answer_stays_within_the_budget(
 def test_seeds_without_a_match_are_an_error(
     tmp_path: Path, seeds: dict[str, list[str]], nearest: str
 ) -> None:
-    """A focus, or symbols, none of which matches anything are an error result with the nearest names (rule T-2)."""
+    """Focus and symbols without a match are an error with the nearest names (rule T-2)."""
     project(tmp_path, {"a.py": "def timeout():\n    return 1\n", "b.py": "x = 1\n"})
     with asking(tmp_path) as ask:
         said = ask("compose", task="timeout", **seeds)
@@ -144,7 +144,7 @@ def test_seeds_without_a_match_are_an_error(
 
 
 def test_a_name_makes_no_lines_of_its_own(tmp_path: Path) -> None:
-    """A line break or an escape in a file's name comes escaped, in what is shown of the file and in mistakes."""
+    """Line breaks and escapes of names are escaped, in contents and errors."""
     name = "a\nb\x1b[31m.py"
     project(tmp_path, {name: "def timeout():\n    return 1\n"})
     with asking(tmp_path) as ask:
@@ -162,7 +162,7 @@ def test_a_name_makes_no_lines_of_its_own(tmp_path: Path) -> None:
 
 
 def test_what_only_the_user_can_allow_is_no_hint_for_an_agent(tmp_path: Path) -> None:
-    """A file is said to be left out or refused, in notes and in the prompt, without an option of the command line."""
+    """Refused files are reported without command line options."""
     config = '[files]\npaths = ["**/*", "key.pem", "../x.py", "../y/*.py"]\n'
     files = {"a.py": "a = 1\n", ".env": "KEY=1\n", "key.pem": "x\n", "manual_slop.toml": config}
     project(tmp_path / "in", files)
@@ -177,7 +177,7 @@ def test_what_only_the_user_can_allow_is_no_hint_for_an_agent(tmp_path: Path) ->
 
 
 def test_a_place_is_found_however_it_is_written(folder: Path) -> None:
-    """Relative with a dot or a slash, with detours, or absolute within the project: it is the same folder."""
+    """Relative, roundabout and absolute paths find the same folder."""
     there = ("src", "./src", "/src/", "src/.", "docs/../src", "src\\", str(folder / "src"))
     whole = ("", ".", "./", str(folder))
     with asking(folder) as ask:
@@ -189,7 +189,7 @@ def test_a_place_is_found_however_it_is_written(folder: Path) -> None:
 
 
 def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
-    """Its handle follows from its text; the parts make up the whole, each within the cap."""
+    """A long prompt has a handle derived from its text, and capped parts that join to it."""
     text = "".join(
         f"def timeout_{number}(retry):\n    return {number}\n\n\n" for number in range(800)
     )
@@ -221,7 +221,7 @@ def test_a_longer_prompt_is_told_of_and_read_in_parts(tmp_path: Path) -> None:
 
 
 def test_what_was_shown_is_not_repeated_unless_asked(folder: Path) -> None:
-    """Unchanged lines are pointed at, ``again`` repeats them, and other lines are shown."""
+    """Lines shown before are referenced, or repeated with ``again``."""
     with asking(folder) as ask:
         whole = ask("read", path="src/retry.py")
         assert whole.text == f"src/retry.py lines 1-7 of 7\n{RETRY}"
@@ -236,7 +236,7 @@ def test_what_was_shown_is_not_repeated_unless_asked(folder: Path) -> None:
 
 
 def test_another_connection_knows_nothing(folder: Path) -> None:
-    """Nobody is pointed at what only another was shown."""
+    """Another connection starts without lines shown."""
     server = server_of(folder)
     for _ in range(2):
         with connected(server) as ask:
@@ -244,7 +244,7 @@ def test_another_connection_knows_nothing(folder: Path) -> None:
 
 
 def test_what_has_changed_is_shown_again(tmp_path: Path) -> None:
-    """Of another content nothing was shown yet; then that counts as shown."""
+    """Changed content is shown, then counts as shown."""
     project(tmp_path, {"a.py": "a = 1\nb = 2\n"})
     with asking(tmp_path) as ask:
         ask("read", path="a.py")
@@ -254,7 +254,7 @@ def test_what_has_changed_is_shown_again(tmp_path: Path) -> None:
 
 
 def test_names_are_found_with_their_uses(folder: Path) -> None:
-    """Definitions and uses come with lines; a path narrows them; any other text is searched for."""
+    """Definitions and uses have lines; a path narrows them; other text is searched for."""
     with asking(folder) as ask:
         assert ask("find", query="retry").text == (
             "1 definition of retry\n"
@@ -271,7 +271,7 @@ def test_names_are_found_with_their_uses(folder: Path) -> None:
 
 
 def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path: Path) -> None:
-    """Definitions where they fit, else files, else folders with what they hold."""
+    """A folder shows definitions if they fit, else files, else folders."""
     with asking(folder) as ask:
         outline = ask("outline", path="src").text
         assert "src/client.py  about 39 tokens\n  4-9 class Client\n" in outline
@@ -332,14 +332,14 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
 def test_mistakes_are_one_sentence(
     unasked: Ask, tool: str, arguments: dict[str, object], sentence: str
 ) -> None:
-    """What cannot be answered is an error of the tool that says why, and nothing of the machine."""
+    """Invalid calls are tool errors with a reason and nothing of the machine."""
     said = unasked(tool, **arguments)
     assert said.is_error
     assert said.text == sentence
 
 
 def test_a_mistake_is_no_longer_than_an_answer(folder: Path) -> None:
-    """What was asked for is quoted in part where it is long, and more names than one call may look for are refused."""
+    """Long arguments are quoted in part, and too many names are refused."""
     with asking(folder) as agent:
         said = agent("read", path="src/retry.py", symbol="x" * 100_000)
         assert said.is_error
@@ -352,7 +352,7 @@ def test_a_mistake_is_no_longer_than_an_answer(folder: Path) -> None:
 
 
 def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
-    """A file of the project that is a link to elsewhere is outside."""
+    """A link out of the project is refused."""
     (tmp_path / "private.txt").write_text("private")
     folder = project(tmp_path / "project", {"a.py": "x = 1\n"})
     (folder / "link.txt").symlink_to(tmp_path / "private.txt")
@@ -364,7 +364,7 @@ def test_links_that_lead_out_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_results_are_folded_without_running_code() -> None:
-    """Values are merged by a named strategy, failed ones are listed, and a function is refused."""
+    """Values are merged by strategy, failures listed, functions refused."""
     with asking(Path(__file__).parent) as ask:
         outputs = [{"label": "a", "value": {"x": 1}}, {"label": "b", "error": "no answer"}]
         folded = ask("results", outputs=outputs, strategy="json")
@@ -374,7 +374,7 @@ def test_results_are_folded_without_running_code() -> None:
 
 
 def test_a_line_longer_than_an_answer_is_cut(tmp_path: Path) -> None:
-    """Nothing exceeds the cap, and what is left out is said."""
+    """The cap holds, and cuts are marked."""
     project(tmp_path, {"long.txt": "word " * 5_000 + "\nshort\n"})
     with asking(tmp_path, cap=1_000) as ask:
         said = ask("read", path="long.txt")
@@ -399,7 +399,7 @@ def _asking(folder: Path, questions: Callable[[Asking], Awaitable[None]]) -> Non
 def test_long_work_tells_how_far_it_is(
     tmp_path: Path, tool: str, arguments: dict[str, Any]
 ) -> None:
-    """Whoever asks for progress is told of it, growing up to all files, with the total."""
+    """Requested progress grows to the total number of files."""
     told: list[tuple[float, float | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -416,7 +416,7 @@ def test_long_work_tells_how_far_it_is(
 
 
 def test_who_has_gone_is_not_worked_for(tmp_path: Path) -> None:
-    """A call that is cancelled ends at its next step, and the next one is answered."""
+    """A cancelled call ends at its next step, and the next one is answered."""
     endless = Endless(project(tmp_path, MANY))
 
     async def ask(agent: Asking) -> None:
@@ -437,7 +437,7 @@ def test_who_has_gone_is_not_worked_for(tmp_path: Path) -> None:
 def test_lines_count_as_shown_only_if_all_were(
     shown: list[frozenset[int]], wanted: frozenset[int]
 ) -> None:
-    """A run of lines is held back only where each of them was shown of this very content."""
+    """Lines are omitted only if all were shown with this content."""
     ledger = Ledger()
     for call, lines in enumerate(shown, start=1):
         ledger.record("a.py", "same", lines, call=call)
@@ -448,7 +448,7 @@ def test_lines_count_as_shown_only_if_all_were(
 
 
 def test_a_change_forgets_what_was_shown() -> None:
-    """Lines of a file that has changed are not those that were shown."""
+    """Lines of a changed file do not count as shown."""
     ledger = Ledger()
     ledger.record("a.py", "x\ny\n", [1, 2], call=1)
     ledger.record("a.py", "new\ny\n", [1], call=2)
@@ -457,7 +457,7 @@ def test_a_change_forgets_what_was_shown() -> None:
 
 
 def test_a_task_finds_a_sheet_to_pick_from(tmp_path: Path) -> None:
-    """``find`` gives the likeliest files with signatures within 2,500 tokens, the same bytes twice (rule T-10)."""
+    """``find`` returns the likeliest files with signatures within 2,500 tokens, deterministically (rule T-10)."""
     files = {
         f"src/part{n}.py": f"def timeout_{n}(retry, attempts):\n    return {n}\n" for n in range(40)
     }
@@ -478,7 +478,7 @@ def test_a_task_finds_a_sheet_to_pick_from(tmp_path: Path) -> None:
 
 
 def test_picks_count_for_more_and_are_not_pinned(tmp_path: Path) -> None:
-    """A focus on a whole file and symbols in it are picks: without room for all of it no file is too large (T-10)."""
+    """A whole file as focus and symbols in it are preferences: without room they are no error (T-10)."""
     text = "".join(f"def part_{n}(value):\n    return {n}\n\n\n" for n in range(300))
     project(tmp_path, {"a.py": text.replace("part", "piece"), "b.py": text})
     with asking(tmp_path) as ask:
@@ -493,7 +493,7 @@ def test_picks_count_for_more_and_are_not_pinned(tmp_path: Path) -> None:
 
 
 def test_a_session_tells_what_its_prompts_had(folder: Path) -> None:
-    """Composed prompts are counted once, beside the whole files that they show; without any there is nothing to tell."""
+    """Prompts are counted once, with their whole files; none gives no report."""
     workspace = Workspace(folder / "manual_slop.toml", index=open_index(use=False))
     assert workspace.summary == ""
     with connected(server_for(workspace)) as ask:

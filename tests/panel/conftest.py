@@ -1,4 +1,4 @@
-"""The panel that most tests ask."""
+"""The panel of most tests."""
 
 from pathlib import Path
 
@@ -14,6 +14,6 @@ def panel(tmp_path: Path) -> Opened:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out the tests in a browser where none is asked for: what drives one takes long to load."""
+    """Skip browser tests unless selected: their driver is slow to load."""
     is_left_out = "not browser" in config.option.markexpr
     return True if is_left_out and collection_path.name == "browser" else None

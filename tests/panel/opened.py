@@ -1,4 +1,4 @@
-"""A panel of a small project, asked without a socket."""
+"""A panel of a small project, without a socket."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,13 +39,13 @@ FILES = {
 
 
 def access(*, port: int = 8123) -> Access:
-    """Return who may ask a panel at an address."""
+    """Return the access control of a panel at an address."""
     return Access(TOKEN, KEY, port)
 
 
 @dataclass
 class Opened:
-    """A panel that a browser has opened."""
+    """A panel opened by a browser."""
 
     session: Session
     client: TestClient
@@ -53,28 +53,28 @@ class Opened:
     events: list[Event]
 
     def get(self, route: str, /, **query: object) -> Any:
-        """Return what a question is answered with."""
+        """Return the answer to a GET request."""
         return self.client.get(f"/api/{route}", params={k: str(v) for k, v in query.items()}).json()
 
     def post(self, route: str, /, **body: object) -> Any:
-        """Return what an action is answered with."""
+        """Return the answer to an action."""
         return self.client.post(f"/api/{route}", json=body, headers=HEADERS).json()
 
     def edit(self, **edit: object) -> Any:
-        """Make one edit, and compose the draft."""
+        """Apply one edit, and compose the draft."""
         answer = self.post("edit", revision=self.session.revision, edits=[edit])
         self.session.compose()
         return answer
 
     def change(self, path: str, text: str) -> None:
-        """Write a file of the project as another program does, which the watch tells of, and compose."""
+        """Write a file like another program, report it, and compose."""
         file = self.folder / path
         file.write_text(text)
         self.told(file)
         self.session.compose()
 
     def told(self, *paths: Path) -> bool:
-        """Tell of changes on the disk; return whether they are news."""
+        """Report changes on the disk; return whether they matter."""
         before = self.session.revision
         self.session.disk_changed([str(path.resolve()) for path in paths])
         return self.session.revision != before
@@ -106,12 +106,12 @@ def _is_column(key: str, value: object) -> bool:
 
 
 def app_of(session: Session) -> ASGIApp:
-    """Return the panel of a session, which nobody has opened yet."""
+    """Return the panel of a session, not opened yet."""
     return Panel(session, Broadcast()).guarded(access())
 
 
 def opened(folder: Path, files: Mapping[str, str] = FILES) -> Opened:
-    """Return the panel of a project with these files, its prompt composed."""
+    """Return the panel of a project with these files, composed."""
     project(folder, {**files})
     events: list[Event] = []
     session = Session(folder / "manual_slop.toml", on_event=events.append)

@@ -1,4 +1,4 @@
-"""Who may ask: attacks from other sites, under other names, and by names and contents of files."""
+"""Access: attacks from other sites, by other host names, by names and contents of files."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def _stranger(panel: Opened, base_url: str = ORIGIN) -> TestClient:
 
 
 def test_the_token_becomes_a_cookie_that_no_script_reads(panel: Opened) -> None:
-    """The opened address holds the token; what follows holds a cookie for this site alone, and never the token (E-8)."""
+    """The token becomes a cookie for this site only, without the token (E-8)."""
     unopened = TestClient(app_of(panel.session), base_url=ORIGIN, follow_redirects=False)
     answer = unopened.get(f"/?token={TOKEN}")
     cookie = answer.headers["set-cookie"]
@@ -24,12 +24,14 @@ def test_the_token_becomes_a_cookie_that_no_script_reads(panel: Opened) -> None:
 
 
 def test_the_token_opens_one_browser(panel: Opened) -> None:
-    """Who finds the address later opens nothing; the browser that has the cookie reloads it, in other tabs too."""
+    """A used address opens no other browser; the first one may reload it."""
     for path in (f"/?token={TOKEN}", "/", f"/?token={TOKEN}"):
         assert panel.client.get(path).status_code == 200
     answer = _stranger(panel).get(f"/?token={TOKEN}")
     assert answer.status_code == 401
     assert "it changes with each start" in answer.text
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "Start <code>aggregate panel --no-open</code> again" in answer.text
     assert "set-cookie" not in answer.headers
 
 
@@ -37,7 +39,7 @@ def test_the_token_opens_one_browser(panel: Opened) -> None:
     "path", ["/", "/?token=wrong", "/api/state", "/api/events", "/api/prompt/text"]
 )
 def test_without_token_or_cookie_nothing_is_told(panel: Opened, path: str) -> None:
-    """Nobody reads anything who was not given the token (E-8)."""
+    """Without the token nothing is readable (E-8)."""
     answer = _stranger(panel).get(path)
     assert answer.status_code == 401
     assert "small" not in answer.text
@@ -47,7 +49,7 @@ def test_without_token_or_cookie_nothing_is_told(panel: Opened, path: str) -> No
     "other", ['prefs={"a": 1}', "x=[1]", "a b", 'y="unclosed', "bad[]={}", "caf\xe9=1"]
 )
 def test_cookies_of_other_programs_do_not_lock_out(panel: Opened, other: str) -> None:
-    """Whatever another program at this machine has set, which a browser sends too, the panel's own cookie is found."""
+    """Cookies of other local programs do not hide the panel's."""
     own = f"{access().cookie}={access().secret}"
     cookie = f"{other}; {own}; {other}".encode("latin-1")
     assert _stranger(panel).get("/api/state", headers=[(b"cookie", cookie)]).status_code == 200
@@ -58,7 +60,7 @@ def test_cookies_of_other_programs_do_not_lock_out(panel: Opened, other: str) ->
     ["evil.example", "evil.example:8123", "127.0.0.1:9999", "127.0.0.1.evil.example:8123", ""],
 )
 def test_other_names_that_lead_here_are_refused(panel: Opened, host: str) -> None:
-    """A stranger's name that resolves to this machine (DNS rebinding) gets nothing, even with the cookie (E-8)."""
+    """A foreign name of this machine (DNS rebinding) is refused, even with the cookie (E-8)."""
     answer = panel.client.get("/api/state", headers={"host": host})
     assert answer.status_code == 421
 
@@ -77,7 +79,7 @@ def test_other_names_that_lead_here_are_refused(panel: Opened, host: str) -> Non
     ],
 )
 def test_posts_of_other_sites_are_refused(panel: Opened, headers: dict[str, str]) -> None:
-    """A page elsewhere cannot act, even where a browser would send the cookie (E-8)."""
+    """Other sites cannot act, even with the cookie (E-8)."""
     answer = panel.client.post(
         "/api/run", content=b"{}", headers={"content-type": "application/json", **headers}
     )
@@ -86,21 +88,21 @@ def test_posts_of_other_sites_are_refused(panel: Opened, headers: dict[str, str]
 
 
 def test_questions_of_other_sites_are_refused(panel: Opened) -> None:
-    """A browser that says that another site asks gets nothing."""
+    """Requests marked as cross-site by the browser are refused."""
     for site in ("cross-site", "same-site"):
         assert panel.client.get("/api/state", headers={"sec-fetch-site": site}).status_code == 403
     assert panel.client.get("/api/state", headers={"sec-fetch-site": "same-origin"}).is_success
 
 
 def test_actions_need_a_post(panel: Opened) -> None:
-    """A link or an image can do nothing (E-8)."""
+    """Links and images cannot act (E-8)."""
     for path in ("run", "save", "undo", "send", "edit", "fit"):
         assert panel.client.get(f"/api/{path}").status_code == 405
     assert panel.client.request("DELETE", "/api/state", headers=HEADERS).status_code == 405
 
 
 def test_every_answer_says_what_a_browser_may_do(panel: Opened) -> None:
-    """No inline script, nothing from elsewhere, no frames, no guessing of types, also in refusals (E-9)."""
+    """All answers, also refusals, forbid inline scripts, other hosts, frames and sniffing (E-9)."""
     for path in ("/api/state", "/", "/api/nothing", "/static/none.js"):
         headers = panel.client.get(path).headers
         policy = headers["content-security-policy"]
@@ -116,7 +118,7 @@ def test_every_answer_says_what_a_browser_may_do(panel: Opened) -> None:
     ["../outside.txt", "/etc/passwd", "src/../../outside.txt", "link.txt", ".env", "C:\\x", "\0"],
 )
 def test_no_file_beside_the_project_is_read(tmp_path: Path, path: str) -> None:
-    """Only files of the table can be named: not what lies outside, what a link leads to, or what looks like a secret (E-10)."""
+    """Only files of the table are served, not outside, linked or secret ones (E-10)."""
     (tmp_path / "outside.txt").write_text("outside words")
     panel = opened(tmp_path / "project", {**FILES, ".env": "KEY=hidden words\n"})
     (panel.folder / "link.txt").symlink_to(tmp_path / "outside.txt")
@@ -136,7 +138,7 @@ def test_no_file_beside_the_project_is_read(tmp_path: Path, path: str) -> None:
 
 
 def test_a_file_that_becomes_a_link_is_not_followed(panel: Opened, tmp_path: Path) -> None:
-    """A link that comes after the listing leads nowhere."""
+    """A file replaced by a link after the listing is not read."""
     secret = tmp_path.parent / f"{tmp_path.name}-secret.txt"
     secret.write_text("outside words")
     (panel.folder / "src/b.py").unlink()
@@ -147,12 +149,12 @@ def test_a_file_that_becomes_a_link_is_not_followed(panel: Opened, tmp_path: Pat
 
 @pytest.mark.parametrize("path", ["../app.py", "%2e%2e/app.py", "..%2fapp.py", "js/../../app.py"])
 def test_the_page_s_folder_is_not_left(panel: Opened, path: str) -> None:
-    """The page's files are all that is served as files."""
+    """Only the page's own files are served as files."""
     assert panel.client.get(f"/static/{path}").status_code in (401, 404)
 
 
 def test_names_and_contents_stay_text(tmp_path: Path) -> None:
-    """Script in names and contents comes back as the JSON text that it is, and as nothing else (E-9)."""
+    """Scripts in names and contents are returned as JSON text only (E-9)."""
     name = "<img src=x onerror=alert(1)>.py"
     files = {
         name: "x = '</script><script>alert(1)</script>'\n",
@@ -191,7 +193,7 @@ NO_REQUESTS = {
     ("route", "body"), [(route, body) for route, bodies in NO_REQUESTS.items() for body in bodies]
 )
 def test_what_is_no_request_is_refused(panel: Opened, route: str, body: bytes) -> None:
-    """A mistake is answered in one sentence, never with a traceback, also where it names what is no Unicode."""
+    """An invalid request is one sentence without traceback, also outside Unicode."""
     headers = {**HEADERS, "content-type": "application/json"}
     answer = panel.client.post(f"/api/{route}", content=body, headers=headers)
     assert answer.status_code == 400
@@ -199,7 +201,7 @@ def test_what_is_no_request_is_refused(panel: Opened, route: str, body: bytes) -
 
 
 def test_keys_never_come_out(panel: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key of the environment is in no answer."""
+    """No answer contains a key of the environment."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-words-of-a-key")
     plan = panel.client.post(
         "/api/send/plan", json={"message": "hello", "model": "openai/gpt-5.6"}, headers=HEADERS
@@ -208,7 +210,7 @@ def test_keys_never_come_out(panel: Opened, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_project_cannot_choose_where_it_is_sent(tmp_path: Path) -> None:
-    """An address of a project's own file is refused in the plan, as by ``send``."""
+    """A provider address in a project's file is refused, as by ``send``."""
     config = FILES["manual_slop.toml"] + '[send]\nbase_url = "http://evil.example/v1"\n'
     panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
     assert "evil.example" in panel.post("send/plan", message="hello")["error"]

@@ -1,4 +1,4 @@
-"""The panel's routes on a small project: what it shows, and what its actions do."""
+"""The panel's routes on a small project: state and actions."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from tests.projects import project
 
 
 def test_the_prompt_has_the_bytes_of_run(panel: Opened) -> None:
-    """What the page shows is what ``run`` writes, before and after edits, with and without a budget (E-1)."""
+    """The page shows the prompt of ``run``, with edits and budgets (E-1)."""
     for edit in (
         {"op": "view", "paths": ["src/a.py"], "mode": "skeleton"},
         {"op": "mask", "path": "src/a.py", "name": "Beta.gamma", "mask": "sig"},
@@ -29,7 +29,7 @@ def test_the_prompt_has_the_bytes_of_run(panel: Opened) -> None:
 
 
 def test_state_names_what_there_is(panel: Opened) -> None:
-    """The state tells of project, draft and prompt."""
+    """The state describes project, draft and prompt."""
     state = panel.get("state")
     told = {key: state[key] for key in ("project", "dirty", "can_undo", "exists")}
     assert told == {"project": "small", "dirty": False, "can_undo": False, "exists": True}
@@ -39,7 +39,7 @@ def test_state_names_what_there_is(panel: Opened) -> None:
 
 
 def test_the_table_lists_all_files_that_could_enter(panel: Opened) -> None:
-    """Files of no entry are there too, without a view."""
+    """Files without an entry are listed too, without a view."""
     table = panel.get("files")
     assert table["full"] is True
     assert table["path"] == ["README.md", "manual_slop.toml", "notes.txt", "src/a.py", "src/b.py"]
@@ -48,7 +48,7 @@ def test_the_table_lists_all_files_that_could_enter(panel: Opened) -> None:
 
 
 def test_the_table_gives_what_has_changed_since(panel: Opened) -> None:
-    """With a revision only rows that have changed are given, and files that are gone are named."""
+    """With a revision only changed and removed rows are sent."""
     before = panel.get("files")["revision"]
     panel.edit(op="view", paths=["src/b.py"], mode="outline")
     since = panel.get("files", since=before)
@@ -61,7 +61,7 @@ def test_the_table_gives_what_has_changed_since(panel: Opened) -> None:
 
 
 def test_every_line_of_the_prompt_has_its_origin(panel: Opened) -> None:
-    """Lines come in parts, each with where it is from, and a file's line is found in the prompt (rule L-1)."""
+    """Lines are sent in parts with origins, and a file's line is found in the prompt (rule L-1)."""
     total = panel.get("prompt")["lines"]
     whole = panel.get("prompt/lines", first=1, last=total)
     parts = [panel.get("prompt/lines", first=n, last=n) for n in range(1, total + 1)]
@@ -76,7 +76,7 @@ def test_every_line_of_the_prompt_has_its_origin(panel: Opened) -> None:
 
 
 def test_a_file_is_shown_beside_its_view(panel: Opened) -> None:
-    """Each line of a view names the line of the source that it shows."""
+    """Each line of a view has its source line."""
     file = panel.get("file", path="src/a.py", mode="skeleton")
     assert (file["mode"], file["entry"], file["by_glob"]) == ("skeleton", "src/*.py", True)
     for line, origin in zip(file["view"], file["origin"], strict=True):
@@ -91,7 +91,7 @@ def test_a_file_is_shown_beside_its_view(panel: Opened) -> None:
 
 
 def test_masks_are_set_and_taken_back(panel: Opened) -> None:
-    """A click on a definition masks it; the file is shown masked."""
+    """A masked definition is shown masked."""
     panel.edit(op="mask", path="src/a.py", name="Beta.gamma", mask="def")
     file = panel.get("file", path="src/a.py")
     assert file["mode"] == "masked"
@@ -102,7 +102,7 @@ def test_masks_are_set_and_taken_back(panel: Opened) -> None:
 
 
 def test_a_slice_follows_its_lines(panel: Opened) -> None:
-    """A slice is captured with its anchor, found after an edit, confirmed where it is, and else stale (rule M-X9)."""
+    """A slice is captured with its anchor, found after an edit, confirmed, and else stale (rule M-X9)."""
     panel.edit(op="slice", path="src/a.py", start=4, end=5, tag="core", comment="this one")
     assert "--- [Slice: core] (this one) Lines 4-5:" in panel.markdown
     panel.change("src/a.py", "# a new line\n" + FILES["src/a.py"])
@@ -125,7 +125,7 @@ def test_a_slice_follows_its_lines(panel: Opened) -> None:
 
 
 def test_states_tell_what_a_file_is(tmp_path: Path) -> None:
-    """Secrets, binary and generated files, and errors, are marked in the table."""
+    """Secrets, binary files, generated files and errors are marked in the table."""
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     files = {
         **FILES,
@@ -147,7 +147,7 @@ def test_states_tell_what_a_file_is(tmp_path: Path) -> None:
 
 
 def test_nothing_is_written_before_save(panel: Opened) -> None:
-    """Edits change the draft alone; saving keeps comments and what was not edited (E-2)."""
+    """Edits change only the draft; saving keeps comments and other keys (E-2)."""
     panel.edit(op="view", paths=["src/b.py"], mode="summary")
     assert panel.config == CONFIG
     assert panel.get("state")["dirty"] is True
@@ -158,7 +158,7 @@ def test_nothing_is_written_before_save(panel: Opened) -> None:
 
 
 def test_steps_are_undone_and_redone(panel: Opened) -> None:
-    """Each request to edit is one step, whatever number of edits it holds (E-2)."""
+    """Each edit request is one step, with any number of edits (E-2)."""
     edits = [
         {"op": "view", "paths": ["src/a.py"], "mode": "outline"},
         {"op": "view", "paths": ["src/b.py"], "mode": "outline"},
@@ -173,7 +173,7 @@ def test_steps_are_undone_and_redone(panel: Opened) -> None:
 
 
 def test_what_is_typed_is_one_step(panel: Opened) -> None:
-    """Edits of one step that follow each other are undone at once, and no others (E-2)."""
+    """Consecutive edits of one step are undone together (E-2)."""
 
     def type_task(text: str, step: str) -> None:
         panel.post("edit", edits=[{"op": "task", "task": text}], step=step)
@@ -192,7 +192,7 @@ def test_what_is_typed_is_one_step(panel: Opened) -> None:
 
 
 def test_what_is_copied_is_of_the_draft_as_it_is(panel: Opened) -> None:
-    """Whoever types and copies at once gets the prompt for the last word, and one that cannot be composed is refused."""
+    """A copy while typing has the newest text, or is refused."""
     panel.post("edit", edits=[{"op": "task", "task": "why does alpha join", "budget": 500}])
     assert "why does alpha join" in panel.markdown
     panel.post("edit", edits=[{"op": "task", "budget": 20}])
@@ -200,12 +200,12 @@ def test_what_is_copied_is_of_the_draft_as_it_is(panel: Opened) -> None:
 
 
 def test_an_empty_folder_has_no_files(tmp_path: Path) -> None:
-    """The pattern that stands for all files is none itself."""
+    """The implicit pattern for all files is no file."""
     assert opened(tmp_path, {}).get("files")["path"] == []
 
 
 def test_an_edit_that_fails_changes_nothing(panel: Opened) -> None:
-    """What is no edit, or names what is not there, is refused in one sentence, and no part of it is taken (E-2)."""
+    """An invalid edit is one sentence, and none of the request is applied (E-2)."""
     good = {"op": "view", "paths": ["src/a.py"], "mode": "outline"}
     for bad in (
         {"op": "fly"},
@@ -224,7 +224,7 @@ def test_an_edit_that_fails_changes_nothing(panel: Opened) -> None:
 
 
 def test_a_budget_decides_and_tells(panel: Opened) -> None:
-    """With a task and a budget the table has scores, and what stays out has a reason (rule A-1)."""
+    """With a task and a budget, files have scores and reasons (rule A-1)."""
     panel.edit(op="task", task="mend delta in b", budget=300)
     row = panel.row("src/b.py")
     assert row["score"] > panel.row("src/a.py")["score"]
@@ -244,7 +244,7 @@ def test_a_budget_decides_and_tells(panel: Opened) -> None:
 
 @pytest.mark.parametrize("table", ["[redaction]\nrun = true\n", "[task]\ntext = 'a token'\n"])
 def test_secrets_are_replaced_wherever_the_prompt_replaces_them(table: str, tmp_path: Path) -> None:
-    """The page shows no secret that ``run`` would not write, also while nothing can be composed."""
+    """The page redacts the same secrets as ``run``, even if composing fails."""
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0eF3hJ6"
     config = (
         f'{table}[files]\npaths = ["a.py"]\n[budget]\ntokens = 1\n'
@@ -261,7 +261,7 @@ def test_secrets_are_replaced_wherever_the_prompt_replaces_them(table: str, tmp_
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
 def test_names_that_are_no_unicode_pass(tmp_path: Path) -> None:
-    """Such files and screenshots are shown; what a configuration cannot hold is refused in a sentence."""
+    """Files and screenshots with such names are shown; saving them is refused."""
     config = '[files]\npaths = ["*.py"]\n[screenshots]\npaths = ["*.png"]\n'
     project(tmp_path, {"manual_slop.toml": config})
     name = os.fsdecode(b"caf\xe9.py")
@@ -280,7 +280,7 @@ def test_names_that_are_no_unicode_pass(tmp_path: Path) -> None:
 
 
 def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
-    """Focus, symbols and revision belong to no configuration; what names nothing is told of (E-3)."""
+    """Focus, symbols and revision are not saved; unmatched ones are reported (E-3)."""
     panel.edit(op="task", task="mend it", budget="1k", focus=["src/b.py"], symbols=["nobody"])
     assert panel.get("state")["task"]["focus"] == ["src/b.py"]
     assert panel.row("src/b.py")["why"] == "pinned: shown at any cost"
@@ -288,7 +288,7 @@ def test_what_is_pointed_at_is_not_saved(panel: Opened) -> None:
 
 
 def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
-    """All files of a folder, set at once, become one glob; taken out at once, one pattern (E-5)."""
+    """A folder's files become one glob, or one pattern to exclude (E-5)."""
     many = {f"lib/deep/f{n}.py": f"x = {n}\n" for n in range(6)}
     panel = opened(tmp_path, {**FILES, **many})
     panel.edit(op="view", paths=list(many), mode="outline")
@@ -302,7 +302,7 @@ def test_a_whole_folder_is_one_entry(tmp_path: Path) -> None:
 
 
 def test_entries_that_are_tables_of_their_own_get_another(tmp_path: Path) -> None:
-    """Where each entry is a ``[[files.paths]]``, a file that is shown besides becomes one too (E-5)."""
+    """Among ``[[files.paths]]`` a new entry has the same form (E-5)."""
     config = '[[files.paths]]\npath = "src/a.py"\n'
     panel = opened(tmp_path, {**FILES, "manual_slop.toml": config})
     panel.edit(op="view", paths=["src/b.py"], mode="outline")
@@ -311,20 +311,20 @@ def test_entries_that_are_tables_of_their_own_get_another(tmp_path: Path) -> Non
 
 
 def test_all_files_of_a_glob_change_the_glob(panel: Opened) -> None:
-    """A view for all files of one entry is said by that entry (E-5)."""
+    """A view for all files of an entry is set in the entry (E-5)."""
     panel.edit(op="view", paths=["src/a.py", "src/b.py"], mode="skeleton")
     assert '{path = "src/*.py", view_mode = "skeleton"}, # the sources' in panel.draft
 
 
 def test_run_writes_what_the_command_writes(panel: Opened) -> None:
-    """The action writes a numbered prompt with its record, and the next one tells what is kept of it (E-1)."""
+    """Run writes a numbered prompt with a record, used by the next one (E-1)."""
     answer = panel.post("run")
     path = Path(answer["path"])
     assert path.read_text() == panel.markdown
     assert (path.parent / f".{path.stem}.chain.json").exists()
     panel.edit(op="view", paths=["src/b.py"], mode="outline")
     prompt = panel.get("prompt")
-    assert "tokens of the prefix are kept" in prompt["kept_sentence"]
+    assert "tokens are as in the last prompt" in prompt["kept_sentence"]
     assert 0 < prompt["kept_until"] < prompt["lines"]
     assert panel.row("src/b.py")["state"] == "changed"
     audited = panel.post("edit", revision=1, edits=[{"op": "task", "task": "mend", "budget": "1k"}])
@@ -336,7 +336,7 @@ def test_run_writes_what_the_command_writes(panel: Opened) -> None:
 
 
 def test_presets_are_stored_and_applied(panel: Opened) -> None:
-    """What is composed becomes a preset on the disk at once, and applying one is an edit that can be undone."""
+    """A preset is saved to the disk at once; applying one can be undone."""
     panel.edit(op="view", paths=["src/b.py"], mode="outline")
     state = panel.post("preset/save", name="slim", description="less")
     assert [(each["name"], each["files"]) for each in state["presets"]] == [("slim", 3)]
@@ -352,7 +352,7 @@ def test_presets_are_stored_and_applied(panel: Opened) -> None:
 
 
 def test_turns_and_sections_are_switched(tmp_path: Path) -> None:
-    """Turns leave and enter the prompt; the discussion's file is not touched."""
+    """Turns are switched without changing the discussion's file."""
     history = '[[discussion.history]]\nrole = "User"\ncontent = "first words"\n[[discussion.history]]\nrole = "AI"\ncontent = "an answer"\n'
     panel = opened(tmp_path, {**FILES, "manual_slop.toml": CONFIG + history})
     turns = panel.get("state")["discussion"]["turns"]
@@ -371,7 +371,7 @@ def test_turns_and_sections_are_switched(tmp_path: Path) -> None:
 
 
 def test_screenshots_are_shown_and_switched(tmp_path: Path) -> None:
-    """An image of the prompt has an address; no other file has."""
+    """Only images of the prompt have an address."""
     (tmp_path / "shot.png").write_bytes(png(4, 4))
     panel = opened(tmp_path)
     panel.edit(op="screenshot", path="shot.png", on=True)
@@ -386,7 +386,7 @@ def test_screenshots_are_shown_and_switched(tmp_path: Path) -> None:
 
 
 def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
-    """Sending needs a plan that was shown; it streams the answer, and keeps the turns as ``send`` does (E-6)."""
+    """Sending needs a plan, streams the answer, and stores the turns like ``send`` (E-6)."""
     assert panel.post("send/plan", message=" ")["error"]
     plan = panel.post("send/plan", message="what is delta?", model="scripted")
     assert (plan["provider"], plan["key"], plan["tokens"] > 0) == ("scripted", True, True)
@@ -405,7 +405,7 @@ def test_a_plan_comes_before_a_request_and_is_sent_once(panel: Opened) -> None:
 
 
 def test_a_budget_that_is_too_small_is_said(tmp_path: Path) -> None:
-    """What cannot be composed is told in one sentence, and the next edit composes again (rule B-3)."""
+    """A failure is one sentence, and the next edit composes again (rule B-3)."""
     panel = opened(tmp_path)
     panel.edit(op="task", task="mend", budget=20, focus=["src/a.py"])
     state = panel.get("state")

@@ -1,4 +1,4 @@
-"""Colours of code: as many characters as a line has, and none where nobody knows the language."""
+"""Syntax colours: as long as each line, and none for unknown languages."""
 
 import re
 
@@ -20,12 +20,12 @@ from aggregate.panel.colours import code_colours, fenced_colours
     ],
 )
 def test_lines_are_coloured(text: str, language: str, colours: tuple[str, ...]) -> None:
-    """Characters are counted as Python does, ends of lines too; a very long text stays plain."""
+    """Lengths are in Python's characters, with line ends; a very long text is plain."""
     assert code_colours(text, language) == colours
 
 
 def test_code_within_fences_is_coloured() -> None:
-    """Of a part of a prompt the code of each block is, and a fence within a longer one is its content."""
+    """Each code block is coloured, and a nested fence is content."""
     lines = [
         "### File `a.py`",
         "",

@@ -1,4 +1,4 @@
-"""The prompt of a draft that changes a little at a time."""
+"""The prompt of a draft changed step by step."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ tokens = {budget}
 
 
 def test_another_budget_ranks_nothing_again(tmp_path: Path) -> None:
-    """What files are for a task does not depend on its tokens: the ranking is kept, the bytes are those of ``run``."""
+    """Another budget reuses the ranking, and gives the bytes of ``run``."""
     config = project(tmp_path / "p", FILES) / "manual_slop.toml"
     # All files were changed long before this clock's time: what was changed just now would not be remembered.
     composer = Composer(in_index(tmp_path), now=lambda: 2 * 10**18)

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection: tables of the system in, a user out."""
+"""The user at the other end of a connection, from the system's tables."""
 
 import os
 import socket
@@ -37,21 +37,21 @@ little = pytest.mark.skipif(sys.byteorder == "big", reason="the tables are of a 
 def test_the_user_is_told_while_the_connection_stands(
     tmp_path: Path, lines: list[str], owner: int | None
 ) -> None:
-    """A user is believed of an established connection alone: a closed end counts as the administrator's."""
+    """Only established connections have a user: closed ones are listed as root's."""
     table = tmp_path / "tcp"
     table.write_text(HEAD + "".join(f"{line}\n" for line in lines))
     assert connection_owner(CLIENT, SERVER, tables=[table]) == owner
 
 
 def test_where_no_table_is_nobody_is_told(tmp_path: Path) -> None:
-    """Elsewhere than on Linux the system does not tell, and what is no address has no user."""
+    """Outside Linux, or without an address, there is no user."""
     assert connection_owner(CLIENT, SERVER, tables=[tmp_path / "none"]) is None
     assert connection_owner(("testclient", 50_000), SERVER) is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the table is Linux's")
 def test_an_own_connection_is_one_s_own() -> None:
-    """What this program opens belongs to its user."""
+    """Our own connections belong to our user."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()

@@ -1,4 +1,4 @@
-"""What happens on the disk while the page is open: files, the configuration, and both at once."""
+"""Changes on the disk while the page is open."""
 
 import json
 import threading
@@ -21,7 +21,7 @@ def _wait_for(condition: Callable[[], bool]) -> None:
 
 
 def test_changes_show(panel: Opened) -> None:
-    """A change is told of at once by its path, and the prompt follows; a file that comes is listed and shown (E-7)."""
+    """A change is reported by path, then composed; new files are listed (E-7)."""
     (panel.folder / "src/b.py").write_text("def epsilon():\n    return 3\n")
     panel.told(panel.folder / "src/b.py")
     assert (panel.events[-1]["what"], panel.events[-1]["paths"]) == ("disk", ["src/b.py"])
@@ -40,7 +40,7 @@ def test_changes_show(panel: Opened) -> None:
 
 
 def test_our_own_saving_is_no_news(panel: Opened) -> None:
-    """What the page has saved is not told of as a change on the disk; the prompt that shows it is composed anew (E-7)."""
+    """Saving from the page is not reported, and a prompt showing it is composed again (E-7)."""
     panel.edit(op="view", paths=["manual_slop.toml"], mode="full")
     panel.post("save")
     panel.session.compose()
@@ -57,7 +57,7 @@ def test_our_own_saving_is_no_news(panel: Opened) -> None:
 def test_our_own_output_is_no_news_and_sources_are(
     tmp_path: Path, source: str, output: str
 ) -> None:
-    """A prompt that was written composes no next one, also behind a link; sources beside it, or in "state", show (E-7)."""
+    """Our own prompts are ignored, also behind a link; sources beside them are not (E-7)."""
     config = f'[files]\npaths = ["{source}"]\n'
     config += f'[output]\noutput_dir = "{output}"\n' if output else ""
     (tmp_path / "real").mkdir()
@@ -70,7 +70,7 @@ def test_our_own_output_is_no_news_and_sources_are(
 
 
 def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> None:
-    """Without edits the page shows the configuration as it is on the disk; what cannot be used is told until mended."""
+    """Without edits the page follows the configuration; an error stays until it is fixed."""
     panel.change("manual_slop.toml", CONFIG.replace("outline", "summary"))
     assert panel.row("README.md")["view"] == "summary"
     assert panel.get("state")["dirty"] is False
@@ -85,7 +85,7 @@ def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> N
 
 @pytest.mark.parametrize("is_told", [False, True])
 def test_a_file_that_was_changed_is_not_overwritten(panel: Opened, *, is_told: bool) -> None:
-    """One sentence says so, whether the change was noticed before or not, and reloading takes the file (E-4)."""
+    """A conflict is one sentence, noticed or not, and reloading resolves it (E-4)."""
     panel.edit(op="view", paths=["src/a.py"], mode="outline")
     theirs = CONFIG.replace("# what we show", "# theirs")
     if is_told:
@@ -104,7 +104,7 @@ def test_a_file_that_was_changed_is_not_overwritten(panel: Opened, *, is_told: b
 
 
 def test_a_preset_is_saved_beside_other_edits(panel: Opened) -> None:
-    """The file has the preset at once; the other edits stay, and are saved behind it (E-4)."""
+    """The preset is saved at once, the other edits later (E-4)."""
     panel.edit(op="task", task="mend")
     panel.post("preset/save", name="mine")
     assert "mend" not in panel.config
@@ -113,7 +113,7 @@ def test_a_preset_is_saved_beside_other_edits(panel: Opened) -> None:
 
 
 def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A mistake in the user's own configuration is said, and once it is mended the page goes on."""
+    """A broken user configuration is reported, and the page goes on once it is fixed."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "own"))
     monkeypatch.setenv("APPDATA", str(tmp_path / "own"))
     session = opened(tmp_path / "project").session
@@ -129,7 +129,7 @@ def test_composing_goes_on_after_a_fault(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
-    """A link to a file elsewhere is not written through, since a project could bring it."""
+    """A link out of the project is not written through: a project could bring it."""
     (tmp_path / "victim.toml").write_text("")
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_a_configuration_that_leads_out_is_not_written(tmp_path: Path) -> None:
 
 
 def test_two_programs_that_save_at_once_lose_nothing(panel: Opened) -> None:
-    """Saving waits for another program of ours that is changing the configuration, and then sees the change."""
+    """Saving waits for another program's change, and then sees it."""
     panel.edit(op="task", task="mend")
     config = panel.folder / "manual_slop.toml"
     refused: list[ConflictError] = []
@@ -163,7 +163,7 @@ def test_two_programs_that_save_at_once_lose_nothing(panel: Opened) -> None:
 
 
 def test_secrets_in_labels_of_slices_stay_in_the_file(tmp_path: Path) -> None:
-    """The page has a label without its secret."""
+    """Labels are shown redacted."""
     key = "ghp_" + "a1B2" * 9
     panel = opened(tmp_path, {**FILES, "manual_slop.toml": f"{CONFIG}[redaction]\nrun = true\n"})
     panel.edit(op="slice", path="src/a.py", start=4, end=5, tag=f"token {key}", comment="old")

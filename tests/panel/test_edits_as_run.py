@@ -1,4 +1,4 @@
-"""Whatever is edited in whatever order: the prompt and the table are those of a start from nothing."""
+"""After any edits, prompt and table equal those of a fresh start."""
 
 import random
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ _MODES = ["full", "outline", "skeleton", "summary", "none", "out"]
 
 
 def _edits(chance: random.Random) -> Iterator[dict[str, Any]]:
-    """Yield edits without an end; most are of views."""
+    """Yield endless edits, mostly of views."""
     while True:
         kind = chance.choice(["view"] * 5 + ["mask", "slice", "task", "budget", "strategy"])
         path = chance.choice(_SHOWN)
@@ -61,7 +61,7 @@ def _rows(session: Session) -> dict[str, Any]:
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
 )
 def test_edits_in_any_order_compose_what_run_writes(tmp_path: Path, seed: int) -> None:
-    """After each edit, undo or change on the disk, prompt and table are those of a fresh start, by their bytes (E-7)."""
+    """After edits, undo and disk changes, prompt and table equal a fresh start's (E-7)."""
     chance = random.Random(seed)
     config = project(tmp_path / "p", FILES) / "manual_slop.toml"
     index = in_index(tmp_path)
@@ -96,7 +96,7 @@ def test_edits_in_any_order_compose_what_run_writes(tmp_path: Path, seed: int) -
 
 
 def _fresh(session: Session, index: Path) -> Session:
-    """Return a session that begins with the draft of another one, and has composed it."""
+    """Return a new, composed session with another one's draft."""
     fresh = Session(session.config, index=in_index(index))
     fresh.draft.take(session.draft.current)
     fresh.compose()

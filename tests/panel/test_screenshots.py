@@ -1,4 +1,4 @@
-"""New screenshots from the page: into the project's folder of them, and into the prompt."""
+"""Adding screenshots from the page."""
 
 import base64
 from pathlib import Path
@@ -16,7 +16,7 @@ def _added(panel: Opened, data: bytes, name: str = "") -> str:
 
 
 def test_a_new_screenshot_is_shown(tmp_path: Path) -> None:
-    """It lies in the project under a name of its own, stands in the prompt, and one undo takes it out again (M-51)."""
+    """A new screenshot has a free name and is in the prompt until undone (M-51)."""
     panel = opened(tmp_path)
     assert _added(panel, png(4, 4), "My Shot (1).PNG") == "screenshots/my-shot-1.png"
     assert _added(panel, png(5, 5), "my shot 1.jpeg") == "screenshots/my-shot-1-2.png"
@@ -38,7 +38,7 @@ def test_a_new_screenshot_is_shown(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_image_is_refused(tmp_path: Path, data: bytes, problem: str) -> None:
-    """The bytes decide, whatever it is called; nothing is written (E-7)."""
+    """The type is checked by content; nothing is written (E-7)."""
     panel = opened(tmp_path)
     assert problem in _added(panel, data, "a.png")
     assert not (tmp_path / "screenshots").exists()
@@ -48,7 +48,7 @@ def test_what_is_no_image_is_refused(tmp_path: Path, data: bytes, problem: str) 
     "name", ["../../x.png", "..\\..\\x.png", "/etc/x.png", "x", ".x", "x\0.png", "x" * 500]
 )
 def test_no_name_leads_elsewhere(tmp_path: Path, name: str) -> None:
-    """A name is taken apart into what no system reads as a way."""
+    """A name is stripped of path syntax."""
     panel = opened(tmp_path / "project")
     path = _added(panel, png(4, 4), name)
     assert path.startswith("screenshots/x")
@@ -56,7 +56,7 @@ def test_no_name_leads_elsewhere(tmp_path: Path, name: str) -> None:
 
 
 def test_a_link_out_of_the_project_is_refused(tmp_path: Path) -> None:
-    """Where the folder of screenshots leads out of the project, nothing is written."""
+    """Nothing is written if the folder of screenshots is outside the project."""
     (tmp_path / "project").mkdir()
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "project/screenshots").symlink_to(tmp_path / "elsewhere")

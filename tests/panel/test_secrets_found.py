@@ -1,4 +1,4 @@
-"""Which files are marked for a secret, as what may stay changes."""
+"""Marks of files with secrets, as allowed values change."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -9,7 +9,7 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 def test_a_secret_that_is_allowed_since_is_none(tmp_path: Path) -> None:
-    """A value that the configuration allows is none, one that it allows no more is one again, until its text goes."""
+    """A mark goes when the value is allowed, returns when not, and goes with the text."""
     panel = opened(tmp_path, {**FILES, "src/key.py": f"TOKEN = '{TOKEN}'\n"})
     allowed = f"[redaction]\nallow = ['sha256:{sha256(TOKEN.encode()).hexdigest()}']\n"
     for text, expected in ((CONFIG, "secret"), (CONFIG + allowed, ""), (CONFIG, "secret")):

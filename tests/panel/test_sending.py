@@ -1,4 +1,4 @@
-"""Sending that is ended in the middle: what was paid for is there, and the record says what was sent."""
+"""Interrupted sending: the partial answer and the record are stored."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from tests.panel.opened import Opened
 
 
 class Dictating:
-    """A model that answers in three pieces, as time goes by."""
+    """A model that answers in three pieces over time."""
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         """Answer with three lines."""
@@ -31,7 +31,7 @@ class Dictating:
 
 
 def _sender(panel: Opened) -> Sender:
-    """Return what sends to that model."""
+    """Return a sender to that model."""
 
     def prepare(*arguments: Any, **options: Any) -> Exchange:
         turn = prepare_turn(*arguments, **options)
@@ -41,7 +41,7 @@ def _sender(panel: Opened) -> Sender:
 
 
 def test_ctrl_c_ends_a_send_and_keeps_what_came(panel: Opened) -> None:
-    """No further piece comes: the answer's file and the record stay, the discussion is as it was."""
+    """The partial answer and the record are stored, and the discussion is unchanged."""
     sender = _sender(panel)
     plan = sender.plan("count", model="scripted")["plan"]
     pieces: list[str] = []
@@ -63,7 +63,7 @@ def test_ctrl_c_ends_a_send_and_keeps_what_came(panel: Opened) -> None:
 
 
 def test_the_end_waits_for_what_came(panel: Opened) -> None:
-    """Who has ended a send on another thread waits until its answer is kept, also where no page listens any more."""
+    """Ending waits until another thread's answer is stored, even without a listener."""
     sender = _sender(panel)
     plan = sender.plan("count", model="scripted")["plan"]
     has_begun = threading.Event()
@@ -87,7 +87,7 @@ def test_the_end_waits_for_what_came(panel: Opened) -> None:
 
 
 def test_without_a_model_the_page_is_told_to_choose_one(panel: Opened) -> None:
-    """The sentence speaks of the page and the configuration, not of options of the command line (E-6)."""
+    """The sentence suggests the page and the configuration, not options (E-6)."""
     with pytest.raises(ToolError, match="no model is chosen: choose one here") as raised:
         _sender(panel).plan("count")
     assert "--" not in str(raised.value)

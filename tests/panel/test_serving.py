@@ -1,4 +1,4 @@
-"""The panel as a server: its address, its events, its end, and its next start."""
+"""The panel's server: address, events, end and restart."""
 
 import json
 import os
@@ -32,7 +32,7 @@ _PATIENCE = 20.0
 
 
 class _Served:
-    """A server in a thread, and a browser's part."""
+    """A server in a thread, with a client like a browser."""
 
     def __init__(self, folder: Path) -> None:
         self.broadcast = Broadcast()
@@ -52,13 +52,13 @@ class _Served:
         self.browser.open(f"{self.base}/?token={TOKEN}", timeout=_PATIENCE).read()
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """Yield what the server tells, until it ends."""
+        """Yield the server's events until it ends."""
         for line in self.browser.open(f"{self.base}/api/events", timeout=_PATIENCE):
             if line.startswith(b"data: "):
                 yield json.loads(line.removeprefix(b"data: "))
 
     def end(self) -> None:
-        """End the server as Ctrl-C does."""
+        """Stop the server like Ctrl-C."""
         self.server.handle_exit(signal.SIGINT, None)
         self.thread.join(_PATIENCE)
         self.session.close()
@@ -77,7 +77,7 @@ def served(tmp_path: Path) -> Iterator[_Served]:
     reason="Linux tells the user, and the administrator alone makes another one's connection",
 )
 def test_another_user_s_program_is_refused(served: _Served) -> None:
-    """It is let in neither by the token nor to anything else, whatever it asks for."""
+    """Another user is refused everywhere, even with the token."""
     with socket.socket() as client:
         client.settimeout(_PATIENCE)
         os.fchown(client.fileno(), 65_534, 65_534)
@@ -92,7 +92,7 @@ def test_another_user_s_program_is_refused(served: _Served) -> None:
 def test_edits_on_the_disk_arrive_and_the_end_comes_at_once(
     served: _Served, tmp_path: Path
 ) -> None:
-    """A listening page hears of a change on the disk, then of the prompt, and does not keep the server from ending."""
+    """A listening page gets change and prompt events, and does not delay the end."""
     served.open()
     served.session.start()
     threading.Thread(target=watch_disk, args=(served.session, print), daemon=True).start()
@@ -115,7 +115,7 @@ def test_edits_on_the_disk_arrive_and_the_end_comes_at_once(
 
 
 def test_a_page_is_let_in_after_a_restart(tmp_path: Path) -> None:
-    """The key and the port of a project are kept for the user alone, so that the cookie of an open page still holds."""
+    """Key and port are stored for the user alone, so an open page's cookie still works."""
     folder = tmp_path / "somewhere"
     first = Address.of(folder)
     Address(first.key, 40_123).keep(folder)
@@ -126,13 +126,13 @@ def test_a_page_is_let_in_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_a_cookie_opens_one_port() -> None:
-    """A program that has taken the last port is sent the cookie of a page still open: it opens nothing elsewhere."""
+    """A program on the old port receives the cookie, but it is valid nowhere else."""
     secrets = {access(port=port).secret for port in (40_123, 40_124)}
     assert len(secrets) == 2
 
 
 def test_a_port_that_is_taken_is_passed_over_or_named() -> None:
-    """The last port may be taken by another program; one that was asked for may not."""
+    """A taken port is replaced if it was the last one, an error if requested."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -144,7 +144,7 @@ def test_a_port_that_is_taken_is_passed_over_or_named() -> None:
 
 
 def test_a_mistake_in_the_configuration_is_one_sentence(tmp_path: Path) -> None:
-    """A configuration that cannot be used is said before anything is served."""
+    """An invalid configuration is an error before serving."""
     config = tmp_path / "manual_slop.toml"
     config.write_text("[files]\npath = 3\n")
     result = CliRunner().invoke(command, ["--no-open", "-c", str(config)])
@@ -153,7 +153,7 @@ def test_a_mistake_in_the_configuration_is_one_sentence(tmp_path: Path) -> None:
 
 
 def _watched(config: Path) -> Session:
-    """Return a session that hears of what changes on the disk."""
+    """Return a session that receives changes on the disk."""
     session = Session(config)
     threading.Thread(target=watch_disk, args=(session, print), daemon=True).start()
     session.compose()
@@ -161,7 +161,7 @@ def _watched(config: Path) -> Session:
 
 
 def _is_told(session: Session, path: str, file: Path) -> bool:
-    """Change a file until pages are told of its path, then end the session; tell whether they were."""
+    """Change a file until its path is reported, then end the session; return the success."""
     events: list[str] = []
     session.on_event = lambda event: events.extend(event["paths"])
     end = time.monotonic() + _PATIENCE
@@ -177,7 +177,7 @@ def _is_told(session: Session, path: str, file: Path) -> bool:
     [("build/made.py", "build/made.py"), ("../beside.py", "../beside.py"), ("**/*.py", "made.py")],
 )
 def test_files_are_watched_wherever_they_lie(tmp_path: Path, entry: str, path: str) -> None:
-    """A change of a file that the prompt shows is told of: ignored and named, outside, or tracked all the same (E-7)."""
+    """Files of the prompt are watched if ignored and named, outside, or tracked (E-7)."""
     files = {".gitignore": "build/\nmade.py\n", "a.py": "alpha = 1\n", path: "one = 1\n"}
     folder = project(tmp_path / "src", files)
     if "*" in entry:

@@ -1,4 +1,4 @@
-"""What happens on several threads at once: no change is lost, and no page misses what it was not shown."""
+"""Concurrency: no change is lost, and no page misses one."""
 
 import threading
 from pathlib import Path
@@ -13,14 +13,14 @@ from tests.projects import project
 
 
 class _Interrupting(Index):
-    """An index that lets an edit come while a budget is fitted."""
+    """An index that causes an edit during a fit."""
 
     def __init__(self) -> None:
         super().__init__(None, limit=0)
         self.session: Session | None = None
 
     def flush(self) -> None:
-        """Edit once, as another request does while this one composes."""
+        """Edit once, like a concurrent request."""
         session, self.session = self.session, None
         if session is not None:
             session.edit([{"op": "view", "paths": ["src/a.py"], "mode": "outline"}])
@@ -35,7 +35,7 @@ class _Faulty(Session):
 
 
 def test_a_fault_of_the_watch_is_said(tmp_path: Path) -> None:
-    """The page goes on without it, so the terminal names the fault; what is on the disk is looked at each time (E-7)."""
+    """The page goes on, the terminal has the error, and files are checked each time (E-7)."""
     said: list[str] = []
     session = _Faulty(project(tmp_path, FILES) / "manual_slop.toml")
     with pytest.raises(ZeroDivisionError):
@@ -47,7 +47,7 @@ def test_a_fault_of_the_watch_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("released", [False, True])
 def test_an_edit_while_a_budget_is_fitted_is_kept(tmp_path: Path, *, released: bool) -> None:
-    """The budget is set beside the edit, and the prompt that was fitted without it is not shown for the newest."""
+    """Edit and budget are both kept, and the outdated prompt is not shown."""
     index = _Interrupting()
     session = Session(project(tmp_path, FILES) / "manual_slop.toml", index=index)
     session.compose()
@@ -61,7 +61,7 @@ def test_an_edit_while_a_budget_is_fitted_is_kept(tmp_path: Path, *, released: b
 
 
 def test_what_was_changed_before_the_watch_shows(tmp_path: Path) -> None:
-    """Setting up a watch takes a while: what was changed meanwhile shows too; the watch ends with the session."""
+    """Changes during the watch's start are shown; the watch ends with the session."""
     session = Session(project(tmp_path, FILES) / "manual_slop.toml")
     session.compose()
     (tmp_path / "src/b.py").write_text("epsilon = 1\n")

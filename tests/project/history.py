@@ -1,4 +1,4 @@
-"""Repositories with a history that a test writes."""
+"""Git repositories with commits written by a test."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ class Repository:
             place.write_text(text, encoding="utf-8")
 
     def commit(self, message: str, files: Mapping[str, str]) -> str:
-        """Write files, commit all there is, and return the commit's id."""
+        """Write files, commit everything, and return the commit's id."""
         self.write(files)
         git(self.root, "add", "-A")
         git(self.root, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", message)

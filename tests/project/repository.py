@@ -1,4 +1,4 @@
-"""Git repositories for tests, apart from the configuration of whoever runs them."""
+"""Git repositories for tests, without the user's git configuration."""
 
 import os
 import subprocess
@@ -14,13 +14,13 @@ ENVIRONMENT = {
 
 
 def git(folder: Path, *arguments: str) -> bytes:
-    """Return what ``git ARGUMENTS`` prints in ``folder``; it must succeed."""
+    """Return the output of ``git ARGUMENTS`` in ``folder``; it must succeed."""
     command = ["git", "-C", str(folder), *arguments]
     return subprocess.run(command, env=ENVIRONMENT, check=True, capture_output=True).stdout
 
 
 def untracked_and_tracked(folder: Path) -> list[str]:
-    """Return the files that git itself lists below ``folder`` and that are there, sorted."""
+    """Return git's list of existing files below ``folder``, sorted."""
     listed = git(folder, "ls-files", "-z", "-co", "--exclude-standard").split(b"\0")
     names = {os.fsdecode(name) for name in listed if name}
     return sorted(

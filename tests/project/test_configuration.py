@@ -1,4 +1,4 @@
-"""Configurations: the sentences about their mistakes, and editing what people write."""
+"""Configurations: errors, and edits of the user's file."""
 
 import json
 import subprocess
@@ -78,7 +78,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_documented_key_is_accepted(tmp_path: Path) -> None:
-    """Every table and key of the guide is read, with its type (M-X13)."""
+    """All tables and keys of the guide are read, with their types (M-X13)."""
     config = load_config(write(tmp_path, FULL)).config
     assert (config.project.name, config.project.execution_mode) == ("demo", "beads")
     assert [table.path for table in config.files.paths] == ["a.py", "b/**/*.py"]
@@ -94,7 +94,7 @@ def test_every_documented_key_is_accepted(tmp_path: Path) -> None:
 
 
 def test_a_configuration_survives_being_dumped(tmp_path: Path) -> None:
-    """Validate, dump, validate again: the same configuration."""
+    """A dumped configuration validates to an equal one."""
     config = load_config(write(tmp_path, FULL)).config
     assert as_data(validate(json.loads(json.dumps(as_data(config))))) == as_data(config)
 
@@ -109,7 +109,7 @@ custom_slices = [{ start_line = 1, end_line = 2, note = [{ vars = nan }], __data
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder, not there yet, in which configurations are kept."""
+    """Return the folder of cached configurations, not created yet."""
     monkeypatch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache" / "configurations"
 
@@ -117,7 +117,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("text", [FULL, SLICES, "", "[trust]"])
 def test_a_known_configuration_is_the_same_without_the_validator(tmp_path: Path, text: str) -> None:
-    """The second process that reads the same bytes loads no pydantic, and has the same values."""
+    """A second process loads equal values without pydantic."""
     path = write(tmp_path, text)
     code = (
         "import sys; from pathlib import Path; from aggregate import load_config\n"
@@ -135,7 +135,7 @@ def test_a_known_configuration_is_the_same_without_the_validator(tmp_path: Path,
 def test_what_is_wrong_with_a_kept_configuration_only_costs_time(
     tmp_path: Path, kept: Path
 ) -> None:
-    """Damaged, foreign and unreadable entries are passed over, and made anew where that can be."""
+    """Damaged, foreign and unreadable entries are ignored, and replaced if possible."""
     load_config(write(tmp_path, "[files]\npaths = ['b.py']"))
     (other,) = kept.iterdir()
     path = write(tmp_path, "[files]\npaths = ['a.py']")
@@ -152,7 +152,7 @@ def test_what_is_wrong_with_a_kept_configuration_only_costs_time(
 
 
 def test_a_bounded_number_of_configurations_is_kept(tmp_path: Path, kept: Path) -> None:
-    """Each edit makes another one, and those written longest ago go."""
+    """Each edit adds an entry, and the oldest are removed."""
     for number in range(60):
         load_config(write(tmp_path, f"[project]\nname = 'n{number}'"))
     before = sorted(kept.iterdir())
@@ -167,7 +167,7 @@ def test_a_bounded_number_of_configurations_is_kept(tmp_path: Path, kept: Path) 
 def test_no_configuration_is_kept_where_nothing_may_be(
     tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
-    """Neither is one without a limit that allows it, nor in a folder that would be the project's."""
+    """Nothing is cached with a limit of 0, nor inside the project."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(variable, value)
     assert load_config(write(tmp_path, FULL)).config.project.name == "demo"
@@ -224,7 +224,7 @@ AMOUNT = "must be a number of tokens from 1 to 1,000,000,000, such as 32000, 32k
 def test_a_mistake_is_one_sentence_with_file_key_and_line(
     tmp_path: Path, text: str, message: str
 ) -> None:
-    """Unknown keys, wrong types, bounds and broken TOML name where and what (B-1, B-4, B-5, B-8)."""
+    """Unknown keys, wrong types, bounds and broken TOML have a place and a reason (B-1, B-4, B-5, B-8)."""
     path = write(tmp_path, text)
     with pytest.raises(ConfigError) as caught:
         load_config(path)
@@ -234,7 +234,7 @@ def test_a_mistake_is_one_sentence_with_file_key_and_line(
 
 
 def test_mistakes_in_a_mapping_have_no_file(tmp_path: Path) -> None:
-    """A host that passes a mapping gets the same sentence."""
+    """A mapping passed by a host has the same errors."""
     with pytest.raises(
         AggregateError, match=r'^unknown key "project.nmae": did you mean "name"\?$'
     ):
@@ -242,7 +242,7 @@ def test_mistakes_in_a_mapping_have_no_file(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
-    """The sentence names the file and the command that writes it."""
+    """The sentence has the file and the command to create it."""
     with pytest.raises(
         ConfigError, match=r'there is no manual_slop.toml here: create it with "aggregate init"'
     ):
@@ -250,13 +250,13 @@ def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
 
 
 def test_the_published_schema_is_the_models() -> None:
-    """docs/manual_slop.schema.json is what ``aggregate schema`` prints."""
+    """docs/manual_slop.schema.json equals the output of ``aggregate schema``."""
     published = Path("docs/manual_slop.schema.json").read_text(encoding="utf-8")
     assert json.loads(published) == json_schema()
 
 
 def test_the_first_configuration_loads() -> None:
-    """What ``init`` writes is valid, names the README in full and the code by skeleton."""
+    """The output of ``init`` is valid: the README in full, the code as skeletons."""
     files = [
         "README.md", "app/x.py", "app/y.ts", "main.go", "we[ird]/a.py", ".github/x.py", "uv.lock",
     ]  # fmt: skip
@@ -275,7 +275,7 @@ def test_the_first_configuration_loads() -> None:
 def test_trust_is_given_once_and_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The list stands in the user's own configuration, whose other lines stay."""
+    """The list is in the user's configuration, whose other lines stay."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     monkeypatch.setenv("APPDATA", str(tmp_path / "xdg"))
     global_config_path().parent.mkdir(parents=True)
@@ -298,7 +298,7 @@ def test_trust_is_given_once_and_taken_back(
 def test_changes_at_the_same_moment_lose_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What another program changes in the user's configuration meanwhile is not lost."""
+    """Concurrent changes of the user's configuration are not lost."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     folders = [tmp_path / str(number) for number in range(6)]
     for folder in folders:

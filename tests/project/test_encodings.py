@@ -1,4 +1,4 @@
-"""Texts that are not UTF-8, Git LFS pointers and links that lead nowhere."""
+"""Texts outside UTF-8, Git LFS pointers and broken links."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ FRENCH = "// gère les données reçues, vérifie les accès où être déjà in
     ],
 )
 def test_a_declared_encoding_decodes_the_file(tmp_path: Path, text: str, encoding: str) -> None:
-    """A declaration in the file is as sure as a byte order mark, however short the text is."""
+    """A declared encoding is certain, even for short texts."""
     (tmp_path / "a").write_bytes(text.encode(encoding))
     source = read_file(tmp_path / "a")
     assert (source.text, source.is_guess, source.error) == (text, False, "")
@@ -57,7 +57,7 @@ def test_a_declared_encoding_decodes_the_file(tmp_path: Path, text: str, encodin
 def test_the_likeliest_encoding_is_taken(
     tmp_path: Path, text: str, encoding: str, code: str
 ) -> None:
-    """Western text is windows-1252, other scripts need a language, however much code is around."""
+    """Western text is windows-1252; other scripts are detected, even among code."""
     (tmp_path / "a").write_bytes((code + text).encode(encoding))
     assert read_file(tmp_path / "a").text == code + text
 
@@ -71,7 +71,7 @@ def test_the_likeliest_encoding_is_taken(
     ],
 )
 def test_an_unsure_guess_carries_a_note(tmp_path: Path, data: bytes, shown: str, note: str) -> None:
-    """The heading of a file in a prompt says that its encoding is a guess, and a warning says so too."""
+    """The file's heading and a warning report a guessed encoding."""
     (tmp_path / "a.c").write_bytes(data)
     for budget in (None, 2_000):
         composed = compose(tmp_path, budget=budget, paths=["a.c"])
@@ -84,7 +84,7 @@ def test_an_unsure_guess_carries_a_note(tmp_path: Path, data: bytes, shown: str,
 
 
 def test_a_pointer_of_git_lfs_is_a_binary_file(tmp_path: Path) -> None:
-    """A pointer is listed like the binary file that it stands for; a text about pointers is a text."""
+    """A pointer counts as binary; a text about pointers does not."""
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 12345\n"
     (tmp_path / "weights.py").write_text(pointer, encoding="utf-8")
     (tmp_path / "about.md").write_text(f"A pointer:\n{pointer}", encoding="utf-8")
@@ -97,7 +97,7 @@ def test_a_pointer_of_git_lfs_is_a_binary_file(tmp_path: Path) -> None:
 
 
 def test_links_that_lead_nowhere_are_listed(tmp_path: Path) -> None:
-    """A broken link, one that leads to itself and one to a folder around it are warned about."""
+    """Broken and circular links are warnings."""
     (tmp_path / "a.py").write_text("a = 1\n", encoding="utf-8")
     (tmp_path / "broken.py").symlink_to("gone.py")
     (tmp_path / "one.py").symlink_to("two.py")
@@ -109,7 +109,7 @@ def test_links_that_lead_nowhere_are_listed(tmp_path: Path) -> None:
 
 
 def test_invisible_characters_in_names_are_visible(tmp_path: Path) -> None:
-    """A file's heading writes out what turns or hides its name."""
+    """A file's heading escapes invisible characters of its name."""
     (tmp_path / "a\u202egnp.py").write_text("a = 1\n", encoding="utf-8")
     markdown = compose(tmp_path, paths=["*.py"]).prompt.markdown
     assert "### File a\\u202egnp.py\n" in markdown

@@ -1,4 +1,4 @@
-"""Reading one file: text or image, or one sentence that says why not."""
+"""Reading one file: text, image, or an error in one sentence."""
 
 import os
 import threading
@@ -39,7 +39,7 @@ def read(folder: Path, data: bytes) -> SourceFile:
     ],
 )
 def test_text_comes_back_as_it_is(tmp_path: Path, data: bytes, text: str, encoding: str) -> None:
-    """Marks decide the encoding, UTF-8 is the rule, line ends and control characters stay (M-31, M-X18)."""
+    """The default is UTF-8, marks override it; line ends and control characters stay (M-31, M-X18)."""
     source = read(tmp_path, data)
     assert (source.text, source.encoding, source.error) == (text, encoding, "")
     assert source.mtime > 0
@@ -56,7 +56,7 @@ def test_text_comes_back_as_it_is(tmp_path: Path, data: bytes, text: str, encodi
     ],
 )
 def test_what_is_no_text_says_so(tmp_path: Path, data: bytes, reason: str) -> None:
-    """Binary files and bytes in no sure encoding are an error with its reason, never guessed characters (M-X18)."""
+    """Binary files and uncertain encodings are errors, never guessed characters (M-X18)."""
     source = read(tmp_path, data)
     assert source.error.startswith(reason)
     assert source.text == ""
@@ -65,12 +65,12 @@ def test_what_is_no_text_says_so(tmp_path: Path, data: bytes, reason: str) -> No
 
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\x00\x00", b"\xef\xbb\xbf"])
 def test_a_mark_that_lies_is_no_crash(tmp_path: Path, mark: bytes) -> None:
-    """A byte order mark before bytes that are not in its encoding leads to an error text (M-X18)."""
+    """Bytes that contradict their byte order mark are an error text (M-X18)."""
     assert read(tmp_path, mark + b"\xd8\x00\xd8").error
 
 
 def test_a_growing_file_is_read_to_where_it_was(tmp_path: Path) -> None:
-    """A file that is appended to meanwhile gives whole lines from its beginning, and the read ends (M-X18)."""
+    """Reading a growing file ends, with whole lines (M-X18)."""
     path = tmp_path / "growing.log"
     path.write_bytes(b"line\n" * 1000)
     stop = threading.Event()
@@ -110,7 +110,7 @@ def test_a_growing_file_is_read_to_where_it_was(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_read_says_so_at_once(tmp_path: Path, name: str, error: str) -> None:
-    """Missing and forbidden files, what is no file and what is too large end and hang nothing (M-5, M-X18)."""
+    """Missing, forbidden, special and too large files never hang (M-5, M-X18)."""
     (tmp_path / "file").touch()
     (tmp_path / "forbidden").touch(mode=0o000)
     (tmp_path / "folder").mkdir()
@@ -146,7 +146,7 @@ def test_what_cannot_be_read_says_so_at_once(tmp_path: Path, name: str, error: s
     ],
 )
 def test_each_kind(data: bytes, media_type: str) -> None:
-    """Every kind that providers take is known by its content, with its width and height."""
+    """All image types of providers are detected by content, with their size."""
     assert read_image_header(data) == ImageHeader(media_type, 640, 480)
 
 
@@ -155,12 +155,12 @@ def test_each_kind(data: bytes, media_type: str) -> None:
     [b"", b"<svg/>", b"%PDF-1.7", png(0, 5), png(5, 5)[:20], jpeg(5, 5)[:14], b"\xff\xd8\xff", b"BM" + b"\0" * 60],
 )  # fmt: skip
 def test_what_is_no_image(data: bytes) -> None:
-    """Other kinds, and headers that end early or name no size, are none."""
+    """Other types and truncated headers are no images."""
     assert read_image_header(data) is None
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"", b"\xff\xd8", b"GIF89a", b"RIFF1234WEBPVP8 "]))
 def test_any_bytes_are_read(data: bytes, beginning: bytes) -> None:
-    """Whatever a file holds, reading its header ends without an error."""
+    """Any bytes are read as a header without an error."""
     header = read_image_header(beginning + data)
     assert header is None or min(header.width, header.height) > 0

@@ -1,4 +1,4 @@
-"""What changed since a revision, past commits, and what attributes say of generated files, as git says it."""
+"""Changes since a revision, commits, and attributes of generated files, from git."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ LINES = "".join(f"line {number}\n" for number in range(1, 11))
 
 
 def test_committed_staged_changed_and_new_files(tmp_path: Path) -> None:
-    """All that differs from the revision counts, wherever it is; ignored and deleted files do not (rule T-2)."""
+    """All existing files that differ from the revision count, except ignored ones (rule T-2)."""
     repository = Repository(tmp_path)
     texts = dict.fromkeys(["committed.py", "staged.py", "changed.py", "same.py", "gone.py"], LINES)
     repository.commit("begin", {**texts, ".gitignore": "*.log\n"})
@@ -61,7 +61,7 @@ REVISIONS = [
 
 
 def test_a_revision_that_there_is_not(tmp_path: Path) -> None:
-    """What names no commit is refused in one sentence, and nothing of it reaches git as an option (rule T-2)."""
+    """An unknown revision is one sentence, and never reaches git as an option (rule T-2)."""
     Repository(tmp_path).commit("begin", {"a.py": LINES})
     assert changed_lines(str(tmp_path), "HEAD") == []
     for revision in REVISIONS:
@@ -73,7 +73,7 @@ def test_a_revision_that_there_is_not(tmp_path: Path) -> None:
 
 
 def test_no_repository_to_compare_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a repository, or without git, the sentence says so (rule T-2)."""
+    """A missing repository or git is one sentence (rule T-2)."""
     with pytest.raises(ConfigError, match="not in a git repository"):
         changed_lines(str(tmp_path), "HEAD")
     git(tmp_path, "init", "-q")
@@ -85,7 +85,7 @@ def test_no_repository_to_compare_with(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_changes_with_their_lines(tmp_path: Path) -> None:
-    """Each file with its kind, numbers of lines and hunks, whatever its lines and name look like (rule T-8)."""
+    """Each changed file has kind, line counts and hunks, for any content and name (rule T-8)."""
     repository = Repository(tmp_path)
     begun = {
         "a/a/b.py": "--- a/x\n+++ b/y\n\nend\n",
@@ -118,7 +118,7 @@ def test_changes_with_their_lines(tmp_path: Path) -> None:
 
 
 def test_changes_without_lines_of_their_own(tmp_path: Path) -> None:
-    """A renamed file has the lines that changed in it; what has none, and the commit of a submodule, is told (T-8)."""
+    """Renamed files have their changed lines; empty changes and submodules are listed (T-8)."""
     repository = Repository(tmp_path)
     begun = {"a.py": LINES, "b.py": LINES * 2, "run.sh": "x\n", "i.bin": "\0" * 500}
     repository.commit("begin", begun)
@@ -143,14 +143,14 @@ def test_changes_without_lines_of_their_own(tmp_path: Path) -> None:
 
 
 def test_git_keeps_the_authorities_that_the_user_names(tmp_path: Path) -> None:
-    """Of git's variables those stay that say who is to be trusted, and none that names a repository or a program."""
+    """Variables for certificates are passed to git, those for repositories and programs are not."""
     given = {"GIT_SSL_CAINFO": "/ca.pem", "GIT_SSL_CAPATH": "/ca", "GIT_DIR": "x", "GIT_SSH": "y"}
     kept = guarded_environment(str(tmp_path), given)
     assert {name for name in given if name in kept} == {"GIT_SSL_CAINFO", "GIT_SSL_CAPATH"}
 
 
 def test_large_changes_are_told_by_file(tmp_path: Path) -> None:
-    """Where the differences are longer than what is read, the files behind them count as a whole (rule T-5)."""
+    """Beyond the limit of a diff, files count as a whole (rule T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1\n", "b.py": "1\n", "c.py": "1\n"})
     repository.write({"a.py": "2\n", "b.py": "x" * 10_000 + "\n", "c.py": "2\n"})
@@ -162,7 +162,7 @@ def test_large_changes_are_told_by_file(tmp_path: Path) -> None:
 
 
 def test_large_files_are_not_compared(tmp_path: Path) -> None:
-    """A file of more than a megabyte counts as a whole (rule T-5)."""
+    """A file over a megabyte counts as a whole (rule T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.txt": "1\n" * 600_000})
     repository.write({"a.txt": "2\n" * 600_000})
@@ -178,7 +178,7 @@ def log(folder: Path, *, most_bytes: int = 1_000_000) -> list[LoggedCommit]:
 
 
 def contexts(folder: Path) -> list[list[HunkContext]]:
-    """Return the contexts of all commits of a folder, the newest first."""
+    """Return the contexts of all commits of a folder, newest first."""
     head = find_head(str(folder))
     assert head is not None
     ids = commit_ids(str(folder), head, most=1000)
@@ -187,7 +187,7 @@ def contexts(folder: Path) -> list[list[HunkContext]]:
 
 
 def test_messages_and_files_of_commits(tmp_path: Path) -> None:
-    """The newest commit comes first; the first one of all, which has no parent, and merges are left out (rule T-2)."""
+    """Commits are listed newest first, without the first one and merges (rule T-2)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1"})
     repository.commit("Fix a\n\nBecause of ü.", {"a.py": "2", "sub/b c.py": "1"})
@@ -204,7 +204,7 @@ def test_messages_and_files_of_commits(tmp_path: Path) -> None:
 
 
 def test_names_and_messages_cannot_be_forged(tmp_path: Path) -> None:
-    """Files called like commits, with line breaks or bytes that are no text, and empty messages are told apart (T-5)."""
+    """Odd file names and messages cannot pass for commits (T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1"})
     older = repository.commit("", {"a.py": "2"})
@@ -217,7 +217,7 @@ def test_names_and_messages_cannot_be_forged(tmp_path: Path) -> None:
 
 
 def test_a_commit_of_many_files_tells_of_none(tmp_path: Path) -> None:
-    """A commit that touches more than 200 files has a message and no paths (rule T-5)."""
+    """A commit with more than 200 files has a message and no paths (rule T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1"})
     repository.commit("many", {f"f{n}": "1" for n in range(200 + 1)})
@@ -226,7 +226,7 @@ def test_a_commit_of_many_files_tells_of_none(tmp_path: Path) -> None:
 
 
 def test_floods_in_a_row_cost_only_themselves(tmp_path: Path) -> None:
-    """However many commits print more than is read at once, all are told, whichever are asked together (I-2, T-5)."""
+    """Commits with huge output do not hide others, in any batch (I-2, T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1"})
     repository.commit("old", {"a.py": "2"})
@@ -263,7 +263,7 @@ class Cart:
 
 
 def test_the_definitions_around_changes(tmp_path: Path) -> None:
-    """Git names the innermost definition in languages that it knows; new files tell of none (rule T-2)."""
+    """Git reports the innermost definition in known languages, none for new files (rule T-2)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": SOURCE, "b.go": "package b\n"})
     repository.commit(
@@ -281,7 +281,7 @@ def test_the_definitions_around_changes(tmp_path: Path) -> None:
 
 
 def test_no_attributes_of_the_work_tree_count(tmp_path: Path) -> None:
-    """What is told of a commit does not change with files that are not part of it (rule T-4)."""
+    """Files outside a commit do not change its data (rule T-4)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": SOURCE})
     repository.commit("change", {"a.py": SOURCE.replace("a = 1", "a = 2")})
@@ -292,7 +292,7 @@ def test_no_attributes_of_the_work_tree_count(tmp_path: Path) -> None:
 
 
 def test_a_shallow_clone_tells_what_it_has(tmp_path: Path) -> None:
-    """The oldest commit of a shallow clone, whose parent is missing, does not count as adding all files (rule T-5)."""
+    """The oldest commit of a shallow clone does not count as adding all files (rule T-5)."""
     repository = Repository(tmp_path / "all")
     for number in range(4):
         repository.commit(f"number {number}", {"a.py": str(number), f"b{number}.py": ""})
@@ -307,7 +307,7 @@ def test_a_shallow_clone_tells_what_it_has(tmp_path: Path) -> None:
 def test_a_clone_without_contents_fetches_nothing(
     tmp_path: Path, left_out: str, commits: int
 ) -> None:
-    """In a partial clone what was not fetched stays where it is: files are told, or nothing (rules T-4 and T-5)."""
+    """A partial clone fetches nothing (rules T-4 and T-5)."""
     repository = Repository(tmp_path / "all")
     git(tmp_path / "all", "config", "uploadpack.allowFilter", "true")
     for number in range(3):
@@ -325,7 +325,7 @@ def test_a_clone_without_contents_fetches_nothing(
 
 
 def test_a_linked_worktree_has_its_own_head(tmp_path: Path) -> None:
-    """In a linked work tree, and below it, the history of its branch is told (rule T-2)."""
+    """A linked work tree has the history of its branch (rule T-2)."""
     repository = Repository(tmp_path / "all")
     repository.commit("begin", {"a.py": SOURCE})
     git(tmp_path / "all", "worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
@@ -337,7 +337,7 @@ def test_a_linked_worktree_has_its_own_head(tmp_path: Path) -> None:
 
 
 def test_where_there_is_no_history(tmp_path: Path) -> None:
-    """No repository, no commit, a broken reference: there is no head, and no error (rule T-5)."""
+    """Without a repository, commit or valid reference there is no head and no error (rule T-5)."""
     assert find_head(str(tmp_path)) is None
     assert "not in a git repository" in why_no_history(str(tmp_path))
     assert why_no_history("a\0b")
@@ -349,7 +349,7 @@ def test_where_there_is_no_history(tmp_path: Path) -> None:
 
 
 def test_missing_contents_are_no_error(tmp_path: Path) -> None:
-    """Where the objects of the past are gone, nothing is told of it (rule T-5)."""
+    """Commits with missing objects have no data (rule T-5)."""
     repository = Repository(tmp_path)
     for number in range(3):
         repository.commit(f"number {number}", {"a.py": str(number)})
@@ -364,7 +364,7 @@ def test_missing_contents_are_no_error(tmp_path: Path) -> None:
 
 
 def test_what_is_told_of_a_commit_is_its_own(tmp_path: Path) -> None:
-    """A commit too large to be told of costs no other, whichever are asked for with it (rules I-2 and T-5)."""
+    """A commit over the limit does not affect others of its batch (rules I-2 and T-5)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": SOURCE})
     for name in ("a", "large", "b", "half", "most", "c"):
@@ -386,7 +386,7 @@ def test_what_is_told_of_a_commit_is_its_own(tmp_path: Path) -> None:
 
 
 def test_another_object_in_a_commits_place_does_not_count(tmp_path: Path) -> None:
-    """Replacements, which are local to a clone, do not change what a commit's id stands for (rule T-4)."""
+    """Local replacement objects are ignored (rule T-4)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "1"})
     first = repository.commit("first", {"a.py": "2"})
@@ -400,7 +400,7 @@ def test_another_object_in_a_commits_place_does_not_count(tmp_path: Path) -> Non
     ("encoding", "expected"), [("ISO-8859-1", "retry ÿ"), ("UTF-16", ""), ("ucs-4", "")]
 )
 def test_messages_in_other_encodings(tmp_path: Path, encoding: str, expected: str) -> None:
-    """One whose encoding does not extend ASCII is left out: git would print what lies in its memory instead (T-2)."""
+    """Messages in encodings that do not extend ASCII are skipped: git would print its memory (T-2)."""
     repository = Repository(tmp_path)
     repository.commit("begin", {"a.py": "0"})
     for _ in range(2):
@@ -463,7 +463,7 @@ Binary files a/old.bin and /dev/null differ
 
 
 def test_a_patch_with_all_kinds_of_changes() -> None:
-    """Lines of files pass for none of git's own, whatever they say (T-2)."""
+    """Content never passes for a line of git's own (T-2)."""
     changes = list(changes_in(PATCH))
     assert changes == [
         FileChange(
@@ -485,7 +485,7 @@ def test_a_patch_with_all_kinds_of_changes() -> None:
 
 
 def test_a_patch_that_was_cut_anywhere() -> None:
-    """Whatever is left of a patch is read without error, and tells the first of what the whole tells (rule T-5)."""
+    """A truncated patch gives the first results of the whole, without error (rule T-5)."""
     whole = list(changes_in(PATCH))
     for end in range(len(PATCH)):
         told = list(changes_in(PATCH[:end]))
@@ -531,7 +531,7 @@ def as_git_says(folder: Path) -> dict[str, bool]:
 def test_marks_are_those_of_git(
     tmp_path_factory: pytest.TempPathFactory, above: list[str], below: list[str]
 ) -> None:
-    """Order, nesting and values count as ``git check-attr`` has them (M-60)."""
+    """Order, nesting and values agree with ``git check-attr`` (M-60)."""
     folder = tmp_path_factory.mktemp("r")
     files = {".gitattributes": "\n".join(above), "d/.gitattributes": "\n".join(below)}
     for name, text in files.items():
@@ -543,7 +543,7 @@ def test_marks_are_those_of_git(
 
 
 def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
-    """A link is not followed, and a file with too many rules is named and not used; others count."""
+    """Links and files with too many rules are reported and ignored."""
     rules = "\n".join(f"{i}*{i}?x linguist-generated" for i in range(2_000 + 1))
     project(
         tmp_path, {"p/many/.gitattributes": rules, "p/.gitattributes": "*.py linguist-generated\n"}
@@ -558,6 +558,6 @@ def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
 
 
 def test_a_deep_tree_ends(tmp_path: Path) -> None:
-    """A path of thousands of folders is asked about without recursion."""
+    """A path of thousands of folders needs no recursion."""
     deep = "d/" * 5_000 + "a.py"
     assert AttributesReader(str(tmp_path)).marks([deep]) == {}

@@ -1,4 +1,4 @@
-"""The discussion in a file of its own: read, appended to, taken back."""
+"""A discussion in its own file: reading, appending, removing."""
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,14 +28,14 @@ TURNS = ["User: hi", {"role": "AI", "content": "hello\nthere"}]
     ],
 )
 def test_both_places(tmp_path: Path, text: str) -> None:
-    """The turns stand at the top level or under [discussion], as strings and tables mixed (M-50)."""
+    """Turns are at the top level or under [discussion], strings and tables mixed (M-50)."""
     path = tmp_path / "history.toml"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert load_history(path) == TURNS
 
 
 def test_array_of_tables(tmp_path: Path) -> None:
-    """TOML's long form for tables is the same; further keys of a turn stay."""
+    """TOML's arrays of tables work too; further keys of a turn stay."""
     path = tmp_path / "history.toml"
     path.write_text(
         dedent("""\
@@ -75,7 +75,7 @@ def test_no_turns(tmp_path: Path, text: str) -> None:
     ],
 )  # fmt: skip
 def test_errors_name_file_and_cure(tmp_path: Path, content: bytes, key: str, message: str) -> None:
-    """What cannot be used is one error with the file, the key, and what to do."""
+    """An invalid discussion is one error with file, key and remedy."""
     path = tmp_path / "history.toml"
     path.write_bytes(content)
     with pytest.raises(ConfigError, match=message) as caught:
@@ -85,7 +85,7 @@ def test_errors_name_file_and_cure(tmp_path: Path, content: bytes, key: str, mes
 
 
 def test_missing_file(tmp_path: Path) -> None:
-    """A file that cannot be opened, or a folder, is such an error too."""
+    """An unreadable file or a folder is the same error."""
     with pytest.raises(ConfigError, match="the history cannot be read"):
         load_history(tmp_path / "none.toml")
     with pytest.raises(ConfigError, match="the history cannot be read"):
@@ -93,7 +93,7 @@ def test_missing_file(tmp_path: Path) -> None:
 
 
 def test_find(tmp_path: Path) -> None:
-    """The file named after the configuration comes before the common one; folders do not count."""
+    """The file named after the configuration comes before the common one."""
     config = tmp_path / "manual_slop.toml"
     assert find_history_file(config) is None
     (tmp_path / "history.toml").touch()
@@ -142,7 +142,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_turns_are_added_behind(case: str, tmp_path: Path) -> None:
-    """Comments and layout stay; the new turns stand at the end and are read back as they were."""
+    """Comments and layout stay; new turns are appended and read back equal."""
     before, after = CASES[case]
     path = tmp_path / "manual_slop_history.toml"
     if before is not None:
@@ -153,7 +153,7 @@ def test_turns_are_added_behind(case: str, tmp_path: Path) -> None:
 
 
 def test_line_ends_of_the_file_stay(tmp_path: Path) -> None:
-    """A file with carriage returns gets its new lines with them."""
+    """New lines have the file's line ends."""
     path = tmp_path / "history.toml"
     path.write_bytes(b"[[history]]\r\nrole = 'a'\r\ncontent = 'b'\r\n")
     append_turns(path, [ASKED])
@@ -164,7 +164,7 @@ def test_line_ends_of_the_file_stay(tmp_path: Path) -> None:
 @example(["\nA line", "\n", "\n\n", "\r\nx\n", "x\n\\", '"""', '\n"', "\\\n  x"])
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=4))
 def test_any_text_is_kept(tmp_path_factory: pytest.TempPathFactory, texts: list[str]) -> None:
-    """Whatever is said is read back to the character, over several turns."""
+    """Any text is read back exactly, over several turns."""
     path = tmp_path_factory.mktemp("said") / "history.toml"
     turns = [{"role": "User", "content": text} for text in texts]
     for turn in turns:
@@ -173,7 +173,7 @@ def test_any_text_is_kept(tmp_path_factory: pytest.TempPathFactory, texts: list[
 
 
 def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
-    """The error names the file, whose bytes stay."""
+    """The error has the file's name, and the file stays."""
     path = tmp_path / "history.toml"
     path.write_text("other = 1\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="history is missing"):
@@ -182,7 +182,7 @@ def test_a_file_without_a_history_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_held_is_refused(tmp_path: Path) -> None:
-    """A text with a lone surrogate would not come back as it was; nothing is written."""
+    """A text with a lone surrogate is refused: it would not be read back equal."""
     path = tmp_path / "history.toml"
     with pytest.raises(AggregateError, match="TOML cannot represent its text unchanged"):
         append_turns(path, [{"role": "User", "content": "\ud800"}])
@@ -198,7 +198,7 @@ def test_where_the_discussion_is_kept(tmp_path: Path) -> None:
 
 
 def test_writers_at_the_same_moment_lose_nothing(tmp_path: Path) -> None:
-    """Eight writers with five turns each: all forty are there."""
+    """Eight concurrent writers with five turns each store all forty."""
     path = tmp_path / "history.toml"
 
     def write(number: int) -> None:
@@ -215,7 +215,7 @@ EXCHANGE = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "
 
 
 def test_a_table_in_two_places_is_left_as_it_is(tmp_path: Path) -> None:
-    """Where the discussion's other keys stand behind its turns, a sentence says so, and the file stays (S-6)."""
+    """With keys of the discussion after its turns the file is refused unchanged (S-6)."""
     path = tmp_path / "h.toml"
     turns = "".join(
         f'[[discussion.history]]\nrole = "{turn["role"]}"\ncontent = "{turn["content"]}"\n'
@@ -229,7 +229,7 @@ def test_a_table_in_two_places_is_left_as_it_is(tmp_path: Path) -> None:
 
 
 def test_turns_are_taken_out_and_the_rest_stays(tmp_path: Path) -> None:
-    """Comments and other turns stay where the last turns go (S-6)."""
+    """Removing the last turns keeps comments and other turns (S-6)."""
     path = tmp_path / "h.toml"
     path.write_text('# ours\nhistory = ["first", {role = "user", content = "a"}]\n')
     assert replace_last_turns(path, EXCHANGE[:1], [])

@@ -1,4 +1,4 @@
-"""Entries to files, against git itself."""
+"""Entries to files, compared with git."""
 
 import os
 from pathlib import Path
@@ -49,7 +49,7 @@ THOROUGH = settings(QUICK, max_examples=1500)
 
 
 def write(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
-    """Write a tree of files; where one stands in the way of another, the first one stays."""
+    """Write a tree of files; of two at one place the first wins."""
     for name, text in {**tree, **ignores}.items():
         path = folder / name
         if any(parent.is_file() for parent in path.parents) or path.is_dir():
@@ -58,7 +58,7 @@ def write(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
 
 
 def agree_with_git(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
-    """Check our lists against git's, with and without a repository, from the root and from a folder in it."""
+    """Compare our lists with git's, with and without a repository, from the root and below."""
     write(folder, tree, ignores)
     walked = walk_files(str(folder)).files
     git(folder, "init", "-q")
@@ -75,7 +75,7 @@ def agree_with_git(folder: Path, tree: dict[str, str], ignores: dict[str, str]) 
 def test_lists_are_those_of_git(
     tmp_path_factory: pytest.TempPathFactory, tree: dict[str, str], ignores: dict[str, str]
 ) -> None:
-    """In a repository and outside of one the files are those that git would take (M-2)."""
+    """The files equal git's, inside and outside a repository (M-2)."""
     agree_with_git(tmp_path_factory.mktemp("tree"), tree, ignores)
 
 
@@ -85,7 +85,7 @@ def test_lists_are_those_of_git(
 def test_many_lists_are_those_of_git(
     tmp_path_factory: pytest.TempPathFactory, tree: dict[str, str], ignores: dict[str, str]
 ) -> None:
-    """The same on many more trees (M-2)."""
+    """The same for many more trees (M-2)."""
     agree_with_git(tmp_path_factory.mktemp("tree"), tree, ignores)
 
 
@@ -94,13 +94,13 @@ def test_many_lists_are_those_of_git(
     ["!\n", "\\\n", "[\n", "*.log\\\n", "\ufeffb.py\n", "b.py\r\n", "b.py \t\n", "b.py\x0c\n"],
 )
 def test_odd_lines_of_an_ignore_file(tmp_path: Path, text: str) -> None:
-    """Lines that git shrugs at, a byte order mark and CR LF mean here what they mean to git (M-2)."""
+    """Invalid lines, a byte order mark and CR LF mean the same as to git (M-2)."""
     agree_with_git(tmp_path, {"a.log": "", "b.py": "", "b.py\t": ""}, {".gitignore": text})
 
 
 @pytest.mark.parametrize("pattern", ["!", "\\", "[", "[[]z]", "a**b", "[a--b]"])
 def test_a_pattern_to_exclude_may_mean_nothing(tmp_path: Path, pattern: str) -> None:
-    """The configuration's exclude patterns are as forgiving as an ignore file."""
+    """Invalid patterns to exclude are ignored, as in an ignore file."""
     config = {"files": {"base_dir": str(tmp_path), "paths": ["*.py"], "exclude": [pattern, "b.py"]}}
     project(tmp_path, {"a.py": "", "b.py": "", "deep/b.py": ""})
     selection = select_files(request_for(open_project(config)))
@@ -151,7 +151,7 @@ def found(folder: Path, entry: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_what_a_pattern_means(tmp_path: Path, entry: str, expected: list[str] | str) -> None:
-    """Stars stay within a name, two span folders, dots are plain, brackets in a real name are the name (M-2)."""
+    """Stars stay within a name, two span folders; brackets of a real name are literal (M-2)."""
     files = [
         ".env", "a.py", "b.txt", "brackets[1].py", "src/.hidden/h.py", "src/a.py", "src/data.py",
         "src/deep/er/c.py",
@@ -161,7 +161,7 @@ def test_what_a_pattern_means(tmp_path: Path, entry: str, expected: list[str] | 
 
 
 def test_a_pattern_may_be_absolute(tmp_path: Path) -> None:
-    """A glob from the root of the disk finds what a relative one finds, also outside of the base folder (M-2)."""
+    """An absolute glob finds the same files, also outside the base folder (M-2)."""
     project(tmp_path, {"in/a.py": "", "out/b.py": "", "out/deep/c.py": ""})
     inside, outside = tmp_path / "in", tmp_path / "out"
     assert resolve_paths(inside, f"{outside}/*.py") == [outside / "b.py"]
@@ -173,7 +173,7 @@ def test_a_pattern_may_be_absolute(tmp_path: Path) -> None:
     "name", ["history.toml", "x_history.toml", "HISTORY.toml", "a/History.TOML", "a/b_History.toml"]
 )
 def test_the_discussion_is_never_a_file(tmp_path: Path, name: str) -> None:
-    """History files drop out of plain, absolute and glob entries, in any case (M-2)."""
+    """Discussions are excluded from all entries, in any case (M-2)."""
     folder = project(tmp_path, {name: "", "a/history.tom": "", "a/prehistory.toml": ""})
     assert resolve_paths(folder, name) == []
     assert resolve_paths(folder, str(folder / name)) == []
@@ -181,7 +181,7 @@ def test_the_discussion_is_never_a_file(tmp_path: Path, name: str) -> None:
 
 
 def test_links_stay_inside(tmp_path: Path) -> None:
-    """A glob takes links to files below its folder; links out of it and broken ones are listed as skipped."""
+    """A glob follows links to files below its folder; other links are listed as skipped."""
     folder = project(tmp_path, {"in/a.py": "", "secret/key.py": ""}) / "in"
     (folder / "inside.py").symlink_to("a.py")
     (folder / "outside.py").symlink_to("../secret/key.py")
@@ -202,7 +202,7 @@ def test_links_stay_inside(tmp_path: Path) -> None:
 
 
 def test_a_submodule_is_told(tmp_path: Path) -> None:
-    """A glob takes nothing of a repository within, which git does not enter, and says so; its own name does (M-2)."""
+    """A glob skips a nested repository with a warning; its own path includes it (M-2)."""
     folder = project(tmp_path, {"a.py": "", "part/b.py": "", "in/untracked/c.py": ""})
     for place in (folder / "in/untracked", folder / "part", folder):
         git(place, "init", "-q")
@@ -218,7 +218,7 @@ def test_a_submodule_is_told(tmp_path: Path) -> None:
 
 
 def test_names_come_back_as_they_are(tmp_path: Path) -> None:
-    """Names with any byte survive git's lists (M-2, M-X18)."""
+    """Names with any byte are listed unchanged (M-2, M-X18)."""
     names = [
         "a\nb.py", 'qu"ote.py', "tab\t.py", "ü.py", "sp ace.py", "-dash.py", "\\back.py",
         "b\udcff.py",
@@ -231,7 +231,7 @@ def test_names_come_back_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_repository_cannot_start_programs(tmp_path: Path) -> None:
-    """Listing a repository that somebody else made runs nothing that its configuration names."""
+    """Listing a foreign repository runs no program from its configuration."""
     folder = project(tmp_path / "r", {"a.py": ""})
     program = project(tmp_path, {"evil.sh": f"#!/bin/sh\necho ran > {tmp_path}/ran\n"}) / "evil.sh"
     program.chmod(0o755)
@@ -269,7 +269,7 @@ def test_in_a_repository_git_decides(
     expected: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What its rules, its list and its excludes say holds, also within a hook of another repository (M-2)."""
+    """Git's rules, index and excludes count, also within a hook (M-2)."""
     folder = project(tmp_path / "p", files)
     git(folder, "init", "-q")
     if tracked:
@@ -283,7 +283,7 @@ def test_in_a_repository_git_decides(
 def test_without_git_the_rules_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no git program is found, ignore files still count (M-2)."""
+    """Without git, ignore files still count (M-2)."""
     folder = project(
         tmp_path, {".gitignore": "*.log\n", "a.log": "", "c/.gitignore": "!a.log", "c/a.log": ""}
     )

@@ -1,4 +1,4 @@
-"""Globs and ignore rules against oracles that are slow and obvious, and how much of them is taken."""
+"""Globs and ignore rules compared with slow reference matchers, and their limits."""
 
 import json
 import re
@@ -26,7 +26,7 @@ PATHS = st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=5)
 
 
 def slow_match(pattern: str, path: str) -> bool:
-    """Match by trying every way: expand the braces, then walk the names one by one."""
+    """Match by brute force: expand the braces, then walk the names."""
     ways = [tuple(one.split("/")) for one in _expanded(pattern)]
     # Only two stars span folders here; git's rules take more for the same.
     plain = [tuple("*" if re.fullmatch(r"\*{3,}", part) else part for part in way) for way in ways]
@@ -67,7 +67,7 @@ def _name_matches(part: str, name: str) -> bool:
 
 
 def spans(pattern: str) -> bool:
-    """Tell whether braces in the pattern make a name ``**``, which is then two stars and spans nothing."""
+    """Return whether braces produce a name ``**``, which then spans nothing."""
     return any(
         part != "**" and "{" in part and "**" in _expanded(part) for part in pattern.split("/")
     )
@@ -82,7 +82,7 @@ def agree(pattern: str, path: str) -> None:
 
 @given(PATTERNS.filter(lambda pattern: not spans(pattern)), PATHS)
 def test_globs_mean_what_the_slow_matcher_says(pattern: str, path: str) -> None:
-    """Stars, classes, nested braces and folders match exactly what trying every way finds (M-2)."""
+    """Stars, classes, nested braces and folders agree with brute force (M-2)."""
     agree(pattern, path)
 
 
@@ -90,7 +90,7 @@ def test_globs_mean_what_the_slow_matcher_says(pattern: str, path: str) -> None:
 @settings(max_examples=60_000)
 @given(PATTERNS.filter(lambda pattern: not spans(pattern)), PATHS)
 def test_many_globs_mean_what_the_slow_matcher_says(pattern: str, path: str) -> None:
-    """The same on many more (M-2)."""
+    """The same for many more (M-2)."""
     agree(pattern, path)
 
 
@@ -112,7 +112,7 @@ ENDLESS = [
 
 
 def test_no_pattern_takes_for_ever() -> None:
-    """Patterns that double the work with every star of a plain translation end at once, 200 times over."""
+    """Patterns exponential in a plain translation match quickly, 200 times over."""
     program = "import json, sys\nfrom aggregate.project.paths import compile_glob\n"
     program += (
         "for pattern, path in json.loads(sys.argv[1]):\n    match = compile_glob(pattern).match\n"
@@ -125,7 +125,7 @@ def test_no_pattern_takes_for_ever() -> None:
     "pattern", ["{a,b}" * 10, "{" + "a," * MOST_ALTERNATIVES + "a}", "a" * (MOST_CHARACTERS + 1)]
 )
 def test_a_pattern_that_is_too_large_is_refused(pattern: str) -> None:
-    """What could fill the memory is refused by one sentence with the limit."""
+    """A pattern that could fill the memory is one sentence with the limit."""
     with pytest.raises(ValueError, match=r"the pattern has .* [0-9],[0-9]{3}"):
         compile_glob(pattern)
 
@@ -134,7 +134,7 @@ def test_a_pattern_that_is_too_large_is_refused(pattern: str) -> None:
     ("pattern", "path"), [("{a", "{a"), ("{a,{b,c}", "{a,{b,c}"), ("[z-a]", "[z-a]"), ("a}", "a}")]
 )
 def test_what_is_no_pattern_is_plain_text(pattern: str, path: str) -> None:
-    """A brace that stays open and a class that runs backwards stand for themselves (M-2)."""
+    """Unclosed braces and reversed classes are literal (M-2)."""
     assert compile_glob(pattern).match(path)
 
 
@@ -144,14 +144,14 @@ ODD_GLOBS = st.lists(st.text("ab/.*?[]{},\n", min_size=1, max_size=8), min_size=
 
 @given(ODD_PATHS, ODD_GLOBS)
 def test_each_glob_matches_what_it_matches_alone(paths: list[str], globs: list[str]) -> None:
-    """Also after the first few, which are tried on all paths."""
+    """Many globs together match the same as alone."""
     together = MatchedPaths(paths)
     for glob in globs:
         assert together.matching(glob) == [path for path in paths if compile_glob(glob).match(path)]
 
 
 def test_thousands_of_globs_on_thousands_of_paths() -> None:
-    """Each takes what it matches, and not all paths: nine million trials would take many times as long."""
+    """Globs are not tried on all paths: nine million trials would take far longer."""
     together = MatchedPaths([f"src/d{number % 50}/file{number:05}.py" for number in range(3000)])
     started = time.process_time()
     for number in range(3000):
@@ -194,13 +194,13 @@ def slow_ignores(rules: list[str], path: str, *, is_folder: bool) -> bool:
 def test_rules_decide_as_the_slow_matcher_does(
     rules: list[str], path: str, is_folder: bool
 ) -> None:
-    """Names, paths, suffixes and patterns, kept in different tables, give what the last matching line says (M-2)."""
+    """Names, paths, suffixes and patterns together decide by the last matching line (M-2)."""
     decided = IgnoreRules().below("", rules).ignores(path, is_folder=is_folder)
     assert decided == slow_ignores(rules, path, is_folder=is_folder)
 
 
 def test_no_rules_take_for_ever() -> None:
-    """Rules with many stars, and as many rules as are allowed, are decided on at once, 1,000 names over."""
+    """The most rules allowed, with many stars, decide 1,000 names quickly."""
     program = """
 from aggregate.project.paths.ignore_rules import MOST_LINES, MOST_PATTERNS, IgnoreRules
 stars = ["*a" * 60 + "*b", "**/a/" * 30 + "b", "**/" * 60 + "b", ("*a" * 20 + "*b/") * 5 + "c"]
@@ -220,7 +220,7 @@ for rules in (stars, [f"*a{i}*" for i in range(MOST_PATTERNS)], [f"name{i}" for 
     ],
 )
 def test_too_many_rules_are_one_sentence(tmp_path: Path, rules: list[str], message: str) -> None:
-    """More than anybody needs is refused, in a configuration and in a file, with the number and the limit."""
+    """Too many rules are refused with number and limit, in a configuration or a file."""
     with pytest.raises(TooManyRulesError, match=f"^{message}$"):
         IgnoreRules().below("", rules)
     config = {"files": {"base_dir": str(tmp_path), "paths": ["**"], "exclude": rules}}
@@ -235,7 +235,7 @@ def test_too_many_rules_are_one_sentence(tmp_path: Path, rules: list[str], messa
 
 
 def test_a_million_lines_end_at_once(tmp_path: Path) -> None:
-    """An ignore file of a million lines and 200,000 patterns to exclude end with one sentence, without git."""
+    """A million ignore lines and 200,000 patterns end with one sentence, without git."""
     project(tmp_path, {".gitignore": "*x\n" * 1_000_000, "a.py": ""})
     excludes = ", ".join(f'"*x{i}*"' for i in range(200_000))
     project(tmp_path, {"manual_slop.toml": f'[files]\npaths = ["*.py"]\nexclude = [{excludes}]\n'})

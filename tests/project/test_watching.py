@@ -1,4 +1,4 @@
-"""Learning what changes below a folder."""
+"""Watching a folder for changes."""
 
 import errno
 import os
@@ -34,7 +34,7 @@ LOOKING = pytest.mark.parametrize(
 
 
 def _seen(watch: TreeWatch, root: Path, *expected: str) -> set[str]:
-    """Return the names of what has changed until ``expected`` are among them."""
+    """Return the changed names once ``expected`` are among them."""
     seen: set[str] = set()
     end = time.monotonic() + PATIENCE
     while not seen >= set(expected) and time.monotonic() < end:
@@ -49,7 +49,7 @@ def _seen(watch: TreeWatch, root: Path, *expected: str) -> set[str]:
 def test_changes_of_files_and_new_folders_are_told(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:
-    """Writing, making, renaming and deleting are told, in folders that came and were renamed meanwhile too."""
+    """Writes, new files, renames and deletions are reported, also in new folders."""
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").write_text("a = 1\n")
     with TreeWatch(tmp_path, make_backend=backend) as watch:
@@ -70,7 +70,7 @@ def test_changes_of_files_and_new_folders_are_told(
 
 @BACKENDS
 def test_what_no_prompt_shows_is_not_watched(tmp_path: Path, backend: partial[Backend]) -> None:
-    """Ignored folders and files, dependencies, and objects of git are no news; named files are."""
+    """Ignored files, dependencies and git's objects are not reported; named files are."""
     for folder in ("node_modules/a", "logs", "src", "env/lib"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / ".gitignore").write_text("logs/\n*.tmp\n")
@@ -86,7 +86,7 @@ def test_what_no_prompt_shows_is_not_watched(tmp_path: Path, backend: partial[Ba
 
 
 def test_commits_and_branches_are_told(tmp_path: Path) -> None:
-    """What is staged, committed and checked out counts as history."""
+    """Staging, commits and checkouts are reported as history."""
     git(tmp_path, "init", "-q", "-b", "main")
     (tmp_path / "a.py").write_text("a\n")
     with TreeWatch(tmp_path) as watch:
@@ -99,7 +99,7 @@ def test_commits_and_branches_are_told(tmp_path: Path) -> None:
 
 
 def test_new_ignore_rules_hold_at_once(tmp_path: Path) -> None:
-    """A folder that is ignored from now on is no news, and one that is taken back is."""
+    """Newly ignored folders are no longer reported, readmitted ones are."""
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
     (tmp_path / ".gitignore").write_text("a/\n")
@@ -113,7 +113,7 @@ def test_new_ignore_rules_hold_at_once(tmp_path: Path) -> None:
 
 
 def test_a_limit_of_the_system_is_said(tmp_path: Path) -> None:
-    """Where the system too many watched folders for the system, at first or later, that is said with what to do."""
+    """Reaching the system's limit of watches is reported with a remedy."""
     reports: list[Report] = []
 
     def keep(root: str, report: Report) -> Backend:
@@ -151,7 +151,7 @@ def _refused(_root: str, _report: Report) -> Backend:
 
 
 class _Slow:
-    """A backend that takes a while for each folder but the first."""
+    """A backend that is slow for each folder but the first."""
 
     def __init__(self, root: str, report: Report) -> None:
         self.report = report
@@ -162,14 +162,14 @@ class _Slow:
             time.sleep(0.1)
 
     def discard(self, folder: str) -> None:
-        """Nothing is kept."""
+        """Do nothing."""
 
     def close(self) -> None:
-        """Nothing is kept."""
+        """Do nothing."""
 
 
 def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
-    """However long a folder that has come takes to be watched: it alone would be a change that names no file."""
+    """A new folder's files are reported with it, however slow the backend."""
     backends: list[_Slow] = []
 
     def keep(root: str, report: Report) -> Backend:
@@ -190,7 +190,7 @@ def test_what_a_new_folder_holds_is_told_of_with_it(tmp_path: Path) -> None:
 
 
 def test_lost_events_are_told(tmp_path: Path) -> None:
-    """Where the system has lost events, anything may have changed, and that is said."""
+    """Events lost by the system are reported as any change."""
     reports: list[Report] = []
 
     def keep(_root: str, report: Report) -> Backend:
@@ -208,7 +208,7 @@ def test_lost_events_are_told(tmp_path: Path) -> None:
 def test_a_folder_that_is_made_again_is_watched_again(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:
-    """The watched folder may be deleted and made again, or another one be moved into its place: changes are told."""
+    """The watched folder may be deleted and recreated, or replaced by another."""
     root = tmp_path / "root"
     root.mkdir()
     with TreeWatch(root, make_backend=backend) as watch:
@@ -232,7 +232,7 @@ def test_a_folder_that_is_made_again_is_watched_again(
 def test_a_folder_that_is_made_again_at_once_is_watched_again(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:
-    """A folder that takes the place of a deleted one may have its number too, and is another one all the same."""
+    """A replacement with the same inode number is noticed too."""
     root = tmp_path / "root"
     root.mkdir()
     with TreeWatch(root, make_backend=backend) as watch:
@@ -247,7 +247,7 @@ def test_a_folder_that_is_made_again_at_once_is_watched_again(
 def test_a_file_in_a_folder_that_is_not_there_yet_is_watched(
     tmp_path: Path, backend: partial[Backend]
 ) -> None:
-    """A single file is watched whenever its folder comes, outside of the tree and in what the rules ignore."""
+    """A single file is watched before its folder exists, ignored or outside the tree."""
     root = tmp_path / "root"
     root.mkdir()
     (root / ".gitignore").write_text("build/\n")
@@ -262,7 +262,7 @@ def test_a_file_in_a_folder_that_is_not_there_yet_is_watched(
 
 
 def _lost(watch: TreeWatch) -> None:
-    """Wait until the watch tells that more may have changed than it names."""
+    """Wait until the watch reports unknown changes."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         changes = watch.wait(0.05)
@@ -272,7 +272,7 @@ def _lost(watch: TreeWatch) -> None:
 
 
 def test_folders_that_came_while_events_were_lost_are_watched(tmp_path: Path) -> None:
-    """Where the system has lost the coming of a folder, what happens in it later is told all the same."""
+    """Folders created while events were lost are watched."""
 
     def forgetful(root: str, report: Report) -> Backend:
         return system_backend(
@@ -290,7 +290,7 @@ def test_folders_that_came_while_events_were_lost_are_watched(tmp_path: Path) ->
 def test_a_backend_takes_folders_while_it_reports(
     tmp_path: Path, backend: Callable[[str, Report], Backend]
 ) -> None:
-    """Whoever is told of a change may wait for another thread that has a folder watched: nobody waits for ever."""
+    """A callback may wait for a thread that adds a watch, without deadlock."""
     for name in ("root", "beside"):
         (tmp_path / name).mkdir()
     begun, added = Event(), Event()

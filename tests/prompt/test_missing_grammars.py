@@ -19,7 +19,7 @@ told = [start(Path.cwd(), *arguments) for arguments in json.loads(sys.argv[1])]
 print(json.dumps(told))
 """
 _RUBY = "class Parcel\n  def weigh\n    1 + 2 + 3 + 4\n  end\nend\n" * 3
-_SENTENCE = "as the grammar of ruby is not installed: pip install 'manual-slop[languages]'"
+_SENTENCE = "as the grammar of ruby is not installed: aggregate languages says how to install it"
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from simulation.loops import TOOLS, Loop, accounted, as_left, followed, of_searc
 from simulation.wire_cache import WireCache
 
 from aggregate import ClientSetupError, Usage, plan_for, plan_messages, to_anthropic
+from tests.fakes.wire_rules import check_marks, marks_in
 from tests.projects import project
 
 MODEL = "claude-sonnet-5"
@@ -164,6 +165,85 @@ def test_openais_own_breakpoints() -> None:
     older = plan_messages(CHAT, model="gpt-4o")
     assert older.arguments["messages"] == CHAT
     assert sorted(older.arguments) == ["messages", "prompt_cache_key"]
+
+
+def test_a_deferred_tool_is_never_marked() -> None:
+    """The provider refuses a breakpoint there; the last tool before it gets it (C-7)."""
+    tools: list[dict[str, Any]] = [
+        {**TOOLS[0], "name": f"t{number}", "description": TEXT[:9_000]} for number in range(3)
+    ]
+    tools[2] = {**tools[2], "defer_loading": True}
+    messages = [{"role": "user", "content": TEXT[:40_000]}]
+    for _ in range(3):
+        planned = plan_messages(messages, model=MODEL, tools=tools)
+        check_marks(planned.arguments)
+        messages += [{"role": "assistant", "content": "Yes."}, {"role": "user", "content": "Why?"}]
+    deferred = [{**tool, "defer_loading": True} for tool in tools]
+    check_marks(plan_messages(messages, model=MODEL, tools=deferred).arguments)
+
+
+MARK = {"cache_control": {"type": "ephemeral"}}
+SIZES = st.integers(5_000, 9_000)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_marks_at_any_depth_count(data: st.DataObject) -> None:
+    """In results, in tools and beside a text: never more than four are returned, the host's among them (C-7)."""
+
+    def marked(block: dict[str, Any]) -> dict[str, Any]:
+        return {**block, **MARK} if data.draw(st.booleans()) else block
+
+    tools = [marked({**TOOLS[0], "name": f"t{number}"}) for number in range(2)]
+    schema = {"type": "object", "properties": {"cache_control": {"type": "string"}}}
+    tools.append({"name": "t2", "description": "Cache.", "input_schema": schema})
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": [marked(text(TEXT[: data.draw(SIZES)]))]}
+    ]
+    earlier = None
+    for step in range(data.draw(st.integers(1, 3))):
+        use = {
+            "type": "tool_use",
+            "id": f"u{step}",
+            "name": "t0",
+            "input": {"cache_control": "no-store"},
+        }
+        inner = [marked(text(TEXT[: data.draw(SIZES)])) for _ in range(2)]
+        result = marked({"type": "tool_result", "tool_use_id": f"u{step}", "content": inner})
+        messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+        before = copy.deepcopy((tools, messages))
+        planned = plan_messages(messages, model=MODEL, tools=tools, earlier=earlier)
+        assert (tools, messages) == before
+        hosts, returned = (
+            list(marks_in({"tools": tools, "messages": messages})),
+            list(marks_in(planned.arguments)),
+        )
+        assert min(len(hosts), 4) <= len(returned) <= 4
+        check_marks(planned.arguments)
+        assert (
+            planned.arguments["tools"][2] == tools[2]
+            or "cache_control" in planned.arguments["tools"][2]
+        )
+        earlier = planned if data.draw(st.booleans()) else None
+        if data.draw(st.booleans()):
+            messages = copy.deepcopy(planned.arguments["messages"])
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": "x"},
+        {"type": "reasoning", "id": "r", "summary": []},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Why?"}]},
+        {"role": "assistant", "content": [{"type": "output_text", "text": "So."}]},
+    ],
+)
+def test_items_of_the_responses_api_are_refused(item: dict[str, Any]) -> None:
+    """With a sentence that names the item and the forms that are planned (C-7)."""
+    messages = [{"role": "user", "content": "Why?"}, item]
+    with pytest.raises(ClientSetupError, match="message 2 is an item of OpenAI's Responses API"):
+        plan_messages(messages, model="gpt-5.6")
 
 
 def test_what_is_expected_follows_from_the_last_plan() -> None:

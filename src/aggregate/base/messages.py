@@ -1,7 +1,13 @@
-"""Short messages: suggestions for mistyped names, and abbreviated texts."""
+"""Short messages: suggestions for mistyped names, abbreviated texts, and how to install what is missing."""
 
+import json
+import os
+import shlex
+import sys
 from collections.abc import Sequence
+from typing import Any, Final
 
+_PACKAGE: Final = "manual-slop"
 _MOST = 20  # names in a list
 
 _SIMILAR = 66.0  # percent: one of three letters differs
@@ -49,3 +55,49 @@ def shorten(text: str, most: int) -> str:
     tail = most // 3
     left_out = f"[... {len(text) - most:,} of {len(text):,} characters ...]"
     return f"{text[: most - tail]} {left_out} {text[len(text) - tail :]}"
+
+
+def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None = None) -> str:
+    """Return the shell command that adds an extra to this installation.
+
+    Args:
+        extra: Name of the extra.
+        prefix: Folder of the environment.
+        origin: Content of ``direct_url.json`` (PEP 610), by default this package's.
+    """
+    from importlib.util import find_spec  # a run without mistakes does without
+
+    source = json.loads((_origin() if origin is None else origin) or "{}")
+    editable = ["-e"] if source.get("dir_info", {}).get("editable") else []
+    requirement = _requirement(extra, source)
+    records = os.listdir(prefix)  # noqa: PTH208 - names alone
+    if "pipx_metadata.json" in records:
+        words = ["pipx", "install", "--force", *editable, requirement]
+    elif "uv-receipt.toml" in records:
+        words = ["uv", "tool", "install", "--force", *editable, requirement]
+    elif find_spec("pip") is None:
+        words = ["uv", "pip", "install", "--python", sys.executable, *editable, requirement]
+    else:
+        words = [sys.executable, "-m", "pip", "install", *editable, requirement]
+    return shlex.join(words)
+
+
+def _origin() -> str:
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        return distribution(_PACKAGE).read_text("direct_url.json") or ""
+    except (PackageNotFoundError, OSError, ValueError):
+        return ""
+
+
+def _requirement(extra: str, source: dict[str, Any]) -> str:
+    from urllib.parse import unquote, urlsplit
+
+    url = str(source.get("url", ""))
+    name = f"{_PACKAGE}[{extra}]"
+    if "dir_info" in source:
+        return f"{unquote(urlsplit(url).path)}[{extra}]"
+    if "vcs_info" in source:
+        return f"{name} @ {source['vcs_info']['vcs']}+{url}"
+    return f"{name} @ {url}" if url else name

@@ -12,13 +12,14 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import project_root, read_text
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError
+from aggregate.base.messages import install_command
 from aggregate.cli.asking import agree, open_asked_project
 from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
 
-_MOST_CAP = 100_000  # tokens of an answer that are more than any host takes
-_HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer may be
+_MOST_CAP = 100_000  # tokens of an answer: no host takes more
+_HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # environment variable: limit of Claude Code
 
 
 @click.group(invoke_without_command=True)
@@ -28,21 +29,21 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer
     type=click.IntRange(LEAST_CAP, _MOST_CAP),
     default=CAP,
     show_default=True,
-    help="Let an answer have at most this many tokens.",
+    help="Limit answers to this many tokens.",
 )
 @click.pass_context
 def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     """Serve the project to agents by the Model Context Protocol.
 
-    They are given prompts, files and what these define. Files outside of the project and files that look like secrets
-    are never read, secrets in others are replaced, and nothing is written.
+    Agents get prompts, files and definitions. Nothing is written, files outside the project and files that look like
+    secrets are never read, and secrets in others are replaced.
     """
     if context.invoked_subcommand:
         return
     if find_spec("mcp") is None:
-        raise ConfigError('aggregate mcp needs another package: pip install "manual-slop[mcp]"')
+        raise ConfigError(f"aggregate mcp needs another package: {install_command('mcp')}")
     cap = max_tokens
-    with suppress(ValueError):  # it is not set, or no number
+    with suppress(ValueError):  # not set, or not a number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
     open_asked_project(config, allow_outside=False, allow_secrets=False)
     from aggregate.mcp import serve_on_stdio
@@ -51,36 +52,49 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
 
 
 @mcp.command()
-@click.argument("host", type=click.Choice([*HOSTS]))
+@click.argument("name", metavar="HOST", type=click.Choice([*HOSTS]))
 @config_option
-@click.option("--remove", is_flag=True, help="Take the server out again.")
+@click.option("--remove", is_flag=True, help="Remove the server.")
+@click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
-def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
-    """Add the server to what HOST reads in the project's folder, after showing the change."""
-    from aggregate.prompt.sections import unified_diff  # which only this needs
+def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) -> None:
+    """Add the server to the configuration of HOST, after showing the change.
+
+    Claude Desktop and Windsurf have one configuration for all projects; the others read one in the project's folder.
+    """
+    from aggregate.prompt.sections import unified_diff  # seldom needed
 
     root = config.parent.absolute()
-    path = root / HOSTS[host].file
+    host = HOSTS[name]
+    path = host.path(root)
+    if host.is_users_own and not config.exists() and not remove:
+        raise ConfigError(
+            f"{name} starts servers outside of the project: write a configuration first, with aggregate init",
+            path=str(config),
+        )
     try:
         before = read_text(path) if path.exists() else ""
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
-    module = (sys.executable, "-m", "aggregate")  # where no program of that name is found
-    program = ("aggregate",) if find_program("aggregate") else module
-    after = with_server(before, HOSTS[host], () if remove else program)
+    module = (sys.executable, "-m", "aggregate")  # if the program is not on PATH
+    program = ("aggregate",) if find_program("aggregate") and not host.is_users_own else module
+    options = ("--config", str(config.absolute())) if host.is_users_own else ()
+    after = with_server(before, host, () if remove else program, arguments=("mcp", *options))
     if after == before:
-        say(f"{path} is as it should be: nothing is changed")
+        say(f"{path} needs no change")
         return
     say(str(path))
     write_rows(*unified_diff(before.splitlines(), after.splitlines()))
+    if dry_run:
+        return
     if not yes:
         agree("Write this?")
     if after:
-        replace_text(path, after, within=Path(project_root(root)))
+        replace_text(path, after, within=None if host.is_users_own else Path(project_root(root)))
     else:
         path.unlink()
         if path.parent != root:
-            with suppress(OSError):  # it holds something else
+            with suppress(OSError):  # not empty
                 path.parent.rmdir()
 
 
@@ -90,18 +104,17 @@ def install(host: str, config: Path, *, remove: bool, yes: bool) -> None:
     "--port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Listen at this port; by default at the last one of this project, or, as with 0, any that is free.",
+    help="Listen at this port; by default at the project's last one; 0: any free port.",
 )
-@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-open", is_flag=True, help="Print the address; open no browser.")
 def panel(config: Path, port: int | None, no_open: bool) -> None:
     """Compose the prompt by eye, on a page in the browser.
 
-    It edits the configuration and its presets, and shows what a run would write, as it changes. Nothing is written or
-    sent before you say so there. The address that is printed opens one browser, once: who opens it may edit and send.
-    Ctrl-C ends it.
+    Edit the configuration and its presets, and watch the prompt change. Nothing is written or sent before you confirm.
+    The printed address works once, in one browser, which may edit and send. Ctrl-C ends it.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise ConfigError('aggregate panel needs another package: pip install "manual-slop[panel]"')
+        raise ConfigError(f"aggregate panel needs another package: {install_command('panel')}")
     open_asked_project(config, allow_outside=None, allow_secrets=None)
     from aggregate.panel import serve_panel
 

@@ -4,18 +4,19 @@ An answer has at most a cap of tokens: as many whole lines as fit, and how to co
 short, since each request pays for them.
 """
 
+import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from aggregate.base.errors import ToolError
-from aggregate.base.request import Finish, Task
+from aggregate.base.request import Finish, Task, parse_number
 from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
@@ -108,7 +109,7 @@ class Connection:
 
 
 class Workspace:
-    """A project whose configuration and files are read anew for each request."""
+    """A project whose configuration and files are read again for each request."""
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
         self._config = config
@@ -198,6 +199,33 @@ class Arguments(BaseModel):
     """Arguments of a call; unknown ones are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_texts(cls, values: Any) -> Any:  # noqa: ANN401 - whatever a host sends
+        """Read lists and budgets that a host sends as texts."""
+        if not isinstance(values, Mapping):
+            return values
+        read = dict(values)
+        for name, value in values.items():
+            field = cls.model_fields.get(name)
+            if not isinstance(value, str) or field is None:
+                continue
+            if get_origin(field.annotation) is list:
+                read[name] = _as_list(value)
+            elif name == "budget":
+                read[name] = parse_number(value)
+        return read
+
+
+def _as_list(text: str) -> list[Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    if isinstance(value, list):
+        return value
+    return [value if isinstance(value, dict) else text] if text.strip() else []
 
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)

@@ -12,7 +12,13 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 from starlette.requests import cookie_parser
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -42,6 +48,24 @@ _OTHER_USER: Final = (
     "refused another user of this machine: start aggregate panel as the user of the browser"
 )
 _UNOPENED: Final = "open the address printed by aggregate panel: it changes with each start and works in one browser"
+
+_UNOPENED_PAGE: Final = f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>aggregate panel</title>
+<link rel="stylesheet" href="/static/panel.css">
+<main class="refused">
+<h1>This panel is open in another browser</h1>
+<p>You need to {_UNOPENED}. To go on here:</p>
+<ol>
+<li>Save in the other browser, then end the panel in its terminal with Ctrl-C.</li>
+<li>Start <code>aggregate panel --no-open</code> again.</li>
+<li>Open the address that it prints, with its token, in this browser.</li>
+</ol>
+</main>
+</html>
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +173,8 @@ class Guarded:
 def _refused(path: str, sentence: str, status: int) -> Response:
     if path.startswith("/api/"):
         return JSONResponse({"error": sentence}, status_code=status)
+    if sentence is _UNOPENED:
+        return HTMLResponse(_UNOPENED_PAGE, status_code=status)
     return PlainTextResponse(f"{sentence}\n", status_code=status)
 
 

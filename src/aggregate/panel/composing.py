@@ -202,7 +202,7 @@ class DiskState:
         self._changed: set[str] | None = None
         self._must_list = True
 
-    def look_anew(self, *, must_list: bool = True) -> None:
+    def check_all(self, *, must_list: bool = True) -> None:
         """Let the next prompt check all files, and perhaps list them."""
         self.number += 1
         self._changed = None
@@ -223,7 +223,7 @@ class DiskState:
     def take(self) -> tuple[set[str] | None, bool]:
         """Return and reset the changed files, None if unknown."""
         if not self.is_watched:  # any file may have changed
-            self.look_anew(must_list=False)
+            self.check_all(must_list=False)
         changes = self._changed, self._must_list
         self._changed, self._must_list = set(), False
         return changes

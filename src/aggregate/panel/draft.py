@@ -11,8 +11,15 @@ from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.redaction import Redaction
 from aggregate.base.request import Place, Task
-from aggregate.project.configuration import Project, changing, parse_toml, read_toml_text, validate
-from aggregate.project.presets import TABLE, ContextPreset, budget_in_force
+from aggregate.project.configuration import (
+    Project,
+    changing,
+    edited,
+    parse_toml,
+    read_toml_text,
+    validate,
+)
+from aggregate.project.presets import TABLE, ContextPreset, budget_in_force, set_preset
 from aggregate.prompt import (
     Request,
     open_project,
@@ -211,7 +218,5 @@ class ConfigDraft:
 
 
 def _with_preset(text: str, name: str, source: str) -> str:
-    document = tomlkit.parse(text)
-    presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
-    presets[name] = tomlkit.parse(source)[TABLE][name]
-    return tomlkit.dumps(document)
+    table = tomlkit.parse(source)[TABLE][name]
+    return edited(text, lambda document: set_preset(document, name, table))

@@ -12,10 +12,10 @@ from aggregate.base.request import parse_amount
 from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, append_all, exclude_pattern, remove_all
-from aggregate.project.configuration import MOST_BYTES, Project
+from aggregate.project.configuration import MOST_BYTES, Project, edited
 from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob
-from aggregate.project.presets import TABLE, preset_toml
+from aggregate.project.presets import TABLE, preset_toml, set_preset
 from aggregate.project.tables import BEADS_MODE, MaskName, ViewModeName
 from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 
@@ -38,13 +38,13 @@ class Surroundings:
 class Editor:
     """A draft during one edit."""
 
-    def __init__(self, draft: Draft, around: Surroundings, edit: Edit) -> None:
+    def __init__(self, draft: Draft, around: Surroundings, edit: Edit, document: Any) -> None:  # noqa: ANN401 - tomlkit's
         self.draft = draft
         self.around = around
         self.edit = edit
         self.project: Project = draft.project(around.config)
         self.preset = self.project.config.project.active_preset
-        self.document: Any = tomlkit.parse(draft.text)
+        self.document = document
 
     # --- values of the edit, which are not trusted
 
@@ -104,8 +104,7 @@ class Editor:
             return self.table("files")
         if self.preset not in self.document.get(TABLE, {}):
             source = tomlkit.parse(preset_toml(find_preset(self.project, self.preset)))[TABLE]
-            presets = self.document.setdefault(TABLE, tomlkit.table(is_super_table=True))
-            presets[self.preset] = source[self.preset]
+            set_preset(self.document, self.preset, source[self.preset])
         return self.document[TABLE][self.preset]
 
     @property
@@ -130,7 +129,7 @@ class Editor:
             del self.table("files")["exclude"]
 
     def finished(self) -> Draft:
-        return replace(self.draft, text=tomlkit.dumps(self.document))
+        return replace(self.draft, text=tomlkit.dumps(self.document.unwrap()))
 
 
 def _is_unicode(text: str) -> bool:
@@ -144,15 +143,26 @@ def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Dr
             raise ToolError(
                 f"unknown edit {str(edit.get('op'))[:40]!r}: reload the page, whose version differs"
             )
-        editor = Editor(draft, around, edit)
-        change(editor)
-        draft = editor.finished()
+        draft = _changed(draft, edit, around, change)
         draft.project(around.config)  # raises for an invalid configuration
     if len(draft.text.encode()) > MOST_BYTES:
         raise ToolError(
             f"the configuration would exceed the limit of {MOST_BYTES:,} bytes: use globs for folders"
         )
     return draft
+
+
+def _changed(
+    draft: Draft, edit: Edit, around: Surroundings, change: Callable[[Editor], None]
+) -> Draft:
+    editors: list[Editor] = []
+
+    def run(document: Any) -> None:  # noqa: ANN401 - tomlkit's
+        editors.append(Editor(draft, around, edit, document))
+        change(editors[-1])
+
+    text = edited(draft.text, run)
+    return replace(editors[-1].draft, text=text)
 
 
 def _set_views(editor: Editor) -> None:

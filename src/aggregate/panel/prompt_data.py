@@ -57,8 +57,18 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
         and segment.source
         and old_digests.get(segment.source, segment.digest) != segment.digest
     )
+    files = {segment.source for segment in new.segments if segment.source in old_digests}
+    if len(changed) > len(files) / 2:  # says little about one file
+        changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
-    return CacheMarks(breakpoints, kept_until, compare_prefixes(old, new).sentence, changed)
+    report = compare_prefixes(old, new)
+    sentence = _cache_sentence(report.kept, report.where)
+    return CacheMarks(breakpoints, kept_until, sentence, changed)
+
+
+def _cache_sentence(kept: int, where: str) -> str:
+    differs = f"; {where} differs" if where else ""
+    return f"The first {kept:,} tokens are as in the last prompt, so a provider's cache may hold them{differs}"
 
 
 def prompt_data(

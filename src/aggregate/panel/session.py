@@ -133,7 +133,7 @@ class Session:
     def reload(self) -> None:
         with self._lock:
             self.draft.reload()
-            self._disk.look_anew()
+            self._disk.check_all()
             self._draft_changed("config")
 
     def save(self) -> str:
@@ -280,7 +280,7 @@ class Session:
             self._follow_config()
         with self._lock:
             self._disk.is_watched = True
-            self._disk.look_anew()
+            self._disk.check_all()
         self._wanted.set()
 
     def unwatched(self) -> None:
@@ -297,15 +297,17 @@ class Session:
                 return
         if is_incomplete or not config.isdisjoint(changed):
             self._follow_config()
-        shown = [display_path(path, base) for path in changed]
+        display_paths = [display_path(path, base) for path in changed]
         with self._lock:
             if is_incomplete:
-                self._disk.look_anew()
+                self._disk.check_all()
             else:
-                self._disk.note(shown, self.view.listed, base)
+                self._disk.note(display_paths, self.view.listed, base)
             self.revision += 1
         self._wanted.set()
-        self._send_event("disk", shown if len(shown) <= _MOST_PATHS and not is_incomplete else [])
+        self._send_event(
+            "disk", display_paths if len(display_paths) <= _MOST_PATHS and not is_incomplete else []
+        )
 
     def _follow_config(self) -> None:
         with self._lock:
@@ -363,7 +365,7 @@ class Session:
                 error = f"composing failed, internal error: {fault!r}"
             if error:
                 with self._lock:
-                    self._disk.look_anew(must_list=must_list)
+                    self._disk.check_all(must_list=must_list)
                     self.view = replace(self.view, error=error, revision=revision)
         self._listed.set()
         self._send_event("composed")

@@ -12,8 +12,8 @@ from tomlkit.items import InlineTable, Table
 from aggregate.base.errors import PresetError
 from aggregate.base.files import FileItem
 from aggregate.base.messages import short_list
-from aggregate.project.configuration.edit import changing, open_document, write_document
-from aggregate.project.configuration.load import load_config, parse_toml, validate
+from aggregate.project.configuration.edit import change_document, changing
+from aggregate.project.configuration.load import load_config
 from aggregate.project.paths.globs import is_glob
 from aggregate.project.table import as_data
 from aggregate.project.tables import Config
@@ -82,13 +82,9 @@ class ContextPresetManager:
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
         with changing(path):
-            document = open_document(path)
-            presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
-            presets[preset.name] = _table(preset)
-            text = tomlkit.dumps(document)
-            # Raises before an invalid file is written.
-            validate(parse_toml(text, path), path=path, text=text)
-            write_document(path, document)
+            change_document(
+                path, lambda document: set_preset(document, preset.name, _table(preset))
+            )
 
     def delete_preset(self, name: str) -> None:
         """Delete a preset; an overridden global one applies again."""
@@ -97,24 +93,30 @@ class ContextPresetManager:
             raise self._unknown(name)
         path = self._path(scope)
         with changing(path):
-            document = open_document(path)
-            if name not in document.get(TABLE, {}):  # removed meanwhile
-                raise self._unknown(name)
-            del document[TABLE][name]
-            if not document[TABLE]:
-                del document[TABLE]
             is_shared = name in _stored(self.global_path)
-            if document.get("project", {}).get("active_preset") == name and not is_shared:
-                del document["project"]["active_preset"]
-            write_document(path, document)
+
+            def change(document: tomlkit.TOMLDocument) -> None:
+                presets = document.get(TABLE, {})
+                if name not in presets:  # removed meanwhile
+                    raise self._unknown(name)
+                del presets[name]
+                if not presets:
+                    del document[TABLE]
+                if document.get("project", {}).get("active_preset") == name and not is_shared:
+                    del document["project"]["active_preset"]
+
+            change_document(path, change)
 
     def apply_preset(self, name: str) -> ContextPreset:
         """Activate a preset instead of the project's files and screenshots."""
         preset = self.get(name)
         with changing(self.project_path):
-            document = open_document(self.project_path)
-            document.setdefault("project", tomlkit.table())["active_preset"] = name
-            write_document(self.project_path, document)
+            change_document(
+                self.project_path,
+                lambda document: document.setdefault("project", tomlkit.table()).update(
+                    active_preset=name
+                ),
+            )
         return preset
 
     def reload_context_presets(self) -> tuple[dict[str, ContextPreset], list[str]]:
@@ -203,6 +205,17 @@ def _entry(item: FileItem) -> str | InlineTable:
     table = tomlkit.inline_table()
     table.update(changed)
     return table
+
+
+def set_preset(document: Any, name: str, table: Table) -> None:  # noqa: ANN401 - tomlkit's
+    """Add or replace a preset, as an inline table among inline ones."""
+    presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
+    if isinstance(presets, InlineTable):
+        inline = tomlkit.inline_table()
+        inline.update(table.unwrap())
+        presets[name] = inline
+    else:
+        presets[name] = table
 
 
 def preset_toml(preset: ContextPreset) -> str:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, repeat
 from math import inf
+from operator import gt
 from typing import Final
 
 from aggregate.base.files import RenderedFile, ViewMode
@@ -249,13 +250,12 @@ class Candidates(OpenedCandidates):
             return Level.FOCUSED if opened.is_shortened else level
         if level is not Level.FULL:
             return Level.OUTLINE
-        signatures: set[int] = set()
-        for definition in self._analysis(number).definitions:
-            for first, last in opened.lines.find(signature_run(definition)):
-                signatures.update(range(first, last + 1))
-        signatures = opened.lines.whole(signatures)
-        bodies = (line for line, mark in enumerate(marks, 1) if mark and line not in signatures)
-        return Level.OUTLINE if next(bodies, None) is None else Level.FOCUSED
+        definitions = self._analysis(number).definitions
+        signatures = chain.from_iterable(
+            opened.lines.find(signature_run(definition)) for definition in definitions
+        )
+        has_body = any(map(gt, marks, opened.lines.whole(signatures)))
+        return Level.FOCUSED if has_body else Level.OUTLINE
 
     def _definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
         opened, mode = self._opened.get(number), self.by_number[number].mode

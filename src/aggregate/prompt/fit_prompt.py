@@ -64,24 +64,33 @@ def compose_within_budget(
 
 def fit_prompt(request: Request, files: Candidates) -> Composition:
     """Compose the prompt of ranked files within the request's budget."""
-    composition = _fitted_prompt(request, files)
+    try:
+        composition = _fitted_prompt(request, files)
+    except BudgetError as error:
+        if files.has_pins or not files.in_rank_order:
+            raise
+        smallest = _smallest_budget(request, files, error.smallest - 1)
+        if not smallest:
+            raise
+        reason = f"{error.reason}: allow --budget {smallest}, the smallest that shows a file"
+        raise BudgetError(reason, smallest=error.smallest, reason=error.reason) from None
     if _shows_a_file(composition) or not files.in_rank_order:
         return composition
-    return replace(composition, smallest=_smallest_budget(request, files))
+    low = request.budget.tokens if request.budget else 0
+    return replace(composition, smallest=_smallest_budget(request, files, low))
 
 
 def _shows_a_file(composition: Composition) -> bool:
     return any(choice.level not in _HIDDEN for choice in composition.choices)
 
 
-def _smallest_budget(request: Request, files: Candidates) -> int:
-    """Return the smallest budget that shows a file, ``0`` if none does."""
+def _smallest_budget(request: Request, files: Candidates, low: int) -> int:
+    """Return the smallest budget above ``low`` that shows a file, ``0`` if none does."""
 
     def shows(tokens: int) -> bool:
         budget = replace(request.budget or Budget(0), tokens=tokens)
         return _shows_a_file(_fitted_prompt(replace(request, budget=budget), files))
 
-    low = request.budget.tokens if request.budget else 0
     high = 2 * low
     for _ in range(_MOST_DOUBLINGS):
         if shows(high):

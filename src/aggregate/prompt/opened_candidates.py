@@ -102,6 +102,11 @@ class OpenedCandidates:
                 self.in_rank_order.append(new_candidate((number, file, mode, entry)))
         self.by_number = {candidate[0]: candidate for candidate in self.in_rank_order}
 
+    @property
+    def has_pins(self) -> bool:
+        """Whether the user named required lines or files."""
+        return bool(self._pinned)
+
     @cached_property
     def _pinned(self) -> Mapping[int, tuple[Run, ...]]:
         pins = self._pins.files

@@ -33,11 +33,12 @@ from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.host_requests import body_of, usage_of
-from aggregate.sending.models import CachePolicy, Usage
+from aggregate.sending.models import CacheLookup, CachePolicy, Usage
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
 _IMAGE_TOKENS: Final = 1_600  # of an image whose size is not looked at: what most count at most
+_OPAQUE: Final = frozenset({"input_schema", "parameters", "input", "arguments"})
 _UNMARKABLE: Final = frozenset({"thinking", "redacted_thinking", "tool_calls"})
 
 
@@ -51,7 +52,8 @@ class _Piece:
 
     @property
     def mark(self) -> Mapping[str, Any] | None:
-        return next((self.value[name] for name in _MARKS if self.value.get(name)), None)
+        holder = next(_marked(self.value), {})
+        return next((holder[name] for name in _MARKS if holder.get(name)), None)
 
     @property
     def bare(self) -> dict[str, Any]:
@@ -60,9 +62,10 @@ class _Piece:
     @property
     def is_markable(self) -> bool:
         kind = self.value.get("type")
-        # A tool in OpenAI's form carries none.
-        is_empty = kind == "text" and not self.value.get("text")
-        return kind not in _UNMARKABLE and not is_empty and "function" not in self.value
+        is_blank = kind == "text" and not str(self.value.get("text") or "").strip()
+        # Neither a tool in OpenAI's form nor one that is loaded later carries a breakpoint.
+        is_tool = "function" in self.value or self.value.get("defer_loading") is True
+        return not (kind in _UNMARKABLE or is_blank or is_tool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +113,12 @@ def plan_messages(
         at: When it is sent, in seconds since the epoch; by default now.
 
     Raises:
-        ClientSetupError: There is no message to plan.
+        ClientSetupError: There is no message to plan, or an item of OpenAI's Responses API.
     """
     name, now = provider or provider_of_model(model), time.time() if at is None else at
     policy = cache_policy(name, model)
     tools, system, messages = _plain(tools), _plain(system), _plain(messages)
+    _check_form(messages)
     pieces = list(_pieces(tools, system, messages))
     if not any(piece.place[0] == "messages" for piece in pieces):
         raise ClientSetupError("there is nothing to plan: the messages are empty")
@@ -125,6 +129,7 @@ def plan_messages(
     # The request that ``plan_for`` has planned is sent with these breakpoints instead.
     is_first = begun is not earlier and shared == len(digests)
     sent = None if is_first else begun
+    policy = _without_surplus((tools, system, messages), pieces, own, policy)
     outline = _outline(pieces, digests, tokens, own)
     before = _before(sent, outline, pieces, policy, now)
     layout = _layout(outline, pieces, policy, before)
@@ -169,6 +174,61 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a host hands over
     return dump(exclude_none=True) if callable(dump) else value
 
 
+def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse items of OpenAI's Responses API, which no provider's cache has breakpoints for."""
+    for number, message in enumerate(messages, start=1):
+        kinds = [str(part.get("type")) for part in _parts(message.get("content"))]
+        kind = next((kind for kind in kinds if kind.startswith(("input_", "output_"))), "")
+        if kind or "role" not in message:
+            raise ClientSetupError(
+                f"message {number} is an item of OpenAI's Responses API "
+                f"({kind or message.get('type', 'without a role')}): plan messages in the form of "
+                "Chat Completions or of Anthropic's Messages"
+            )
+
+
+def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
+    """Yield all mappings with a breakpoint, at any depth; a schema or arguments may have such a name."""
+    if isinstance(value, dict):
+        if any(value.get(name) for name in _MARKS):
+            yield value
+        value = [inner for name, inner in value.items() if name not in _OPAQUE]
+    for inner in value if isinstance(value, list) else ():
+        yield from _marked(inner)
+
+
+def _without_surplus(
+    parts: Sequence[Any], pieces: Sequence[_Piece], own: frozenset[int], policy: CachePolicy
+) -> CachePolicy:
+    """Take the first breakpoints of a host that has set too many; return the policy with what is left to set.
+
+    A host may set several within one piece, where each counts.
+    """
+    if policy.lookup is not CacheLookup.BREAKPOINTS:
+        return policy
+    planned = [pieces[place - 1].value for place in own]
+    holders = [
+        holder
+        for part in parts
+        for holder in _marked(part)
+        if not any(holder is value for value in planned)
+    ]
+    surplus = max(len(holders) - policy.max_breakpoints, 0)
+    for holder in holders[:surplus]:
+        for name in _MARKS:
+            holder.pop(name, None)
+    places = [place for place, piece in enumerate(pieces, start=1) if piece.mark]
+    within = len(holders) - surplus - len(set(places) - own)
+    return replace(policy, max_breakpoints=policy.max_breakpoints - within)
+
+
+def _unmarked(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return JSON without breakpoints: caches do not see them."""
+    if isinstance(value, Mapping):
+        return {name: _unmarked(inner) for name, inner in value.items() if name not in _MARKS}
+    return [_unmarked(inner) for inner in value] if isinstance(value, list) else value
+
+
 def _pieces(tools: Any, system: Any, messages: Any) -> Iterator[_Piece]:  # noqa: ANN401
     for number, tool in enumerate(tools or ()):
         yield _Piece(("tools", number, 0), tool)
@@ -195,7 +255,11 @@ def _measured(
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return the digests of pieces, and the tokens up to and with each; what was counted before is not anew."""
     digests = tuple(
-        digest(json.dumps([piece.place[0], piece.role, piece.bare], sort_keys=True, default=str))
+        digest(
+            json.dumps(
+                [piece.place[0], piece.role, _unmarked(piece.value)], sort_keys=True, default=str
+            )
+        )
         for piece in pieces
     )
     same = common_prefix(digests, earlier.plan.layout.digests) if earlier else 0

@@ -45,7 +45,7 @@ class LookedAt(NamedTuple):
 
 
 def look_again(
-    request: Request, asked: Client | str, *, index: Index, asks: bool = True
+    request: Request, asked: Client | str, *, base_url: str = "", index: Index, asks: bool = True
 ) -> LookedAt:
     """Show a model the sheet of a request's likeliest files, and return the request with what it picks.
 
@@ -57,7 +57,7 @@ def look_again(
     if task is None or request.budget is None or not task.text.strip():
         return LookedAt(request)
     try:
-        client = _client(asked) if isinstance(asked, str) else asked
+        client = _client(asked, base_url) if isinstance(asked, str) else asked
         # What leaves the machine has no secrets, whatever the prompt shows.
         clean = replace(request, redaction=replace(request.redaction, replaces=True))
         ranked = rank_files(clean, index=index)
@@ -83,10 +83,11 @@ def look_again(
     return LookedAt(replace(request, task=looked), (told,))
 
 
-def _client(name: str) -> Client:
+def _client(name: str, base_url: str) -> Client:
     """Return who is asked: a project, which may be a stranger's, has no say in where its files are sent."""
     provider, _, model = name.partition(":")
     named = ModelSelection(provider, model) if provider in NAMES else ModelSelection(model=name)
+    named = replace(named, base_url=base_url)
     return select_model(Project(Config(send=user_config().send), Path()), named)[0]
 
 

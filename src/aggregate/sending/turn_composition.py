@@ -29,6 +29,7 @@ from aggregate.prompt import (
     read_images,
     redact_text,
 )
+from aggregate.prompt.assemble import no_file_fits
 from aggregate.prompt.document import Image, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
@@ -337,6 +338,12 @@ class TurnComposer:
             record,
             compare_prefixes(earlier, prompt.fingerprint) if earlier.segments else None,
             None,
-            (*doubts(turn.composition.missing, turn.composition.guess), *turn.composition.warnings),
+            self._warnings(turn.composition),
             learned=self.learned,
         )
+
+    @staticmethod
+    def _warnings(composition: Composition) -> tuple[str, ...]:
+        smallest = [no_file_fits(composition.smallest)] if composition.smallest else []
+        unsure = doubts(composition.missing, composition.guess)
+        return (*smallest, *unsure, *composition.warnings)

@@ -51,14 +51,14 @@ def test_what_the_tools_give(
 
 
 MISTAKES = [
-    ("dateToUnixTimestamp", {"date": "the day after"}, "is no date"),
-    ("dateToUnixTimestamp", {"date": "February 30, 2025"}, "is no date"),
-    ("dateToUnixTimestamp", {"date": "999999999999"}, "is no date"),
-    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "Mars/Base"}, 'there is no time zone "Mars/Base"'),
-    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "../../etc/passwd"}, "there is no time zone"),
-    ("getDateRangeTimestamps", {"year": 2024, "month": 13}, "there is no such date"),
+    ("dateToUnixTimestamp", {"date": "the day after"}, "is not a date"),
+    ("dateToUnixTimestamp", {"date": "February 30, 2025"}, "is not a date"),
+    ("dateToUnixTimestamp", {"date": "999999999999"}, "is not a date"),
+    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "Mars/Base"}, 'unknown time zone "Mars/Base"'),
+    ("dateToUnixTimestamp", {"date": "2025-09-01", "timezone": "../../etc/passwd"}, "unknown time zone"),
+    ("getDateRangeTimestamps", {"year": 2024, "month": 13}, "no such date"),
     ("getDateRangeTimestamps", {"year": 2024, "day": 3}, "a day needs its month"),
-    ("getRelativeTimestamp", {"amount": 1, "unit": "parsecs"}, "there is no unit"),
+    ("getRelativeTimestamp", {"amount": 1, "unit": "parsecs"}, "unknown unit"),
     ("getRelativeTimestamp", {"amount": 10**9, "unit": "years"}, "lead out of the years"),
     ("getDateTimeHoursAgo", {"hours": 10**12}, "lead out of the years"),
 ]  # fmt: skip

@@ -461,16 +461,3 @@ def test_each_attempt_is_shown(tmp_path: Path) -> None:
 
 def replace_reply(reply: ScriptedReply, **fields: Any) -> ScriptedReply:
     return reply.model_copy(update=fields)
-
-
-def test_events_are_lines_of_a_file(tmp_path: Path) -> None:
-    """Programs that follow a run read one line of JSON for each change."""
-    run = scripts(tmp_path, [{"id": "one"}], {"one": edit("return 1", "return 10")})
-    result = run.run()
-    text = (result.report.parent / "events.jsonl").read_text()
-    lines = [json.loads(line) for line in text.splitlines()]
-    assert [(line["ticket"], line["state"]) for line in lines] == [
-        ("one", "started"),
-        ("one", "done"),
-    ]
-    assert lines[1]["attempts"] == 1

@@ -415,7 +415,7 @@ def test_the_version_is_fixed(engine: sa.Engine) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mysql://u:secret@h/d", r"mysql://... is no database that runs can use: give postgresql:// or a file"),
+        ("mysql://u:secret@h/d", r"mysql://... is not a database for runs: use postgresql:// or a file"),
         ("postgresql://u:secret@/d?host=/nowhere", r"u:\*\*\*@/d.*the database cannot be used \(.*\): check --database"),
     ],
 )  # fmt: skip

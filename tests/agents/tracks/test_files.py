@@ -162,10 +162,10 @@ def test_a_flood_of_failures_is_counted_in_the_report() -> None:
     report = report_text("A title", lines, {}, ["w" * 100_000])
     assert len(report) < 20_000
     assert "... and 180 more, 200 in all" in report
-    assert "stands whole in their own files" in report
+    assert "files of failed tickets" in report
     short = report_text("A title", [failed("t", "no key")], {})
     assert "```text\nt: no key\n```" in short
-    assert "own files" not in short
+    assert "files of failed tickets" not in short
 
 
 DAY = datetime(2026, 1, 31, tzinfo=UTC)

@@ -302,9 +302,7 @@ def test_a_limit_without_prices(tmp_path: Path) -> None:
     """A run whose costs are not known begins nothing further, and says so."""
     run = conducted(track_project(tmp_path, many(3)), max_cost=1)
     assert list(states(run).values()) == ["done", "not run", "not run"]
-    assert (
-        'the price of what "t0" asked is not known, so that max_cost cannot be kept' in run.report
-    )
+    assert 'the price of "t0" is not known, so that max_cost cannot be kept' in run.report
 
 
 def test_a_ticket_of_which_no_price_is_known() -> None:
@@ -313,7 +311,7 @@ def test_a_ticket_of_which_no_price_is_known() -> None:
     assignment = assigned(retries=5, max_cost=0.1)
     outcome = completed(worker, assignment)
     assert len(worker.given) == 1
-    unknown = "what it has cost is not known, so that max_cost cannot be kept"
+    unknown = "its cost is not known, so that max_cost cannot be kept"
     assert outcome.failure == f"the answer is empty; not asked again: {unknown}"
     away = Says(fails)
     completed(away, assignment)

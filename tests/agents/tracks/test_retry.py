@@ -80,7 +80,7 @@ def test_tickets_that_are_run_once_more(tmp_path: Path, url: str) -> None:
     report = result.report.read_text()
     assert "new b" in report
     assert "answer of a" in report
-    with pytest.raises(TrackError, match='there is no ticket "z" in this run'):
+    with pytest.raises(TrackError, match='no such ticket in this run: "z"'):
         run(project, worker, url, RunOptions(retry=("z",)))
 
 

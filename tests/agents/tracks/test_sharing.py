@@ -122,7 +122,7 @@ def test_a_large_focus_is_composed_for_itself(tmp_path: Path) -> None:
     assert given.tokens <= MOST
     assert all(module_about(topic).strip() in exceeding.text for topic in TOPICS)
     assert next(warning for warning in contexts.warnings if "huge" in warning).endswith(
-        "it is shown all the same, since nobody has set a budget"
+        "it is shown all the same, since no budget is set"
     )
 
 
@@ -156,7 +156,10 @@ def test_the_specification_and_the_focus_are_shown(tmp_path: Path) -> None:
         path = f"conductor/tracks/{TRACK}/spec.md"
         for each in given:
             assert f"### File {path}\n\n```markdown\n{spec}" in each.text
-            assert f'This is one ticket of the track "A demo"; `{path}` above says' in each.message
+            assert (
+                f'This is one ticket of the track "A demo"; `{path}` above states its purpose'
+                in each.message
+            )
         assert "In focus, shown in full above: `src/lantern_0.py`." in given[0].message
         assert given[0].message.endswith("\n\nSay what the upper part of the lantern does.")
 

@@ -1,1 +1,1 @@
-"""Tests of finding and replacing secrets."""
+"""Tests of redaction."""

@@ -1,4 +1,4 @@
-"""Files with made-up secrets in them, put together when a test runs: no scanner finds one in this source.
+"""Files with made-up secrets, assembled at run time: no scanner finds one in this source.
 
 ``PLANTED`` has the kinds that services document, one each, ``RARE`` those that nothing else here shows, and
 ``PROJECTS`` such files as people have. ``FRESH`` was written after the rules, which were then not made to fit; what it
@@ -32,7 +32,7 @@ _ALPHABETS = {
 
 @dataclass(frozen=True)
 class Sample:
-    """A file with one secret at each ``@@`` of its text, the same in each run."""
+    """A file with a secret at each ``@@`` of its text, the same in each run."""
 
     kind: str
     path: str

@@ -1,4 +1,4 @@
-"""Replacing secrets: what the text keeps, what a finding tells, and what each rule finds."""
+"""Replacing secrets: the text, the findings, and each rule."""
 
 import re
 import time
@@ -35,7 +35,7 @@ texts = st.lists(_pieces, max_size=14).map("".join)
 
 @given(texts)
 def test_lines_stay_lines(text: str) -> None:
-    """Each line of the text is a line of the redacted one with the same end, and one without a finding is unchanged."""
+    """Redacting keeps all line ends, and lines without a finding."""
     out = redact(text, ALL)
     before, after = text.split("\n"), out.text.split("\n")
     assert len(before) == len(after)
@@ -54,7 +54,7 @@ def test_never_longer_than_a_fifth_more(text: str) -> None:
 
 @given(texts)
 def test_once_is_enough(text: str) -> None:
-    """Redacting what was redacted finds nothing and changes nothing."""
+    """Redacting a redacted text changes nothing."""
     once = redact(text, ALL)
     twice = redact(once.text, ALL)
     assert (twice.text, twice.findings) == (once.text, ())
@@ -62,21 +62,21 @@ def test_once_is_enough(text: str) -> None:
 
 @given(texts, st.text("\n x=", max_size=20))
 def test_what_follows_changes_nothing_before(text: str, behind: str) -> None:
-    """A line that is added below leaves the lines above as they were, so that a cache's prefix holds."""
+    """An appended line does not change the lines above, so a cached prefix holds."""
     whole = f"{text}\n\n"
     assert redact(f"{whole}{behind}", ALL).text.startswith(redact(whole, ALL).text)
 
 
 @given(texts)
 def test_findings_are_in_order_and_in_the_text(text: str) -> None:
-    """Findings name lines that the text has, in order, by rules that exist."""
+    """Findings are sorted, with existing lines and rules."""
     lines = [finding.line for finding in redact(text, ALL).findings]
     assert lines == sorted(lines)
     assert all(1 <= line <= text.count("\n") + 1 for line in lines)
 
 
 def test_the_placeholder_names_the_rule() -> None:
-    """The secret alone is replaced; the finding has rule and line, and never the value."""
+    """Only the secret is replaced; the finding has rule and line, not the value."""
     out = redact(f'# a\n# b\nkey = "{KEY}"  # c\n', ALL)
     assert out.text == '# a\n# b\nkey = "[REDACTED:github-token]"  # c\n'
     (finding,) = out.findings
@@ -89,14 +89,14 @@ def test_the_placeholder_names_the_rule() -> None:
 
 
 def test_a_passwords_hash_is_not_told() -> None:
-    """The hash of what may be short could be found by trying, so the warning leaves it out."""
+    """The warning omits hashes of possibly short values: they could be guessed."""
     (finding,) = redact(f'{{"password": "{PASSWORD}"}}', ALL).findings
     assert finding.digest == ""
     assert "sha256" not in finding.sentence
 
 
 def test_short_secrets_in_short_texts() -> None:
-    """Where a placeholder would make the text too long it is shortened, and the secret is gone all the same."""
+    """A placeholder is shortened for a short text; the secret still goes."""
     for text in (f"pwd={PASSWORD}", f"pwd='{PASSWORD[:9]}7x'"):
         out = redact(text, ALL)
         assert PASSWORD[:9] not in out.text
@@ -105,14 +105,14 @@ def test_short_secrets_in_short_texts() -> None:
 
 
 def test_allowed_values_stay() -> None:
-    """A value whose hash is allowed stays wherever it is, others go."""
+    """Values with an allowed hash stay, others go."""
     text = f"a: {KEY}\nb: {KEY[:-1]}_\nc: {KEY[:-2]}xy\n"
     out = redact(text, Redaction(frozenset({digest_of(KEY)})))
     assert out.text == f"a: {KEY}\nb: {KEY[:-1]}_\nc: [REDACTED:github-token]\n"
 
 
 def test_allowed_lines_stay() -> None:
-    """A comment of any language lets the secrets of its own line stand, and of no other."""
+    """A comment in any language allows the secrets of its own line only."""
     comments = (
         "# aggregate: allow-secret",
         "// aggregate: allow-secret",
@@ -125,7 +125,7 @@ def test_allowed_lines_stay() -> None:
 
 @pytest.mark.parametrize("before", ["backup_", "A__", "_"])
 def test_a_token_behind_an_underscore(before: str) -> None:
-    """A name in front of a token does not hide it."""
+    """A name before a token does not hide it."""
     token = "ghp_" + "a1B2" * 9
     assert (
         redact(f"x = {before}{token}\n", Redaction()).text
@@ -145,7 +145,7 @@ def missed(samples: tuple[Sample, ...]) -> list[str]:
 
 
 def test_each_rule_finds_something() -> None:
-    """What services document is found by a rule of its own, and no rule finds nothing."""
+    """Each documented kind is found by its rule, and each rule finds something."""
     samples = (*PLANTED, *RARE, *PROJECTS, *FRESH)
     found = [{each.rule for each in redact(one.content, ALL).findings} for one in samples]
     assert set().union(*found) == {rule.id for rule in RULES} | {PRIVATE_KEY}
@@ -154,7 +154,7 @@ def test_each_rule_finds_something() -> None:
 
 
 def test_a_hint_is_all_that_follows_a_part_of_its_pattern() -> None:
-    """So that a text with a match has one of the hint too: the cut is in no group, and beside no alternative."""
+    """A text with a match has a hint: the cut is outside groups and alternatives."""
     cut = [rule for rule in RULES if rule.hint != rule.pattern]
     assert cut
     for rule in cut:
@@ -167,7 +167,7 @@ def test_a_hint_is_all_that_follows_a_part_of_its_pattern() -> None:
 
 
 def test_ids_are_names() -> None:
-    """No two rules share an id, and no placeholder is taken for a secret in whatever place it stands."""
+    """Ids are unique, and no placeholder counts as a secret."""
     assert len({rule.id for rule in RULES}) == len(RULES)
     for rule in RULES:
         placeholder = f"[REDACTED:{rule.id}]"
@@ -181,14 +181,14 @@ def test_ids_are_names() -> None:
 
 
 def test_planted_secrets_are_found() -> None:
-    """Of 53 kinds that services document none is missed."""
+    """All of 53 documented kinds are found."""
     assert len(PLANTED) >= 53
     assert missed(PLANTED) == []
 
 
 @pytest.mark.parametrize("samples", [PROJECTS, FRESH], ids=["projects", "fresh"])
 def test_secrets_are_found_as_they_stand_in_projects(samples: tuple[Sample, ...]) -> None:
-    """At least nine of ten are found in the files where people leave them."""
+    """At least nine of ten are found in typical files."""
     assert len(missed(samples)) <= 0.1 * len(samples), missed(samples)
 
 
@@ -202,7 +202,7 @@ def test_secrets_are_found_as_they_stand_in_projects(samples: tuple[Sample, ...]
     ],
 )
 def test_places_where_a_secret_stands(line: str, value: str) -> None:
-    """A value of any signs in a line of its own, in a notebook, as bytes of Go, and a token as a user's name."""
+    """Values are found on their own line, in notebooks, as bytes of Go, and as user names."""
     before, _, behind = line.partition("@@")
     text = redact(before + value + behind, ALL).text
     assert (text.startswith(f"{before}[REDACTED"), text.endswith(behind)) == (True, True)
@@ -231,12 +231,12 @@ def test_places_where_a_secret_stands(line: str, value: str) -> None:
     ],
 )
 def test_what_is_no_secret_stays(line: str) -> None:
-    """Placeholders, variables, code, hashes and names are left as they are."""
+    """Placeholders, variables, code, hashes and names stay."""
     assert redact(line, ALL).findings == ()
 
 
 def test_this_package_has_no_secrets() -> None:
-    """The rules find nothing in their own table, nor in the tests of it."""
+    """The rules find nothing in their own source or tests."""
     places = [Path("src/aggregate/base/redaction"), Path("tests/base/redaction")]
     files = [path for place in places for path in sorted(place.glob("*.py"))]
     found = {path.name: redact(path.read_text(encoding="utf-8"), ALL).findings for path in files}
@@ -245,7 +245,7 @@ def test_this_package_has_no_secrets() -> None:
 
 
 def _hostile() -> dict[str, str]:
-    """Return texts that make searches that go back, or that look at a line for each match, take for ever."""
+    """Return texts that make backtracking or quadratic searches extremely slow."""
     size = 200_000
     texts = {one.kind: one.content for one in (*PLANTED, *RARE)}
     half = {f"half of {name}": text[: len(text) // 2] for name, text in texts.items()}
@@ -262,7 +262,7 @@ def _hostile() -> dict[str, str]:
 
 
 def test_time_grows_with_the_text_alone() -> None:
-    """200 KB of what keywords and markers begin take seconds in all."""
+    """200 KB of keywords and markers take seconds in all."""
     texts = _hostile()
     redact("", ALL)
     begun = time.process_time()
@@ -274,7 +274,7 @@ def test_time_grows_with_the_text_alone() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(_hostile()))
 def test_no_pattern_is_slow_on_any_text(name: str) -> None:
-    """Ten times the text takes about ten times as long, whatever it is made of."""
+    """Ten times the text takes about ten times as long."""
     text = _hostile()[name]
     begun = time.process_time()
     redact(text * 5, ALL)
@@ -283,7 +283,7 @@ def test_no_pattern_is_slow_on_any_text(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["", "RSA", "EC", "OPENSSH", "ENCRYPTED", "DSA"])
 def test_private_keys_lose_their_lines_content(kind: str) -> None:
-    """A key's first line has the placeholder, the others stars; its markers and the number of lines stay."""
+    """A key's first line becomes the placeholder, the others stars; its markers stay."""
     key = pem(kind, "x", lines=3)
     out = redact(f"a\n{key}b\n", ALL)
     begin, *_, end = key.strip().split("\n")
@@ -293,7 +293,7 @@ def test_private_keys_lose_their_lines_content(kind: str) -> None:
 
 
 def test_private_keys_in_code_and_json() -> None:
-    """Quotes, comment signs and escapes around a key's lines stay, so that the code around it is parsed as before."""
+    """Quotes, comment signs and escapes around a key's lines stay, so the code still parses."""
     key = pem("RSA", "y", lines=2)
     begin, first, second, last, end = key.strip().split("\n")
     quoted = "\n".join(f'    "{line}\\n"' for line in (begin, first, second, last, end))
@@ -308,7 +308,7 @@ def test_private_keys_in_code_and_json() -> None:
 
 
 def test_a_private_key_without_an_end() -> None:
-    """A key that was cut off loses its lines up to the first one that is none."""
+    """A truncated key loses its lines up to the first other one."""
     lines = pem("EC", "z", lines=3).split("\n")[:4]
     assert redact("\n".join([*lines, "and so on", "", "x = 1"]), ALL).text.split("\n")[1:] == [
         "[REDACTED:private-key]", "***", "***", "and so on", "", "x = 1",
@@ -317,7 +317,7 @@ def test_a_private_key_without_an_end() -> None:
 
 @pytest.mark.parametrize("ended", [True, False])
 def test_private_keys_of_putty(ended: bool) -> None:
-    """The private lines go, also of a file that was cut off; the public ones, names and checksums stay."""
+    """Private lines go, even in a truncated file; public ones, names and checksums stay."""
     base64 = pem("", "p", lines=3).split("\n")[1:5]
     head = "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPublic-Lines: 2\n"
     public = "\n".join(pem("", "q", lines=2).split("\n")[1:3])

@@ -1,4 +1,4 @@
-"""Texts of issues without forms, hidden comments, bots' lines and trailers (rule T-7)."""
+"""Texts of issues, without forms, hidden comments, bot lines and trailers (rule T-7)."""
 
 import pytest
 
@@ -49,7 +49,7 @@ SHOWN = """\
 
 
 def test_a_form_leaves_only_what_its_user_wrote() -> None:
-    """Hidden comments, ticked declarations and empty sections go; code and the user's own list stay (rule T-7)."""
+    """Hidden comments, ticked declarations and empty sections go; code and lists stay (rule T-7)."""
     assert clean_issue(FORM) == SHOWN
 
 
@@ -65,7 +65,7 @@ def test_a_form_leaves_only_what_its_user_wrote() -> None:
     ],
 )
 def test_trailers_and_footers_of_programs_go(footer: str) -> None:
-    """What follows the author's words and was added by a program is left out (rule T-7)."""
+    """Lines added by programs after the author's text are removed (rule T-7)."""
     assert (
         clean_issue(f"Fix the slash\n\nIt is doubled.\n\n{footer}\n")
         == "Fix the slash\n\nIt is doubled."
@@ -83,12 +83,12 @@ def test_trailers_and_footers_of_programs_go(footer: str) -> None:
     ],
 )
 def test_words_that_are_all_there_is_stay(words: str) -> None:
-    """A task is never emptied: a heading, a trailer or a box alone is the task (rule T-7)."""
+    """A task is never emptied: a lone heading, trailer or box stays (rule T-7)."""
     assert clean_issue(words) == words
 
 
 def test_a_long_first_line_is_cut_between_words() -> None:
-    """The line for the top of a prompt ends behind a whole word, and a heading's marks are left out (rule T-7)."""
+    """The title ends after a whole word, without heading marks (rule T-7)."""
     assert (
         first_line("### Fix the trailing slash in routes\n\nMore.", 200)
         == "Fix the trailing slash in routes"

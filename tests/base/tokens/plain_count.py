@@ -1,4 +1,4 @@
-"""The reference that counts are compared with: tiktoken's public class with the rule as it was published."""
+"""Reference counts: tiktoken's public class with the published pattern."""
 
 import struct
 from base64 import b64encode
@@ -22,7 +22,7 @@ _RULE = "|".join(
 
 @cache
 def ranks() -> dict[bytes, int]:
-    """Return the ranks of the bundled vocabulary in the order of its file, read in another way than ours."""
+    """Return the ranks of the bundled vocabulary, read independently of our code."""
     data = files("aggregate.base.tokens").joinpath("o200k_base.ranks").read_bytes()
     before_tokens = int.from_bytes(data[:4], "little")
     numbers = [number for (number,) in struct.iter_unpack("<I", data[:before_tokens])]
@@ -32,7 +32,7 @@ def ranks() -> dict[bytes, int]:
 
 
 def published_text() -> bytes:
-    """Return the file that the vocabulary's authors publish, made again of the bundled one."""
+    """Return the published vocabulary file, rebuilt from the bundled one."""
     in_order = sorted(ranks().items(), key=lambda pair: pair[1])
     return b"".join(b"%s %d\n" % (b64encode(token), rank) for token, rank in in_order)
 

@@ -1,4 +1,4 @@
-"""A few texts are counted without the tokenizer, exactly as by it."""
+"""Counting a few texts exactly without the tokenizer."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ LETTERS = "aAbBsStTrevmlLdD'019 \n\r\t\x0b\x1c\x85\xa0/_-.,(){}éÉßſİıǅʰ\
 @settings(max_examples=100)
 @given(texts=st.lists(st.text(LETTERS, max_size=60) | st.text(max_size=20), max_size=4))
 def test_as_the_tokenizer_counts(texts: list[str]) -> None:
-    """Each text has the tokens that tiktoken finds, whatever scripts it mixes; half a pair of surrogates is left to it."""
+    """Counts equal tiktoken's for any scripts; lone surrogates are left to it."""
     counts = count_few(texts)
     assert counts is None or counts == [plain_count(text) for text in texts]
     assert counts is not None or not "".join(texts).isascii()
@@ -25,7 +25,7 @@ def test_as_the_tokenizer_counts(texts: list[str]) -> None:
 
 @pytest.mark.slow
 def test_every_kind_of_character() -> None:
-    """A character counts as by tiktoken between letters, signs, spaces and digits: all at the borders of a kind, and more."""
+    """Characters at the borders of all kinds count as in tiktoken, in any context."""
     places = ["a{}b", "A{}B", " {} ", "\n{}\n", "1{}2", "!{}?", "{}'s", "x'{}", "X{}\n\n"]
     kinds = [unicodedata.category(chr(number)) for number in range(0x110000)]
     numbers = [
@@ -43,7 +43,7 @@ def test_every_kind_of_character() -> None:
 
 
 def test_no_tokenizer_is_loaded() -> None:
-    """A new process counts a few texts without a library, and loads one for many, with the same sums."""
+    """A few texts load no library, many load one, with equal sums."""
     script = """
         import sys
         from aggregate import count

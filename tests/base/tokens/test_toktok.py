@@ -1,4 +1,4 @@
-"""Counts by the optional fast library equal tiktoken's, or are left to tiktoken."""
+"""Counts by the optional fast library: equal to tiktoken's, or left to it."""
 
 import json
 import subprocess
@@ -31,14 +31,14 @@ pytest.importorskip("toktok", reason="the extra [fast] is not installed")
 
 
 def assert_equal_counts(texts: list[str]) -> int:
-    """Compare the texts that pass the guard; return how many did not."""
+    """Compare texts accepted by the guard; return the number of others."""
     exact = [text for text in texts if counts_exactly(text)]
     assert count_exact(exact) == [plain_count(text) for text in exact]
     return len(texts) - len(exact)
 
 
 def test_borders_of_the_guard() -> None:
-    """The characters around each guarded one count exactly in every context; the guarded ones are refused."""
+    """Neighbours of guarded characters count exactly; guarded ones are refused."""
     numbers = [number for number in range(0x80, 0x110000) if not counts_exactly(chr(number))]
     letters = [number for number in numbers if not 0xD800 <= number <= 0xDFFF]
     assert len(letters) == 4_699
@@ -57,7 +57,7 @@ def test_borders_of_the_guard() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_every_character(context: str) -> None:
-    """Each code point in this context counts as tiktoken counts it, or does not pass the guard."""
+    """Each code point counts as in tiktoken, or is refused by the guard."""
     numbers = [number for number in range(0x110000) if not 0xD800 <= number <= 0xDFFF]
     assert assert_equal_counts([context.format(chr(number)) for number in numbers]) == 4_699
 
@@ -65,7 +65,7 @@ def test_every_character(context: str) -> None:
 @settings(max_examples=300)
 @given(texts=st.lists(st.text(LETTERS, max_size=60) | st.text(max_size=20), max_size=6))
 def test_any_text_counts_exactly(texts: list[str]) -> None:
-    """Texts that pass the guard and texts that do not are counted together, in order."""
+    """Accepted and refused texts are counted together, in order."""
     replaced = [
         text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts
     ]
@@ -74,7 +74,7 @@ def test_any_text_counts_exactly(texts: list[str]) -> None:
 
 
 def test_characters_that_python_lacks() -> None:
-    """A text of new and of undefined characters is counted exactly without tiktoken."""
+    """New and unassigned characters are counted exactly without tiktoken."""
     numbers = [
         number
         for number in range(0x300, 0x1F000)
@@ -103,7 +103,7 @@ def test_characters_that_python_lacks() -> None:
     "text", [*SCRIPTS, "<|endoftext|> and <|im_start|>", "'\u017f", "x'\u017fy"]
 )
 def test_scripts_and_special_tokens(text: str) -> None:
-    """Scripts mix with code; a special token is plain text; a contraction with a long s is left to tiktoken."""
+    """Scripts mix with code, special tokens are plain text; contractions with a long s go to tiktoken."""
     texts = [text, f"def f():  # {text}\n    return '{text}'\n" * 50, text.upper()]
     assert count_batch(texts) == [len(encoding().encode_ordinary(part)) for part in texts]
     assert counts_exactly(text) == ("'\u017f" not in text)
@@ -114,7 +114,7 @@ def test_scripts_and_special_tokens(text: str) -> None:
     [("", True), ("__version__ = '0.3.1'\ndef batch_count(*_): raise SystemExit(1)\n", False)],
 )
 def test_another_version_is_not_used(tmp_path: Path, library: str, *, is_used: bool) -> None:
-    """Only the version whose guard is tested counts; without it tiktoken does, with the same sums."""
+    """Only the tested version is used, else tiktoken, with equal sums."""
     if library:
         (tmp_path / "toktok.py").write_text(library, encoding="utf-8")
     script = f"""

@@ -26,14 +26,14 @@ for name in ("", os.devnull, "cut", "other"):
 
 
 def test_the_bundled_ranks_are_those_that_are_published() -> None:
-    """All tokens of the published file are there with their ranks, sorted by their bytes, and nothing else."""
+    """The bundled file has exactly the published tokens and ranks, sorted by bytes."""
     assert hashlib.sha256(published_text()).hexdigest() == PUBLISHED
     assert [*ranks()] == sorted(ranks())
     assert len(WHOLE) == sum(map(len, ranks())) + 4 * (2 * len(ranks()) + 1)
 
 
 def test_the_file_is_built_again_byte_by_byte(tmp_path: Path) -> None:
-    """The script makes the bundled file of the published one, and refuses another."""
+    """The script builds the bundled file from the published one, and refuses others."""
     (tmp_path / ".ci").mkdir()
     (tmp_path / FILE).parent.mkdir(parents=True)
     script = shutil.copy(ROOT / ".ci" / "vocabulary", tmp_path / ".ci")
@@ -47,7 +47,7 @@ def test_the_file_is_built_again_byte_by_byte(tmp_path: Path) -> None:
 
 
 def test_a_damaged_vocabulary_is_one_sentence(tmp_path: Path) -> None:
-    """A file that is missing, cut or another one is told with the remedy, and nothing is counted by it."""
+    """A missing, truncated or other file is an error with a remedy, and no count."""
     without_page = shutil.ignore_patterns("static", "__pycache__", FILE.name)
     shutil.copytree(ROOT / "src" / "aggregate", tmp_path / "aggregate", ignore=without_page)
     for name, data in (("cut", WHOLE[:-1]), ("other", WHOLE[:-1] + b"\0")):

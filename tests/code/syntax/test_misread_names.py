@@ -1,5 +1,7 @@
 """Constructs that a grammar misreads, and members that are declared without a body."""
 
+import re
+
 import pytest
 
 from tests.viewing import outline_of, skeleton_of
@@ -123,3 +125,31 @@ def test_constants_that_calls_make_of_functions() -> None:
         "1-1  const a = debounce((e: Event) =>\n2-2  export const B = memo(forwardRef((p) =>\n"
         "3-3  const c =\n3-3    load()\n4-4  export const d =\n4-4    save()\n"
     )
+
+
+CALLS = """\
+export const Card = React.memo(forwardRef((p: P, ref) => { const a = 1; return a; }));
+const onScroll = debounce((e: Event) => { const a = 1; go(a); }, 300);
+export const userSlice = createSlice({ name: 'u', reducers: { add(state) { state.n = 1; go(); } } });
+export const appRouter = router({ get: open.query(({ input }) => { const a = 1; return a; }) });
+export const handler = middy(async (event) => { const a = 1; return a; }).use(json());
+export const useBear = create<Bear>()(devtools(persist((set) => ({ n: 0 }), { name: 'b' })));
+const Button = styled.button`color: red`;
+export const load = (async () => { await x(); return 1; }) satisfies Load;
+class Counter { total = $derived.by(() => { const a = 1; return a; }); }
+const fs = require('fs');
+export default defineConfig({ plugins: [a()] });
+"""
+
+
+def test_constants_that_calls_make() -> None:
+    """A file's constant that calls make of functions or objects is listed, with its members below it (M-34)."""
+    rows = outline_of("a.ts", CALLS)
+    names = re.findall(r"(?:const|class|default) (\w+)", rows)
+    assert names == [
+        *("Card", "onScroll", "userSlice", "appRouter", "handler", "useBear", "Button", "load"),
+        *("Counter", "defineConfig"),
+    ]
+    assert "    reducers\n" in rows
+    assert "  get: open.query" in rows
+    assert "  total = $derived.by" in rows

@@ -1,4 +1,4 @@
-"""A real Chromium for the page: Debian's, never one that is downloaded."""
+"""Chromium from Debian, never a downloaded one."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,7 +32,7 @@ ROWS = "#tree .rows .row"
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """Start the browser once; a launch without a folder gets a new one of its own."""
+    """Start the browser once; each launch without a folder gets a new one."""
     if not CHROMIUM.exists():
         pytest.skip("needs Debian's chromium")
     with sync_playwright() as playwright:
@@ -43,7 +43,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """Return an empty page; whatever it complains of on its console fails the test.
+    """Return an empty page; any output on its console fails the test.
 
     What a module calls ``EXPECTED_COMPLAINTS`` may be complained of too.
     """
@@ -69,7 +69,7 @@ def page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 @pytest.fixture
 def opened(page: Page) -> Callable[[FakePanel], Page]:
-    """Open the page on a fake server and wait until it shows the files and the prompt."""
+    """Open the page on a fake server, and wait for files and prompt."""
 
     def open_page(panel: FakePanel) -> Page:
         panel.serve(page)

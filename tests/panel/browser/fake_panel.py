@@ -1,4 +1,4 @@
-"""A server of the panel's protocol that keeps its project in memory and answers inside the browser's own requests."""
+"""A fake server of the panel's protocol, within the browser's own requests."""
 
 import json
 from copy import deepcopy
@@ -31,7 +31,7 @@ SOURCE = [
 
 
 class FakePanel:
-    """A project of some files, the edits that the page asked for, and a prompt of any length.
+    """A project in memory, the edits received, and a prompt of any length.
 
     Attributes:
         files: Rows of the tree by path.
@@ -56,15 +56,15 @@ class FakePanel:
         self.requests: list[str] = []
 
     def serve(self, page: Page) -> None:
-        """Answer all that a page asks; what goes elsewhere is refused and remembered in ``requests``."""
+        """Answer the page's requests; others are refused and listed in ``requests``."""
         page.route("**/*", self._answer)
 
     def bodies(self, route: str) -> list[Any]:
-        """Return what was posted to a route, oldest first."""
+        """Return the bodies posted to a route, oldest first."""
         return [body for name, body in self.posts if name == route]
 
     def changed_on_disk(self) -> None:
-        """Count one more revision, as a change of the disk does; the page learns of it when it connects again."""
+        """Count a new revision; the page learns of it when it reconnects."""
         self.state["revision"] += 1
         self.state["composed"] = self.state["revision"]
         self.prompt["revision"] = self.state["revision"]
@@ -249,7 +249,7 @@ def _prompt(paths: list[str], lines: int) -> dict[str, Any]:
 def stale_slice(
     start: int, end: int, text: str, why: str, candidate: dict[str, int] | None = None
 ) -> dict[str, Any]:
-    """Return a slice that was not found again, with a label and a remark."""
+    """Return a stale slice with a label and a comment."""
     place = {"id": 0, "start": start, "end": end, "candidate": candidate}
     return {**place, "tag": text, "comment": text, "state": "stale", "why": why}
 

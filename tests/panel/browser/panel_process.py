@@ -1,4 +1,4 @@
-"""``aggregate panel`` as a user starts it."""
+"""``aggregate panel`` in its own process."""
 
 import os
 import re
@@ -14,7 +14,7 @@ STARTING = 30  # seconds for the server to print its address, on a busy machine
 
 
 class Server:
-    """``aggregate panel`` in a process of its own, on a port that stays the same when it is started again."""
+    """A process of ``aggregate panel``, with the same port after a restart."""
 
     def __init__(self, root: Path, environment: Mapping[str, str] | None = None) -> None:
         self.root = root
@@ -25,7 +25,7 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        """Start it and read the address from what it prints."""
+        """Start the process, and read the address from its output."""
         command = [
             sys.executable,
             "-m",
@@ -55,7 +55,7 @@ class Server:
         raise AssertionError(f"no address: {seen}")
 
     def stop(self) -> int:
-        """End it as Ctrl-C does; return its exit code."""
+        """Stop the process with Ctrl-C; return its exit code."""
         self.process.send_signal(signal.SIGINT)
         code = self.process.wait(STARTING)
         assert self.process.stdout is not None

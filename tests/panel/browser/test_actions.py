@@ -1,4 +1,4 @@
-"""The top of the page: task, budget, models, and what writes, copies or sends."""
+"""The page's header: task, budget, models, and actions."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ def test_nothing_is_written_by_looking(opened: Opened, shop: FakePanel) -> None:
 
 @pytest.mark.parametrize("target", ["#tree .rows .row:nth-child(2)", "#seeds"])
 def test_the_first_click_behind_a_task_counts(opened: Opened, shop: FakePanel, target: str) -> None:
-    """What is under the pointer is neither moved by the field that is left nor drawn anew before the button is let go."""
+    """Leaving a field neither moves nor redraws a pressed button."""
     page = opened(shop)
     page.locator("#task").click()
     page.keyboard.type("why is the till empty")
@@ -45,8 +45,10 @@ def test_the_first_click_behind_a_task_counts(opened: Opened, shop: FakePanel, t
     page.mouse.up()
 
     opens = "#file-title" if target.startswith("#tree") else "dialog"
-    expect(page.locator(opens)).to_contain_text("till.py" if opens == "#file-title" else "Seeds")
-    expect(page.locator("#revision")).to_have_text("revision 2")
+    expect(page.locator(opens)).to_contain_text(
+        "till.py" if opens == "#file-title" else "Start from"
+    )
+    expect(page.locator("#revision")).to_have_attribute("data-revision", "2")
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_the_first_click_behind_a_task_counts(opened: Opened, shop: FakePanel, t
 def test_a_key_does_what_its_button_does(
     opened: Opened, shop: FakePanel, key: str, route: str, said: str
 ) -> None:
-    """Each action has a key, and the status line says what happened."""
+    """Each action has a key, and reports in the status line."""
     page = opened(shop)
     page.locator("#tree").focus()
 
@@ -72,7 +74,7 @@ def test_a_key_does_what_its_button_does(
 
 
 def test_a_conflict_is_said_and_offers_the_file(opened: Opened, shop: FakePanel) -> None:
-    """A file that somebody else changed is not overwritten: the server's sentence, and one way on."""
+    """A file changed by somebody else is not overwritten, and can be reloaded."""
     shop.state["dirty"] = True
     shop.refusals["save"] = "manual_slop.toml was changed meanwhile: files[2] differs."
     page = opened(shop)
@@ -87,7 +89,7 @@ def test_a_conflict_is_said_and_offers_the_file(opened: Opened, shop: FakePanel)
 
 
 def test_copy_puts_the_whole_prompt_on_the_clipboard(opened: Opened, shop: FakePanel) -> None:
-    """The text is the server's, not what the page happens to show."""
+    """The text comes from the server, not from the page."""
     page = opened(shop)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
 
@@ -100,7 +102,7 @@ def test_copy_puts_the_whole_prompt_on_the_clipboard(opened: Opened, shop: FakeP
 def test_sending_shows_plan_and_cost_before_anything_goes_out(
     opened: Opened, shop: FakePanel
 ) -> None:
-    """Only the second button sends, what was planned and nothing else; the answer streams in as text."""
+    """Only the second button sends the plan; the answer is streamed as text."""
     page = opened(shop)
     page.get_by_role("button", name="Send…").click()
     page.get_by_label("Question").fill("Who?")
@@ -134,21 +136,21 @@ def test_presets_are_applied_and_saved(opened: Opened, shop: FakePanel) -> None:
 
 
 def test_the_slider_fits_again_and_counts_when_released(opened: Opened, shop: FakePanel) -> None:
-    """Keys move it too; its last call is released, and the right end is no limit."""
+    """Keys move the slider too; only its release is an edit, and the right end is no limit."""
     page = opened(shop)
     page.get_by_label("Budget slider").focus()
 
     page.keyboard.press("Home")
 
     expect(page.locator("#budget")).to_have_value("1k")
-    expect(page.locator("#revision")).to_have_text("revision 3")
+    expect(page.locator("#revision")).to_have_attribute("data-revision", "3")
     assert shop.bodies("fit")[-1] == {"budget": 1000, "released": True, "since": 2}
     page.keyboard.press("End")
     expect(page.locator("#budget")).to_have_value("")
 
 
 def test_a_task_is_set_by_enter(opened: Opened, shop: FakePanel) -> None:
-    """Shift and Enter make a line, Enter alone sets the task."""
+    """Shift and Enter add a line, Enter alone sets the task."""
     page = opened(shop)
     page.keyboard.press("Alt+t")
     page.keyboard.type("why is the till empty")
@@ -172,7 +174,7 @@ def test_models_show_the_part_of_their_window_and_the_price(
 
 
 def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePanel) -> None:
-    """Each has its box; a screenshot its picture."""
+    """Each has a checkbox, and a screenshot its image."""
     page = opened(shop)
     page.get_by_role("tab", name="Sections").click()
 
@@ -181,7 +183,7 @@ def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePan
     page.get_by_role("checkbox", name="a.png").click()
     expect(page.get_by_role("img", name="a.png")).to_be_visible()
 
-    expect(page.locator("#revision")).to_have_text("revision 4")
+    expect(page.locator("#revision")).to_have_attribute("data-revision", "4")
     edits = [body["edits"][0] for body in shop.bodies("edit")]
     assert edits == [
         {"op": "turn", "id": 0, "on": False},
@@ -191,7 +193,7 @@ def test_turns_beads_and_screenshots_go_in_and_out(opened: Opened, shop: FakePan
 
 
 def test_an_empty_prompt_says_what_to_do_first(opened: Opened, shop: FakePanel) -> None:
-    """Where nothing is chosen yet it tells the ways to choose; where a budget is too small, that it is."""
+    """Without files the page lists ways to choose some; a small budget is reported."""
     page = opened(shop)
     expect(page.locator("#first-steps")).to_be_hidden()
 
@@ -208,7 +210,7 @@ def test_an_empty_prompt_says_what_to_do_first(opened: Opened, shop: FakePanel) 
 
 
 def test_a_configuration_broken_on_the_disk_is_told(opened: Opened, shop: FakePanel) -> None:
-    """The status says so once, and the warnings as long as it is so."""
+    """The status line reports it once, the warnings permanently."""
     page = opened(shop)
     shop.state["config_problem"] = "manual_slop.toml: is not valid TOML"
     shop.changed_on_disk()
@@ -219,7 +221,7 @@ def test_a_configuration_broken_on_the_disk_is_told(opened: Opened, shop: FakePa
 
 
 def test_a_first_task_comes_with_a_budget(opened: Opened, shop: FakePanel) -> None:
-    """Where nothing is chosen a task without a budget would take in all files: one edit sets both, and says so."""
+    """A first task would include all files, so one edit adds a budget, with a message."""
     for row in shop.files.values():
         row |= {"view": "", "mode": "", "tokens": 0}
     page = opened(shop)
@@ -235,7 +237,7 @@ def test_a_first_task_comes_with_a_budget(opened: Opened, shop: FakePanel) -> No
 def test_screenshots_are_dropped_and_too_large_ones_refused(
     opened: Opened, shop: FakePanel
 ) -> None:
-    """A dropped picture is added and seen; one of more than 10 MB does not travel."""
+    """A dropped image is added and shown; one over 10 MB is not uploaded."""
     page = opened(shop)
     page.get_by_role("tab", name="Sections").click()
     drop = """(size) => {

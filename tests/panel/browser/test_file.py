@@ -1,4 +1,4 @@
-"""The middle pane: a file as source beside its view."""
+"""The middle pane: a file's source beside its view."""
 
 from collections.abc import Callable
 
@@ -31,13 +31,13 @@ def page_of_shop(opened: Opened, shop: FakePanel) -> Page:
 
 
 def test_source_and_view_stand_side_by_side(page_of_shop: Page) -> None:
-    """Each line of the view bears the number of its line in the source, a made one none."""
+    """Each line of the view has its source line's number, a generated one none."""
     assert page_of_shop.locator("#view .row .number").all_text_contents() == ["1", ""]
     assert page_of_shop.locator("#source .row .text").first.text_content() == "class Shop:"
 
 
 def test_choosing_a_mode_sets_the_view(page_of_shop: Page, shop: FakePanel) -> None:
-    """The modes are radio buttons with their tokens."""
+    """Modes are radio buttons with token counts."""
     page_of_shop.locator("#mode-bar").get_by_role("radio", name="outline").check()
 
     expect(page_of_shop.locator("#status")).to_have_text("shop.py: outline.")
@@ -47,7 +47,7 @@ def test_choosing_a_mode_sets_the_view(page_of_shop: Page, shop: FakePanel) -> N
 
 
 def test_a_click_on_a_definition_masks_it(page_of_shop: Page, shop: FakePanel) -> None:
-    """The menu offers def, sig, hide and none; the chosen one is shown beside the line."""
+    """The menu has def, sig, hide and none; the choice is shown beside the line."""
     _line(page_of_shop, 2).locator(".text").click(position={"x": 30, "y": 8})
     page_of_shop.get_by_role("menuitemradio", name="hide").click()
 
@@ -58,7 +58,7 @@ def test_a_click_on_a_definition_masks_it(page_of_shop: Page, shop: FakePanel) -
 
 
 def test_dragging_over_lines_makes_a_slice(page_of_shop: Page, shop: FakePanel) -> None:
-    """Lines that were dragged over become a slice with its tag and comment."""
+    """Dragged lines become a slice with tag and comment."""
     page = page_of_shop
     _line(page, 3).hover(position={"x": 200, "y": 5})
     page.mouse.down()
@@ -75,7 +75,7 @@ def test_dragging_over_lines_makes_a_slice(page_of_shop: Page, shop: FakePanel) 
 
 
 def test_keys_make_a_slice(page_of_shop: Page, shop: FakePanel) -> None:
-    """Shift with arrows selects lines, Enter asks for the tag, and the focus comes back to the source."""
+    """Shift and arrows select lines, Enter asks for the tag, and the focus returns."""
     page = page_of_shop
     page.locator("#source").focus()
     for key in ["ArrowDown", "ArrowDown", "Shift+ArrowDown", "Shift+ArrowDown", "Enter", "Enter"]:
@@ -90,7 +90,7 @@ def test_keys_make_a_slice(page_of_shop: Page, shop: FakePanel) -> None:
 def test_a_stale_slice_shows_where_it_went_and_is_confirmed(
     opened: Opened, shop: FakePanel
 ) -> None:
-    """Its place is a link, and one button captures it anew."""
+    """Its new place is a link, and a button captures it again."""
     shop.slices = [stale_slice(2, 3, "old", "Edited.", candidate={"start": 5, "end": 6})]
     page = opened(shop)
     page.locator("#tree .rows .row").first.click()
@@ -103,7 +103,7 @@ def test_a_stale_slice_shows_where_it_went_and_is_confirmed(
 
 
 def test_a_long_line_is_cut_and_says_so(opened: Opened) -> None:
-    """A line of a megabyte does not stop the page."""
+    """A line of a megabyte does not freeze the page."""
     page = opened(FakePanel(["min.js"], source=["x" * 1_000_000]))
     page.locator("#tree .rows .row").first.click()
 
@@ -111,7 +111,7 @@ def test_a_long_line_is_cut_and_says_so(opened: Opened) -> None:
 
 
 def test_one_click_shows_a_file_whole_despite_the_budget(opened: Opened) -> None:
-    """Beside a budget a view is a maximum: the box above the view makes its file a focus, beside the others."""
+    """A checkbox adds the file to the focus, since a view is only a maximum within a budget."""
     shop = FakePanel(["shop.py", "till.py"])
     page = opened(shop)
     page.locator("#tree .rows .row").first.click()

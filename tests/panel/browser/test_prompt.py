@@ -1,4 +1,4 @@
-"""The right pane: the prompt as it will be, with its source map."""
+"""The right pane: the prompt with its source map."""
 
 import re
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def _numbers(page: Page, count: int) -> list[str]:
 
 
 def test_hovering_a_line_shows_its_origin_and_a_click_opens_it(opened: Opened) -> None:
-    """The origin is named below the prompt; the click opens its file with the line marked (L-1)."""
+    """The origin is shown below the prompt; a click opens it with the line marked (L-1)."""
     page = opened(FakePanel(["a.py", "b.py"]))
 
     _line(page, 4).hover(position={"x": 90, "y": 8})
@@ -34,7 +34,7 @@ def test_hovering_a_line_shows_its_origin_and_a_click_opens_it(opened: Opened) -
 
 
 def test_a_line_of_the_source_shows_where_it_stands_in_the_prompt(opened: Opened) -> None:
-    """Hovering marks the prompt's line; a click goes there (L-2)."""
+    """Hovering marks the prompt's line; a click scrolls to it (L-2)."""
     page = opened(FakePanel(["a.py"]))
     page.locator("#tree .rows .row").first.click()
 
@@ -44,7 +44,7 @@ def test_a_line_of_the_source_shows_where_it_stands_in_the_prompt(opened: Opened
 
 
 def test_sections_fold_and_unfold(opened: Opened) -> None:
-    """A fold hides all but the heading, keeps the numbers of the others, and says how much it hides."""
+    """A fold hides all but the heading, with the number of hidden lines."""
     page = opened(FakePanel(["a.py", "b.py"]))
 
     _line(page, 3).locator(".fold").click()
@@ -58,7 +58,7 @@ def test_sections_fold_and_unfold(opened: Opened) -> None:
 
 
 def test_fold_all_leaves_one_line_for_each_file(opened: Opened) -> None:
-    """Fold folds what lies deepest; Unfold shows all lines again."""
+    """Fold folds the innermost parts; Unfold shows all lines."""
     page = opened(FakePanel(["a.py", "b.py"]))
 
     page.get_by_role("button", name="Fold", exact=True).click()
@@ -69,7 +69,7 @@ def test_fold_all_leaves_one_line_for_each_file(opened: Opened) -> None:
 
 
 def test_the_margin_shows_breakpoints_and_what_is_kept(opened: Opened) -> None:
-    """The kept prefix is marked up to its last line, a breakpoint at its line; both are said in words."""
+    """The cached prefix and breakpoints are marked, and described in words."""
     page = opened(FakePanel(["a.py"]))
 
     assert page.locator("#prompt .row.kept").count() == 10
@@ -78,7 +78,7 @@ def test_the_margin_shows_breakpoints_and_what_is_kept(opened: Opened) -> None:
 
 
 def test_a_prompt_of_two_million_lines_scrolls_to_its_end(opened: Opened) -> None:
-    """Scrolling is scaled where a browser's pixels end: End shows the last line, Home the first, with few rows."""
+    """Beyond the browser's height scrolling is scaled: End and Home work, with few rows."""
     page = opened(FakePanel(["a.py"], lines=2_000_000))
 
     page.locator("#prompt").focus()
@@ -94,7 +94,7 @@ def test_a_prompt_of_two_million_lines_scrolls_to_its_end(opened: Opened) -> Non
 
 
 def test_what_stays_out_is_listed_with_the_reason(opened: Opened) -> None:
-    """The tab counts them; a click opens the file."""
+    """The tab has the number of omitted files; a click opens one."""
     page = opened(FakePanel(["a.py", "b.py"]))
 
     page.get_by_role("tab", name="Left out (1)").click()

@@ -1,4 +1,4 @@
-"""The page on the real server: what is edited by eye stands in the same file that the command line reads."""
+"""The page with the real server: edits reach the configuration of the command line."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +32,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def shop(page: Page, server: Server) -> Page:
-    """Open the address that the server printed."""
+    """Open the printed address."""
     page.goto(server.address)
     page.wait_for_selector(ROWS)
     page.wait_for_selector("#prompt .row.heading")
@@ -44,7 +44,7 @@ def _line(page: Page, text: str) -> None:
 
 
 def test_a_view_is_seen_undone_saved_and_run(shop: Page, server: Server) -> None:
-    """The draft shows at once, the disk is untouched until Save, comments stay, and Run writes what was seen."""
+    """The draft is shown at once, saved only by Save with comments, and written by Run."""
     configuration = server.root / "manual_slop.toml"
     before = configuration.read_text("utf-8")
     shop.locator(ROWS, has_text="shop.py").click()
@@ -72,7 +72,7 @@ def test_a_view_is_seen_undone_saved_and_run(shop: Page, server: Server) -> None
 
 
 def test_masks_and_slices_reach_the_prompt(shop: Page) -> None:
-    """Hiding a definition takes it out of the prompt; a slice of dragged lines shows them alone."""
+    """A hidden definition leaves the prompt; a slice shows its lines alone."""
     shop.locator(ROWS, has_text="shop.py").click()
     shop.locator("#source .row .text", has_text="def sell").click(position={"x": 60, "y": 8})
     shop.get_by_role("menuitemradio", name="hide").click()
@@ -87,7 +87,7 @@ def test_masks_and_slices_reach_the_prompt(shop: Page) -> None:
 
 
 def test_the_page_survives_a_restart_of_the_server(shop: Page, server: Server) -> None:
-    """A banner says that the server is gone and what to do, and it takes up again with the same cookie."""
+    """A banner reports the stopped server, and the page reconnects with its cookie."""
     server.stop()
     banner = shop.get_by_role("alert")
     expect(banner).to_contain_text(f"Start aggregate panel in {server.root} again")
@@ -100,7 +100,7 @@ def test_the_page_survives_a_restart_of_the_server(shop: Page, server: Server) -
 
 
 def test_pages_that_nobody_sees_take_no_connection(shop: Page, server: Server) -> None:
-    """More pages than a browser has connections for one address can be open; each is up to date once it is seen."""
+    """More pages than browser connections can be open; each updates when visible."""
     hide = "Object.defineProperty(document, 'hidden', { value: %s, configurable: true });"
     seen = "document.dispatchEvent(new Event('visibilitychange'))"
     shop.evaluate(hide % "true" + seen)

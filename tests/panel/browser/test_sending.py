@@ -1,4 +1,4 @@
-"""Really sending from the page: the program's own client asks a server that speaks a provider's protocol."""
+"""Sending from the page, by the real client to a fake provider."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -25,14 +25,14 @@ Opener = Callable[..., Page]
 
 @pytest.fixture
 def provider() -> Iterator[Dripping]:
-    """Run a server of OpenAI's protocol, which the test tells what to answer."""
+    """Run a server of OpenAI's protocol with answers chosen by the test."""
     with dripping(usage=USAGE) as server:
         yield server
 
 
 @pytest.fixture
 def shop(tmp_path: Path, page: Page, provider: Dripping) -> Iterator[Opener]:
-    """Open the panel of a project; the user's own configuration names the provider's address."""
+    """Open the panel of a project, with the provider's address in the user's configuration."""
     with ExitStack() as stack:
 
         def open_panel(key: str = "sk-of-the-user") -> Page:
@@ -70,7 +70,7 @@ def _history(tmp_path: Path) -> str:
 def test_plan_and_cost_come_first_and_the_answer_is_a_turn(
     shop: Opener, provider: Dripping, tmp_path: Path
 ) -> None:
-    """Nothing goes out before the plan is accepted; the answer streams, is kept, and stands in the next prompt (E-6)."""
+    """Only an accepted plan is sent; the answer is streamed, stored, and in the next prompt (E-6)."""
     page = shop()
     dialog = page.get_by_role("dialog")
     expect(dialog).to_contain_text("openai · gpt-5.6")
@@ -99,7 +99,7 @@ def test_plan_and_cost_come_first_and_the_answer_is_a_turn(
 def test_stop_ends_the_request_and_keeps_what_came(
     shop: Opener, provider: Dripping, tmp_path: Path
 ) -> None:
-    """The provider sees the connection end, the discussion stays as it was, and the page names the file of the answer."""
+    """The connection is closed, the discussion stays, and the page names the answer's file."""
     page = shop()
     _send(page)
     provider.pieces.put("The till ")
@@ -118,7 +118,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
 def test_without_a_key_the_plan_says_so_and_nothing_can_be_sent(
     shop: Opener, provider: Dripping
 ) -> None:
-    """The plan is shown all the same; no button sends."""
+    """The plan is still shown, without a button to send."""
     page = shop(key="")
 
     dialog = page.get_by_role("dialog")

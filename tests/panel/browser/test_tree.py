@@ -18,7 +18,7 @@ def _names(page: Page) -> list[str]:
 
 
 def test_folders_hold_the_sums_of_their_files(opened: Opened) -> None:
-    """A folder shows the tokens of all files below it, in the prompt and whole."""
+    """A folder has the token sums of its files, in the prompt and in full."""
     page = opened(FakePanel(["app/a.py", "app/deep/b.py", "c.py"]))
 
     row = page.locator(ROWS, has_text="app/").first
@@ -28,7 +28,7 @@ def test_folders_hold_the_sums_of_their_files(opened: Opened) -> None:
 
 
 def test_a_folder_tells_how_many_of_its_files_are_in(opened: Opened) -> None:
-    """Where all are in alike it has their view, where none is it is out, else it counts."""
+    """A folder shows the common view, "out", or the number of included files."""
     panel = FakePanel(["all/a.py", "all/b.py", "no/c.py", "some/d.py", "some/e.py"])
     for path in ("no/c.py", "some/e.py"):
         panel.files[path] |= {"view": "", "tokens": 0}
@@ -41,7 +41,7 @@ def test_a_folder_tells_how_many_of_its_files_are_in(opened: Opened) -> None:
 
 
 def test_a_large_project_opens_the_folders_of_what_is_in(opened: Opened) -> None:
-    """Whoever comes first sees the files of the prompt, not only folders; those that hold none are closed."""
+    """At first the prompt's files are visible, and other folders closed."""
     panel = FakePanel(
         [f"src/deep/f{number:02}.py" for number in range(40)]
         + [f"tests/t{number:02}.py" for number in range(40)]
@@ -60,7 +60,7 @@ def test_a_large_project_opens_the_folders_of_what_is_in(opened: Opened) -> None
 
 
 def test_a_key_sets_the_view_of_all_selected_files_in_one_step(opened: Opened) -> None:
-    """What Shift and the arrows select gets the view of the key that is pressed, by one edit: one undo step."""
+    """A view's key sets all selected files in one edit and undo step."""
     panel = FakePanel(["a.py", "b.py", "c.py"])
     page = opened(panel)
 
@@ -76,7 +76,7 @@ def test_a_key_sets_the_view_of_all_selected_files_in_one_step(opened: Opened) -
 
 
 def test_zero_takes_a_folder_out(opened: Opened) -> None:
-    """With nothing selected the key counts for what the cursor is on: a folder is all its files."""
+    """Without a selection a key applies to the row at the cursor, a folder with all its files."""
     panel = FakePanel(["app/a.py", "app/b.py", "c.py"])
     page = opened(panel)
 
@@ -88,7 +88,7 @@ def test_zero_takes_a_folder_out(opened: Opened) -> None:
 
 
 def test_the_filter_takes_parts_of_paths_views_and_states(opened: Opened) -> None:
-    """Words of the filter all have to hold; ``-`` turns one round; folders of what matches are open."""
+    """All words of the filter must match; ``-`` negates one; matching folders open."""
     panel = FakePanel(["app/a.py", "app/test_a.py", "docs/a.md"])
     panel.files["app/test_a.py"]["state"] = "stale"
     panel.files["docs/a.md"] |= {"view": "", "tokens": 0}
@@ -107,7 +107,7 @@ def test_the_filter_takes_parts_of_paths_views_and_states(opened: Opened) -> Non
 
 
 def test_a_click_on_a_heading_sorts_and_a_second_one_turns_round(opened: Opened) -> None:
-    """Figures begin with the largest; the heading says how it is sorted."""
+    """Figures are first sorted descending; the heading shows the order."""
     panel = FakePanel(["a.py", "b.py", "c.py"])
     for path, tokens in {"a.py": 5, "b.py": 90, "c.py": 40}.items():
         panel.files[path]["tokens"] = tokens
@@ -128,7 +128,7 @@ def test_a_click_on_a_heading_sorts_and_a_second_one_turns_round(opened: Opened)
 
 
 def test_the_state_is_said_in_words_not_by_colour_alone(opened: Opened) -> None:
-    """Each state has its word, which a narrow pane hides from the eye alone."""
+    """Each state has a word, only visually hidden in a narrow pane."""
     panel = FakePanel(["a.py"])
     panel.files["a.py"]["state"] = "secret"
     page = opened(panel)
@@ -139,7 +139,7 @@ def test_the_state_is_said_in_words_not_by_colour_alone(opened: Opened) -> None:
 
 
 def test_ten_thousand_files_need_few_rows_and_scroll(opened: Opened) -> None:
-    """Only rows in sight exist; End goes to the last file; a step of scrolling costs milliseconds."""
+    """Only visible rows exist, and scrolling takes milliseconds."""
     panel = FakePanel([f"pkg{n % 100:02}/sub{n % 7}/module_{n}.py" for n in range(10_000)])
     page = opened(panel)
     page.locator("#filter").fill("module")
@@ -169,7 +169,7 @@ def test_ten_thousand_files_need_few_rows_and_scroll(opened: Opened) -> None:
 
 
 def test_the_tree_opens_closes_and_leaves_folders_by_arrows(opened: Opened) -> None:
-    """Left closes a folder, or goes to it from inside; right opens it."""
+    """Left closes a folder or goes to its parent; right opens one."""
     page = opened(FakePanel(["app/a.py", "app/b.py"]))
     page.locator("#tree").focus()
 
@@ -183,7 +183,7 @@ def test_the_tree_opens_closes_and_leaves_folders_by_arrows(opened: Opened) -> N
 
 
 def test_characters_that_turn_names_round_are_named(opened: Opened) -> None:
-    """A name that would read as another one, and a line of source, show the code point of what is not seen."""
+    """Hidden characters of names and sources are shown by code point."""
     page = opened(FakePanel(["rtl\u202egnp.py"], source=["a = 1 # \u2066 \u202e }"]))
 
     expect(page.locator("#tree .rows .row")).to_contain_text("rtl[U+202E]gnp.py")

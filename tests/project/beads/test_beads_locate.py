@@ -1,4 +1,4 @@
-"""Where the beads of a project are found."""
+"""Locating the beads of a project."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,13 +9,13 @@ from aggregate.project.beads.board import find_beads_files
 
 
 def find_beads_dir(base_dir: Path, *, environ: Mapping[str, str]) -> Path | None:
-    """Return the directory of beads that is found from ``base_dir``."""
+    """Return the directory of beads found from ``base_dir``."""
     files = find_beads_files(base_dir, environ=environ)
     return files.directory if files else None
 
 
 def make(root: Path, *names: str) -> Path:
-    """Create files, or folders where a name ends with a slash, and return ``root``."""
+    """Create files and folders (names ending with a slash); return ``root``."""
     for name in names:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def make(root: Path, *names: str) -> Path:
     ],
 )  # fmt: skip
 def test_what_makes_a_project(tmp_path: Path, names: list[str], for_bd: bool | None) -> None:
-    """A folder is a project by the files that bd accepts, and for us by a JSONL file alone (M-52)."""
+    """Files accepted by bd make a folder a project; for us a JSONL file is enough (M-52)."""
     make(tmp_path, ".beads/", *(f".beads/{name}" for name in names))
     files = find_beads_files(tmp_path, environ={})
     assert (files.for_bd if files else None) is for_bd
@@ -58,7 +58,7 @@ def test_what_makes_a_project(tmp_path: Path, names: list[str], for_bd: bool | N
     ],
 )
 def test_which_jsonl(tmp_path: Path, names: list[str], chosen: str) -> None:
-    """The export is issues.jsonl, else beads.jsonl, else the first other one, never records of other kinds (M-52)."""
+    """The export is issues.jsonl, else beads.jsonl, else the first other one with issues (M-52)."""
     make(tmp_path, *(f".beads/{name}" for name in names))
     files = find_beads_files(tmp_path, environ={})
     assert files is not None
@@ -83,7 +83,7 @@ def test_which_jsonl(tmp_path: Path, names: list[str], chosen: str) -> None:
 def test_where_a_project_is_found(
     tmp_path: Path, names: list[str], base: str, variable: str, found: str | None
 ) -> None:
-    """By the variable, else upwards to the root of the checkout, else in the folder itself."""
+    """The variable wins, then folders up to the checkout's root, else the folder itself."""
     make(tmp_path, *names)
     environ = {"BEADS_DIR": str(tmp_path / variable)} if variable else {}
     expected = None if found is None else tmp_path / found / ".beads"
@@ -110,7 +110,7 @@ def test_redirect(tmp_path: Path, content: str, target: str) -> None:
 
 
 def test_redirect_is_followed_once(tmp_path: Path) -> None:
-    """A redirect in the target of a redirect is ignored, so no two can run in a circle."""
+    """A second redirect is ignored, so circles are impossible."""
     make(tmp_path, "a/.beads/", "b/.beads/issues.jsonl", "c/.beads/issues.jsonl")
     (tmp_path / "a/.beads/redirect").write_text(str(tmp_path / "b/.beads"), encoding="utf-8")
     (tmp_path / "b/.beads/redirect").write_text(str(tmp_path / "c/.beads"), encoding="utf-8")
@@ -129,7 +129,7 @@ def worktree(tmp_path: Path, pointer: str) -> Path:
 
 
 def test_worktree_falls_back_to_the_main_checkout(tmp_path: Path) -> None:
-    """Where a worktree has no beads, or tracked settings alone, the main checkout's are taken; its own come first."""
+    """A worktree without beads of its own uses those of the main checkout."""
     side = worktree(tmp_path, str(tmp_path / "main/.git/worktrees/side"))
     make(tmp_path, "main/.beads/issues.jsonl")
     assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"
@@ -140,7 +140,7 @@ def test_worktree_falls_back_to_the_main_checkout(tmp_path: Path) -> None:
 
 
 def test_worktree_with_a_relative_or_broken_pointer(tmp_path: Path) -> None:
-    """The pointer to the git directory may be relative; one that leads nowhere means no fall-back."""
+    """A relative pointer to the git directory works; a broken one disables the fallback."""
     side = worktree(tmp_path, "../main/.git/worktrees/side")
     make(tmp_path, "main/.beads/issues.jsonl")
     assert find_beads_dir(side, environ={}) == tmp_path / "main/.beads"

@@ -1,4 +1,4 @@
-"""The readers of beads: files, database, program, and the choice between them."""
+"""Readers of beads (files, database, program) and the choice of one."""
 
 import json
 from datetime import UTC, datetime
@@ -24,7 +24,7 @@ def ids(board: Board) -> list[str]:
 
 class TestRecord:
     def test_all_fields(self) -> None:
-        """Every field that a prompt needs is taken, unknown ones are not looked at."""
+        """All fields used by a prompt are read, unknown ones ignored."""
         full = record(
             "bd-1",
             description="d",
@@ -90,7 +90,7 @@ class TestRecord:
         ],
     )
     def test_unusable_fields_take_defaults(self, fields: dict[str, object], expected: Bead) -> None:
-        """Whatever a field holds, the bead stays."""
+        """A bead with invalid fields is still read."""
         assert bead_from_record({"id": "x", **fields}) == expected
 
     @pytest.mark.parametrize(
@@ -108,13 +108,13 @@ class TestRecord:
         ],
     )  # fmt: skip
     def test_times(self, text: str | None, expected: datetime | None) -> None:
-        """RFC 3339 to the nanosecond and the ways of Go and SQLite are understood, other texts are no time."""
+        """RFC 3339 and the formats of Go and SQLite are parsed; anything else is no time."""
         assert parse_time(text) == expected
 
 
 class TestJsonl:
     def test_other_lines_and_tombstones_are_no_beads(self, tmp_path: Path) -> None:
-        """Headers, memories and tombstones are skipped, new exports' issue lines are not (M-52)."""
+        """Headers, memories and tombstones are skipped; issue lines of new exports are read (M-52)."""
         lines = [
             {"_schema": "beads-jsonl/1"},
             {"_type": "memory", "key": "k", "value": "v"},
@@ -125,7 +125,7 @@ class TestJsonl:
         assert board == Board("f", (BEAD,), deleted=1)
 
     def test_bad_lines_are_reported_with_their_numbers(self, tmp_path: Path) -> None:
-        """A bad line becomes a warning and the lines around it are read."""
+        """A bad line is a warning; the lines around it are read."""
         path = tmp_path / "issues.jsonl"
         good = json.dumps(record("bd-1")).encode()
         deep = b"[" * 100_000
@@ -145,7 +145,7 @@ class TestJsonl:
         )
 
     def test_repeated_id(self, tmp_path: Path) -> None:
-        """Of two records with one id the later counts, also against a tombstone, and a warning says so."""
+        """The later record of an id wins, also against a tombstone, with a warning."""
         lines = [
             record("bd-1", "old"),
             record("bd-2"),
@@ -165,7 +165,7 @@ class TestJsonl:
 
     @pytest.mark.parametrize("content", ["{}", "[", ""])
     def test_mock_file_that_is_no_list(self, tmp_path: Path, content: str) -> None:
-        """The mock's file must hold one JSON list."""
+        """The mock's file must hold a JSON list."""
         (tmp_path / "beads.json").write_text(content, encoding="utf-8")
         with pytest.raises(AggregateError, match=r"replace it by a list of beads"):
             read_json_list(tmp_path / "beads.json", name="f")
@@ -173,7 +173,7 @@ class TestJsonl:
 
 @pytest.fixture
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for programs, outside of the project."""
+    """Return a folder for programs outside the project."""
     return tmp_path_factory.mktemp("bin")
 
 
@@ -195,13 +195,13 @@ class TestProgram:
     def test_both_envelopes(
         self, tmp_path: Path, programs: Path, output: str, beads: tuple[Bead, ...]
     ) -> None:
-        """A bare list and a list under ``data`` are the same, also empty; notices on the standard error are ignored."""
+        """A list is read bare or under ``data``; standard error is ignored."""
         bd = bd_of(tmp_path, programs, output=output, messages="note: 2.0 will differ\n")
         assert bd.read() == Board("bd", beads)
         assert (programs / "cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
 
     def test_old_version_without_the_flag(self, tmp_path: Path, programs: Path) -> None:
-        """A version that does not know a flag is asked again with the flags that all versions know."""
+        """If a flag is unknown, bd is called again with older flags."""
         output = json.dumps([record("bd-1")])
         bd = bd_of(tmp_path, programs, output=output, refuses="--include-gates")
         assert ids(bd.read()) == ["bd-1"]
@@ -224,19 +224,19 @@ class TestProgram:
     def test_failures(
         self, tmp_path: Path, programs: Path, fake: dict[str, Any], reason: str
     ) -> None:
-        """Whatever goes wrong is one error that says what."""
+        """Each failure is one error with its reason."""
         bd = bd_of(tmp_path, programs, **fake)
         with pytest.raises(AggregateError, match=reason):
             bd.read()
 
     def test_hanging_program_is_stopped(self, tmp_path: Path, programs: Path) -> None:
-        """A program that gives no answer is stopped in time, even if a child of it holds its output open."""
+        """A silent program is stopped in time, even if its child holds the output open."""
         bd = bd_of(tmp_path, programs, sleeps=5, timeout=0.3)
         with ends(), pytest.raises(AggregateError, match=r"did not answer within 0\.3 s"):
             bd.read()
 
     def test_program_that_cannot_start(self, tmp_path: Path, programs: Path) -> None:
-        """A file that is executable and no program is an error, not a crash."""
+        """An executable file that cannot be run is an error, not a crash."""
         environ = install_bd(programs)
         (programs / "bd").write_bytes(b"\x7fELF broken")
         bd = find_bd(tmp_path, environ=environ)
@@ -247,7 +247,7 @@ class TestProgram:
 
 class TestChoice:
     def test_failing_sources_become_warnings(self, tmp_path: Path, programs: Path) -> None:
-        """The program fails: the export is read and it is named (M-52)."""
+        """If bd fails, the export is read, with a warning (M-52)."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
         (tmp_path / ".beads/beads.db").touch()
         environ = install_bd(programs, status=1, messages="cannot connect")
@@ -259,13 +259,13 @@ class TestChoice:
         )
 
     def test_bd_is_not_asked_about_what_it_refuses(self, tmp_path: Path, programs: Path) -> None:
-        """A folder with a JSONL file alone is no project for bd, so it is read without asking."""
+        """A folder with a JSONL file alone is refused by bd, so the file is read directly."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
         board = read_board(tmp_path, environ=install_bd(programs, status=1))
         assert board == Board(".beads/issues.jsonl", (BEAD,))
 
     def test_export_beside_dolt_may_be_behind(self, tmp_path: Path, programs: Path) -> None:
-        """Beside a Dolt database an export is read with a warning; bd's own answer needs none."""
+        """An export beside a Dolt database is read with a warning."""
         write_jsonl(tmp_path / ".beads/issues.jsonl", [record("bd-1")])
         (tmp_path / ".beads/dolt").mkdir()
         board = read_board(tmp_path, environ={})
@@ -277,5 +277,5 @@ class TestChoice:
         assert board == Board("bd")
 
     def test_no_reader(self) -> None:
-        """Without any reader the board is empty and says what to do."""
+        """Without a reader the board is empty, with a hint."""
         assert "bd export" in first_readable([]).warnings[0]

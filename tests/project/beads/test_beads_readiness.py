@@ -1,4 +1,4 @@
-"""The rules of ready and blocked."""
+"""Rules for ready and blocked beads."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +13,7 @@ EARLIER = NOW - timedelta(days=1)
 
 
 def bead(id_: str, *needs: str, **fields: object) -> Bead:
-    """Return a bead; a need is ``target`` or ``kind:target`` or ``kind:target:gate``."""
+    """Return a bead; a need is ``target``, ``kind:target`` or ``kind:target:gate``."""
     dependencies = []
     for need in needs:
         kind, target, gate = (f"blocks:{need}:" if ":" not in need else f"{need}:").split(":")[:3]
@@ -79,18 +79,18 @@ CHILD = "parent-child:p"
     ],
 )  # fmt: skip
 def test_ready(beads: list[Bead], expected: str) -> None:
-    """Each rule of ready work on the smallest project that shows it (M-52, M-X14)."""
+    """Each rule of ready work on a minimal project (M-52, M-X14)."""
     assert ready_ids(*beads) == expected
 
 
 def test_blockers_are_named() -> None:
-    """A blocked bead names what it waits for in the order of its dependencies, its blocked parent among it."""
+    """Blockers are listed in the order of dependencies, with a blocked parent."""
     beads = [bead("x"), bead("y", status="closed"), bead("p", "x"), bead("c", CHILD, "y", "x", "x")]
     assert blockers(*beads) == {"p": ("x",), "c": ("p", "x")}
 
 
 def test_order() -> None:
-    """Priority ascending, then the newest first, then by id; without a time of creation last."""
+    """Beads are sorted by priority, newest first, then by id."""
     beads = [
         bead("e", priority=1),
         bead("d", priority=1, created_at=EARLIER),
@@ -103,7 +103,7 @@ def test_order() -> None:
 
 
 def test_order_of_the_completed() -> None:
-    """The latest comes last, so that a newly completed bead is appended and the text before it stays."""
+    """Completed beads are appended, so the text before them stays."""
     beads = [
         bead(id_, status="closed", closed_at=time)
         for id_, time in (("c", LATER), ("b", NOW), ("a", NOW), ("z", None))
@@ -127,7 +127,7 @@ def test_order_of_the_completed() -> None:
     ],
 )
 def test_hidden(item: Bead, reason: Hidden | None) -> None:
-    """What bd list hides is not listed here either, each with its reason (M-52)."""
+    """Beads hidden by bd list are hidden here too, with reasons (M-52)."""
     assert hidden(item) == reason
 
 
@@ -149,7 +149,7 @@ PROJECTS = st.dictionaries(
 
 
 def naive_blocked(beads: list[Bead]) -> set[str]:
-    """Return the blocked beads by passes over all of them until nothing changes, as the definition says."""
+    """Return the blocked beads by repeated passes, as in the definition."""
     known = {item.id: item for item in beads}
     done = {item.id for item in beads if item.status in ("closed", "pinned")}
     blocked: set[str] = set()
@@ -180,5 +180,5 @@ def naive_blocked(beads: list[Bead]) -> set[str]:
 
 @given(PROJECTS)
 def test_blocked_agrees_with_the_definition(beads: list[Bead]) -> None:
-    """On any graph, circles included, exactly the beads are blocked that the definition blocks."""
+    """On any graph, even with circles, the blocked beads match the definition."""
     assert set(blockers(*beads)) == naive_blocked(beads)

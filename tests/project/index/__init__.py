@@ -1,1 +1,1 @@
-"""The index: what was computed from files' contents, kept for the next run."""
+"""Tests of the index: results cached for the next run."""

@@ -1,4 +1,4 @@
-"""Indexes to test with."""
+"""Sample indexes."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,7 @@ def place(folder: Path) -> Path:
 
 
 def in_an_hour() -> int:
-    """Return the time in an hour, when files that a test has just written are old: no program can date them back."""
+    """Return the time in an hour: by then files written by a test count as old."""
     return time.time_ns() + HOUR_NS
 
 
@@ -34,7 +34,7 @@ def in_an_hour() -> int:
 def opened(
     folder: Path, *, limit: int = LIMIT, verify: bool = False, now: Callable[[], int] = in_an_hour
 ) -> Iterator[Index]:
-    """Give the index in ``folder``, and close it at the end; nothing is flushed."""
+    """Open the index in ``folder``, and close it at the end without a flush."""
     index = Index(place(folder), limit=limit, verify=verify, now=now)
     try:
         yield index
@@ -51,7 +51,7 @@ def write_files(folder: Path, count: int) -> list[str]:
 
 
 def fill(folder: Path, paths: Sequence[str] = (), *, count: int = 40) -> None:
-    """Make an index in ``folder`` that knows ``paths`` and holds ``count`` results of two kinds."""
+    """Create an index that knows ``paths``, with ``count`` results of two kinds."""
     with opened(folder) as index:
         put_all(index, paths, count=count)
         index.flush()
@@ -66,14 +66,14 @@ def put_all(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> None
 
 
 def note(index: Index, path: str, content_hash: bytes, *, seen_ns: int) -> None:
-    """Keep something of one file for as long as it is unchanged."""
+    """Store a value for a file while the file is unchanged."""
     state = look_at(path, seen_ns=seen_ns)
     assert state is not None
     index.remember_group(_name_of(path), [settled_mark(state, path)], content_hash)
 
 
 def known(index: Index, paths: Sequence[str]) -> list[bytes | None]:
-    """Return what was noted of each file, if it is unchanged."""
+    """Return the stored values of unchanged files."""
     looks = index.look_at_groups([(_name_of(path), [(path, path)]) for path in paths])
     return [look.kept if list(look.places) == [0] else None for look in looks]
 
@@ -83,7 +83,7 @@ def _name_of(path: str) -> bytes:
 
 
 def check(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> int:
-    """Make sure that nothing in an index that was filled is wrong, and return how much of it is there."""
+    """Assert that a filled index returns only correct values; count them."""
     views = index.get_many(VIEW, [key(number) for number in range(count)])
     assert all(view in (None, payload(number)) for number, view in enumerate(views))
     tokens = index.get_many(TOKENS, [key(number) for number in range(count)])

@@ -1,4 +1,4 @@
-"""An index that is damaged, not ours or not to be used: never a wrong byte, never an error, one warning at most."""
+"""Damaged, foreign and unusable indexes: never wrong data, at most one warning."""
 
 import os
 import random
@@ -34,7 +34,7 @@ _PAGE = 16_384
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """Return an index that is full, and the files that it knows."""
+    """Return a full index, and the files it knows."""
     folder = tmp_path_factory.mktemp("full")
     paths = write_files(folder / "files", 20)
     fill(folder, paths)
@@ -43,14 +43,14 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 @pytest.fixture
 def cache(full: tuple[Path, list[str]], tmp_path: Path) -> tuple[Path, list[str]]:
-    """Return a copy of a full index, and the files that it knows."""
+    """Return a copy of a full index, and the files it knows."""
     folder, paths = full
     shutil.copytree(place(folder).parent, place(tmp_path).parent)
     return tmp_path, paths
 
 
 def use(folder: Path, paths: list[str]) -> tuple[int, str]:
-    """Use an index as a run does: read all, put all again, flush; return what was there, and the warning."""
+    """Use an index like a run; return its values and the warning."""
     with opened(folder) as index:
         there = check(index, paths)
         put_all(index, paths)
@@ -66,7 +66,7 @@ def content(folder: Path, paths: list[str]) -> int:
 
 
 def use_damaged(data: bytearray, folder: Path, paths: list[str]) -> None:
-    """Use an index of ``data`` several times; it is never wrong, says one thing at most, and is whole in the end."""
+    """Use a damaged index several times, and assert that it is repaired."""
     shutil.rmtree(place(folder).parent, ignore_errors=True)
     place(folder).parent.mkdir(mode=0o700, parents=True)
     place(folder).write_bytes(data)
@@ -81,7 +81,7 @@ def use_damaged(data: bytearray, folder: Path, paths: list[str]) -> None:
 
 
 def flips(size: int, step: int) -> Iterator[int]:
-    """Yield places of an index's file: of its header and of each page's, and some of the rest."""
+    """Yield offsets in an index file: header, page headers, and some others."""
     every = 1 if step < 100 else 4
     for at in range(size):
         if at % step == 0 or ((at < 112 or at % _PAGE < 8) and at % every == 0):
@@ -94,7 +94,7 @@ def flips(size: int, step: int) -> Iterator[int]:
 def test_a_flipped_byte_is_never_shown(
     full: tuple[Path, list[str]], tmp_path: Path, step: int
 ) -> None:
-    """Whatever byte is damaged: entries are right or missing, nothing raises, and the next runs heal it (rule I-2)."""
+    """With any byte damaged, entries are right or missing, and the next runs repair it (rule I-2)."""
     folder, paths = full
     data = place(folder).read_bytes()
     for at in flips(len(data), step):
@@ -109,7 +109,7 @@ def test_a_flipped_byte_is_never_shown(
 def test_pages_that_are_lost_mixed_or_cut_are_never_shown(
     full: tuple[Path, list[str]], tmp_path: Path, rounds: int
 ) -> None:
-    """Zeros, noise, pages in the place of others and a file that is cut short are survived (rule I-2)."""
+    """Zeroed, random, swapped and truncated pages do no harm (rule I-2)."""
     folder, paths = full
     data = place(folder).read_bytes()
     draw = random.Random(7)
@@ -135,7 +135,7 @@ def _damaged(data: bytearray, draw: random.Random) -> bytearray:
 
 
 def test_a_damaged_log_is_not_shown(tmp_path: Path) -> None:
-    """A log that a killed process has left counts as far as it is whole (rule I-2)."""
+    """The log of a killed process is used as far as it is intact (rule I-2)."""
     fill(tmp_path, count=10)
     code = (
         "import os, sys; from pathlib import Path; from tests.project.index.samples import *\n"
@@ -157,7 +157,7 @@ def test_a_damaged_log_is_not_shown(tmp_path: Path) -> None:
 
 
 def test_a_wrong_entry_is_computed_anew(tmp_path: Path) -> None:
-    """An entry with a flipped byte is a miss, is deleted at the next flush, and takes its new value (rule I-2)."""
+    """A damaged entry is a miss, deleted at the next flush, and replaced (rule I-2)."""
     fill(tmp_path)
     data = place(tmp_path).read_bytes()
     at = data.index(payload(16))
@@ -190,7 +190,7 @@ def _foreign(path: Path) -> None:
 
 
 def _replaced(make: Callable[[Path, Path], object]) -> Callable[[Path], None]:
-    """Return what moves the file away and makes something else in its place."""
+    """Return a function that replaces the file by something else."""
 
     def change(path: Path) -> None:
         elsewhere = path.rename(path.parents[1] / "elsewhere")
@@ -229,7 +229,7 @@ def test_what_is_not_ours_is_named_and_stays(
     *,
     is_renewed: bool,
 ) -> None:
-    """What others have made is not read, changed, followed or waited for; what is only old or open is renewed (I-2, I-5)."""
+    """Foreign files are neither read, changed, followed nor waited for; old ones are replaced (I-2, I-5)."""
     folder, paths = cache
     change(place(folder))
     there, said = use(folder, paths)
@@ -244,7 +244,7 @@ def test_what_is_not_ours_is_named_and_stays(
 
 
 def test_a_log_without_its_database_is_removed(cache: tuple[Path, list[str]]) -> None:
-    """Where somebody has deleted the database alone, the next one does not take up the old one's log (rule I-2)."""
+    """A new database does not use the log of a deleted one (rule I-2)."""
     folder, paths = cache
     place(folder).rename(place(folder).with_name("index.sqlite-wal"))
     assert use(folder, paths) == (0, "")
@@ -253,7 +253,7 @@ def test_a_log_without_its_database_is_removed(cache: tuple[Path, list[str]]) ->
 
 
 def test_deleting_it_while_it_is_open_harms_nothing(cache: tuple[Path, list[str]]) -> None:
-    """A process goes on with what it has, and writes into a new index (rule I-2)."""
+    """A process whose index was deleted goes on, and writes a new one (rule I-2)."""
     folder, paths = cache
     with opened(folder) as index:
         assert check(index, paths) == ALL
@@ -267,7 +267,7 @@ def test_deleting_it_while_it_is_open_harms_nothing(cache: tuple[Path, list[str]
 
 
 def test_replacing_it_while_it_is_open_harms_nothing(cache: tuple[Path, list[str]]) -> None:
-    """A process that has the old one open writes into the one that is there now (rule I-2)."""
+    """A process whose index was replaced writes into the new one (rule I-2)."""
     folder, _ = cache
     with opened(folder) as first:
         assert check(first) == 80
@@ -281,7 +281,7 @@ def test_replacing_it_while_it_is_open_harms_nothing(cache: tuple[Path, list[str
 
 
 def test_damage_while_it_is_open_is_found(cache: tuple[Path, list[str]]) -> None:
-    """A file that is overwritten under an open connection gives nothing wrong, and is replaced (rule I-2)."""
+    """An index overwritten while open gives no wrong data, and is replaced (rule I-2)."""
     folder, paths = cache
     with opened(folder) as index:
         assert index.get_many(VIEW, [key(1)]) == [payload(1)]
@@ -295,7 +295,7 @@ def test_damage_while_it_is_open_is_found(cache: tuple[Path, list[str]]) -> None
 
 
 def in_a_fork(task: Callable[[], None]) -> int:
-    """Run ``task`` in a copy of this process and return its exit code."""
+    """Run ``task`` in a fork of this process and return its exit code."""
     child = os.fork()
     if not child:
         code = 1
@@ -309,7 +309,7 @@ def in_a_fork(task: Callable[[], None]) -> int:
 
 @pytest.fixture
 def open_folder(tmp_path: Path) -> Iterator[Path]:
-    """Return a folder that everybody can reach and write to."""
+    """Return a folder writable by everybody."""
     folder = Path("/tmp") / f"aggregate-test-{os.getpid()}-{time.monotonic_ns()}"
     folder.mkdir()
     folder.chmod(0o777)
@@ -322,7 +322,7 @@ def open_folder(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.mark.skipif(os.name != "posix", reason="rights and users are those of POSIX")
 def test_a_folder_that_cannot_be_written_is_named(open_folder: Path) -> None:
-    """Nothing is kept, and one sentence says why (rule I-2)."""
+    """Nothing is stored, with one sentence (rule I-2)."""
     cache = open_folder / "cache"
 
     def task() -> None:
@@ -344,7 +344,7 @@ def test_a_folder_that_cannot_be_written_is_named(open_folder: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="takes two users")
 def test_another_users_index_is_not_believed(open_folder: Path) -> None:
-    """What a neighbour has put into a shared folder is neither read nor replaced (rule I-5)."""
+    """Another user's index in a shared folder is neither read nor replaced (rule I-5)."""
     fill(open_folder)
     os.chown(place(open_folder).parent, 65533, 65533)
     os.chown(place(open_folder), 65533, 65533)
@@ -357,7 +357,7 @@ def test_another_users_index_is_not_believed(open_folder: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="limits of files are those of POSIX")
 def test_a_full_disk_is_named_and_what_is_there_stays(tmp_path: Path) -> None:
-    """Where nothing more fits, the index keeps what it has, and one sentence says so (rule I-2)."""
+    """On a full disk the index keeps its content, with one sentence (rule I-2)."""
     fill(tmp_path)
 
     def task() -> None:
@@ -375,7 +375,7 @@ def test_a_full_disk_is_named_and_what_is_there_stays(tmp_path: Path) -> None:
 
 
 def test_a_locked_index_is_read_and_not_waited_for_long(cache: tuple[Path, list[str]]) -> None:
-    """While another process writes, reading goes on, and what cannot be written is given up without a word."""
+    """While another process writes, reads work; a blocked write is dropped silently."""
     folder, paths = cache
     with closing(sqlite3.connect(place(folder), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

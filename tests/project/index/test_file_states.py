@@ -1,4 +1,4 @@
-"""Whether a file is unchanged, without reading it (rule I-4)."""
+"""Detecting unchanged files without reading them (rule I-4)."""
 
 import os
 import time
@@ -29,7 +29,7 @@ def known_hash(folder: Path, file: Path, *, now: Callable[[], int] = in_an_hour)
 
 
 def remember(folder: Path, file: Path, *, seen_ns: int) -> None:
-    """Read a file as a run does at some time, and note the hash of its content."""
+    """Read a file like a run at some time, and store its content's hash."""
     with opened(folder, now=lambda: seen_ns) as index:
         note(index, str(file), key(1), seen_ns=seen_ns)
         index.flush()
@@ -44,7 +44,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_an_unchanged_file_is_known(tmp_path: Path, file: Path) -> None:
-    """Until another link to it is made, which changes its times; what is not a regular file is nothing."""
+    """A file is known until its times change, as by a new hard link; only regular files are."""
     remember(tmp_path, file, seen_ns=in_an_hour())
     assert known_hash(tmp_path, file) == key(1)
     os.link(file, tmp_path / "other")
@@ -56,7 +56,7 @@ def test_an_unchanged_file_is_known(tmp_path: Path, file: Path) -> None:
 
 @pytest.mark.parametrize("change", ["content", "size", "touch", "replace", "mode"])
 def test_a_changed_file_is_unknown(tmp_path: Path, file: Path, change: str) -> None:
-    """Whatever changes, also where size and mtime are set back to what they were."""
+    """Each change is noticed, even with size and mtime restored."""
     remember(tmp_path, file, seen_ns=in_an_hour())
     before = file.stat()
     time.sleep(0.02)  # so that the file system's clock ticks
@@ -89,7 +89,7 @@ def test_a_changed_file_is_unknown(tmp_path: Path, file: Path, change: str) -> N
 def test_a_file_that_was_changed_just_before_is_read_again(
     tmp_path: Path, file: Path, age_ns: int, is_known: bool
 ) -> None:
-    """Two seconds decide, and a time in the future proves nothing."""
+    """Files changed within the last two seconds, or in the future, are read again."""
     info = file.stat()
     os.utime(file, ns=(info.st_atime_ns, info.st_mtime_ns - HOUR_NS))
     changed = file.stat().st_ctime_ns
@@ -98,7 +98,7 @@ def test_a_file_that_was_changed_just_before_is_read_again(
 
 
 def test_an_mtime_in_the_future_proves_nothing(tmp_path: Path, file: Path) -> None:
-    """A file that is dated ahead is read each time; one that is dated centuries ahead or back is no error."""
+    """A file with a future mtime is always read; extreme dates are no error."""
     for year_ns in (in_an_hour() + HOUR_NS, 9 * 10**18, -9 * 10**18):
         try:
             os.utime(file, ns=(0, year_ns))
@@ -115,14 +115,14 @@ def test_an_mtime_in_the_future_proves_nothing(tmp_path: Path, file: Path) -> No
 
 
 def test_a_clock_that_ran_backwards_proves_nothing(tmp_path: Path, file: Path) -> None:
-    """What was noted at a time that is yet to come is not believed."""
+    """States stored at a future time are ignored."""
     remember(tmp_path, file, seen_ns=in_an_hour() + HOUR_NS)
     assert known_hash(tmp_path, file) is None
     assert known_hash(tmp_path, file, now=lambda: in_an_hour() + 2 * HOUR_NS) == key(1)
 
 
 def test_verify_knows_no_file(tmp_path: Path) -> None:
-    """With ``verify`` every file is to be read, and what is read is noted all the same (rule I-4)."""
+    """``verify`` requires reading every file, and still stores the results (rule I-4)."""
     paths = write_files(tmp_path / "files", 5)
     fill(tmp_path, paths)
     with opened(tmp_path, verify=True) as index:
@@ -132,7 +132,7 @@ def test_verify_knows_no_file(tmp_path: Path) -> None:
 
 
 def test_what_was_noted_is_known_before_it_is_written(tmp_path: Path, file: Path) -> None:
-    """A process that goes on knows what it has read, and a later state goes before an earlier one."""
+    """A process knows its own states before a flush; the latest one wins."""
     with opened(tmp_path) as index:
         note(index, str(file), key(1), seen_ns=in_an_hour())
         assert known(index, [str(file)]) == [key(1)]
@@ -143,7 +143,7 @@ def test_what_was_noted_is_known_before_it_is_written(tmp_path: Path, file: Path
 
 
 def test_files_are_known_together(tmp_path: Path) -> None:
-    """What was kept of a group is there, and which of its files are as they were then (rule I-4)."""
+    """A group's value is returned with the unchanged ones of its files (rule I-4)."""
     files = write_files(tmp_path / "files", 3)
     name, kept = key(7), b"what was found out"
 

@@ -1,4 +1,4 @@
-"""Versions of what is kept: they follow from the code that computes it."""
+"""Versions of cached results, derived from the code."""
 
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ print(code_version(("project.index", "base.text", "code.syntax", "base.files"), 
 
 
 def version_of(site: Path, *installed: str) -> str:
-    """Return the version that a copy of the program in ``site`` computes."""
+    """Return the version computed by a copy of the program in ``site``."""
     arguments = [sys.executable, "-c", CODE, str(site), *installed]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, cwd=site.parent)
     return done.stdout.strip()
@@ -28,7 +28,7 @@ def version_of(site: Path, *installed: str) -> str:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
-    """Return a folder with a copy of what the version is made of, and a distribution of somebody else."""
+    """Return a folder with a copy of the versioned code, and a foreign distribution."""
     for name in ("base", "code", "project"):
         shutil.copytree(
             PACKAGE / name,
@@ -45,7 +45,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def test_a_version_is_the_same_for_the_same_code(site: Path, tmp_path: Path) -> None:
-    """It does not depend on where the program lies, nor on what was compiled (rule I-1)."""
+    """Neither the program's folder nor compiled files matter (rule I-1)."""
     version = version_of(site, "some_grammar")
     assert len(version) == 32
     assert version_of(site, "some_grammar") == version
@@ -55,7 +55,7 @@ def test_a_version_is_the_same_for_the_same_code(site: Path, tmp_path: Path) -> 
 
 
 def test_a_version_changes_with_what_takes_part(site: Path) -> None:
-    """With a module, a query file, a new module, and what others have made, never imported; not with others (I-1)."""
+    """Its modules, query files and dependencies change the version, without an import (I-1)."""
     versions = [version_of(site, "some_grammar")]
     for change in ("text/lines.py", "files.py"):
         with (site / "aggregate/base" / change).open("a", encoding="utf-8") as file:
@@ -77,7 +77,7 @@ def test_a_version_changes_with_what_takes_part(site: Path) -> None:
 
 
 def test_what_cannot_be_told_has_no_version(site: Path, tmp_path: Path) -> None:
-    """From a zip file, or with a package that is missing, there is no version, and so nothing is kept (rule I-1)."""
+    """In a zip file, or without a package, there is no version and no cache (rule I-1)."""
     assert version_of(site, "no_such_grammar") == ""
     archive = tmp_path / "program.zip"
     with zipfile.ZipFile(archive, "w") as file:

@@ -1,4 +1,4 @@
-"""Many processes on one index, and kills at any moment."""
+"""Many processes on one index, killed at any moment."""
 
 import os
 import random
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are n
 
 
 def trouble(told: Counter[str]) -> list[str]:
-    """Return what must not happen: wrong bytes, processes that failed, and warnings."""
+    """Return wrong bytes, failed processes and warnings."""
     return [what for what in told if what.startswith(("wrong", "ended with 1", "warning"))]
 
 
@@ -24,7 +24,7 @@ def trouble(told: Counter[str]) -> list[str]:
     "kills", [5, pytest.param(400, marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_a_kill_harms_nothing(tmp_path: Path, kills: int) -> None:
-    """Whenever a process is killed, the others and the next ones read what is right, without a warning (rule I-2)."""
+    """After a kill at any time the others read correct data without a warning (rule I-2)."""
     told = kill_loop(tmp_path, kills)
     assert trouble(told) == []
     assert told["killed"] == kills
@@ -36,7 +36,7 @@ def test_a_kill_harms_nothing(tmp_path: Path, kills: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kills", [12, 400])
 def test_kills_and_damage_show_nothing_wrong(tmp_path: Path, kills: int) -> None:
-    """Also where the index is cleared, deleted and damaged meanwhile; the next run has a whole one (rule I-2)."""
+    """The same while the index is cleared, deleted and damaged; the next run has a whole one (rule I-2)."""
     told = kill_loop(tmp_path, kills, disturbs=True)
     assert [what for what in trouble(told) if not what.startswith("warning")] == []
     # A file that is cut while it is read can also look as if the disk had failed.
@@ -50,7 +50,7 @@ def test_kills_and_damage_show_nothing_wrong(tmp_path: Path, kills: int) -> None
 
 
 def test_one_process_opens_it_twice(tmp_path: Path) -> None:
-    """An index stays of use when its process has opened and closed another on the same file, and others have too (I-2)."""
+    """An index still works after its process opened and closed the same file again (I-2)."""
     fill(tmp_path)
     with opened(tmp_path) as first:
         assert first.get_many(VIEW, [key(1)]) == [payload(1)]
@@ -75,7 +75,7 @@ def test_one_process_opens_it_twice(tmp_path: Path) -> None:
     "processes", [6, pytest.param(200, marks=pytest.mark.slow)], ids=["some", "two hundred"]
 )
 def test_processes_share_it(tmp_path: Path, processes: int) -> None:
-    """Those that begin at once on an index that is not there make one, without error or warning (rule I-2)."""
+    """Processes starting together create one index, without error or warning (rule I-2)."""
     told = share(tmp_path, processes)
     assert trouble(told) == []
     assert told["ended with 0"] == processes

@@ -1,4 +1,4 @@
-"""The index as the rest of the program sees it: what was put comes back; its place, its limit, its report."""
+"""The index for its users: storing, place, limit and report."""
 
 import os
 import threading
@@ -40,7 +40,7 @@ NUMBERS = st.integers(0, 30)
 
 
 class IndexMachine(RuleBasedStateMachine):
-    """Two processes' indexes on one file, beside dictionaries of what each of them has put and what is written."""
+    """Two processes' indexes on one file, compared with dictionaries."""
 
     @initialize()
     def begin(self) -> None:
@@ -87,7 +87,7 @@ TestIndexMachine.settings = settings(max_examples=12, stateful_step_count=25)
 
 
 def test_nothing_is_made_before_flush(tmp_path: Path) -> None:
-    """Reading makes no index, nor does what is counted alone; a flush of something makes it, private (rule I-5)."""
+    """Only a flush with content creates the index, for the user alone (rule I-5)."""
     with opened(tmp_path / "cache") as index:
         assert index.get_many(VIEW, [key(1)]) == [None]
         index.flush()
@@ -105,7 +105,7 @@ def test_nothing_is_made_before_flush(tmp_path: Path) -> None:
 
 
 def test_an_index_without_a_place_keeps_nothing(tmp_path: Path) -> None:
-    """Without an index everything is a miss, what is known of files too, and nothing is made."""
+    """Without a folder everything is a miss, and nothing is written."""
     file = tmp_path / "a.txt"
     file.write_text("a")
     index = Index(None, limit=LIMIT)
@@ -118,7 +118,7 @@ def test_an_index_without_a_place_keeps_nothing(tmp_path: Path) -> None:
 
 
 def test_a_kind_without_a_version_is_not_kept(tmp_path: Path) -> None:
-    """Where the version of the code cannot be told, nothing of it is kept (rule I-1)."""
+    """Results of code with an unknown version are not stored (rule I-1)."""
     with opened(tmp_path) as index:
         index.put_many(Kind("view", ""), [(key(1), b"one")])
         index.flush()
@@ -127,7 +127,7 @@ def test_a_kind_without_a_version_is_not_kept(tmp_path: Path) -> None:
 
 
 def test_what_is_too_much_for_memory_is_written_before(tmp_path: Path) -> None:
-    """More than 16 MB that wait are written in portions; a single result of more than 8 MB is not kept."""
+    """More than 16 MB are written in portions; results over 8 MB are not stored."""
     with opened(tmp_path) as index:
         index.put_many(VIEW, ((key(n), b"x" * 1_000_000) for n in range(30)))
         index.put_many(VIEW, [(key(99), b"x" * 8_000_001)])
@@ -138,7 +138,7 @@ def test_what_is_too_much_for_memory_is_written_before(tmp_path: Path) -> None:
 
 
 def test_threads_share_an_index(tmp_path: Path) -> None:
-    """Threads that put, get and flush at the same time find what each of them has put."""
+    """Threads that put, get and flush together find all their results."""
     failures: list[str] = []
     with opened(tmp_path) as index:
 
@@ -162,7 +162,7 @@ def test_threads_share_an_index(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_opens_the_file_for_itself(tmp_path: Path) -> None:
-    """Neither of two processes takes the other's locks or connection along (rule I-2)."""
+    """A fork inherits neither locks nor the connection (rule I-2)."""
     fill(tmp_path)
     with opened(tmp_path) as index:
         assert check(index) == 80
@@ -186,7 +186,7 @@ def test_a_forked_process_opens_the_file_for_itself(tmp_path: Path) -> None:
 def test_the_environment_says_where_it_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The user's index lies where the environment says; it can be left out, and a limit of 0 does so too (I-1, I-3)."""
+    """The environment sets or disables the user's index; a limit of 0 disables it too (I-1, I-3)."""
     monkeypatch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path))
     for index in (open_index(), open_index(use=False)):
         index.put_many(VIEW, [(key(1), b"one")])
@@ -202,7 +202,7 @@ def test_the_environment_says_where_it_lies(
 def test_what_was_put_before_an_interruption_is_there_again(
     tmp_path: Path, ending: type[BaseException]
 ) -> None:
-    """However a run ends, the next one goes on with what it has found out (rule I-1)."""
+    """The next run continues with the results of an interrupted one (rule I-1)."""
 
     def put_and_end() -> None:
         with Index(place(tmp_path), limit=LIMIT) as index:
@@ -230,7 +230,7 @@ def test_what_was_put_before_an_interruption_is_there_again(
     ],
 )
 def test_a_limit_is_a_size(monkeypatch: pytest.MonkeyPatch, text: str, expected: int) -> None:
-    """Bytes, or a number with a unit; nothing means a gigabyte (rule I-3)."""
+    """A limit is bytes or a number with a unit, a gigabyte by default (rule I-3)."""
     monkeypatch.setenv("AGGREGATE_CACHE_LIMIT", text)
     assert byte_limit() == expected
 
@@ -239,7 +239,7 @@ def test_a_limit_is_a_size(monkeypatch: pytest.MonkeyPatch, text: str, expected:
 def test_a_limit_that_is_no_size_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    """It says what is wrong and what to write (rule I-3)."""
+    """The sentence has the problem and a valid value (rule I-3)."""
     monkeypatch.setenv("AGGREGATE_CACHE_LIMIT", text)
     with pytest.raises(ConfigError) as caught:
         byte_limit()
@@ -249,7 +249,7 @@ def test_a_limit_that_is_no_size_is_one_sentence(
 
 
 def test_the_cache_folder_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unset and empty mean the usual folder; an absolute path moves it; nothing is made (rule I-1)."""
+    """Unset or empty is the default folder, an absolute path another one (rule I-1)."""
     monkeypatch.setenv("AGGREGATE_CACHE_DIR", str(tmp_path / "x" / ".." / "cache"))
     assert index_path() == tmp_path / "cache" / "aggregate-index" / "index.sqlite"
     for empty in (True, False):
@@ -267,7 +267,7 @@ def test_the_cache_folder_is_the_users(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("path", ["cache", "./cache", "../cache", "~/cache"])
 def test_a_relative_cache_folder_is_refused(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
-    """It would lie in whatever project is the current folder, which may bring an index of its own (rule I-1)."""
+    """A relative path could be the index of a foreign project (rule I-1)."""
     monkeypatch.setenv("AGGREGATE_CACHE_DIR", path)
     with pytest.raises(
         ConfigError, match=r'is "\S+", a relative path, .* set it to an absolute path'
@@ -276,7 +276,7 @@ def test_a_relative_cache_folder_is_refused(monkeypatch: pytest.MonkeyPatch, pat
 
 
 def test_no_default_leads_into_the_current_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative path in the system's own variable names no cache folder either (rule I-1)."""
+    """A relative path in the system's own variable is ignored too (rule I-1)."""
     monkeypatch.delenv("AGGREGATE_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     path = index_path()
@@ -295,7 +295,7 @@ def keep(folder: Path, kind: Kind, numbers: range, *, day: int, limit: int = 10*
 
 
 def look_up(folder: Path, kind: Kind, numbers: range, *, day: int, limit: int = 10**9) -> int:
-    """Ask for results in a run on some day and return how many are there."""
+    """Look results up in a run on some day; return the number found."""
     with opened(folder, limit=limit, now=lambda: in_an_hour() + day * DAY_NS) as index:
         there = index.get_many(kind, [key(n) for n in numbers])
         index.flush()
@@ -304,7 +304,7 @@ def look_up(folder: Path, kind: Kind, numbers: range, *, day: int, limit: int = 
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
-    """A result that is only read stays longer than one that nobody asked for (rule I-3)."""
+    """A result in use outlives an unused one (rule I-3)."""
     keep(tmp_path, VIEW, range(100), day=0)
     keep(tmp_path, VIEW, range(100, 200), day=1)
     assert look_up(tmp_path, VIEW, range(50), day=2) == 50
@@ -317,7 +317,7 @@ def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
 
 
 def test_versions_that_nobody_uses_go_before_all_else(tmp_path: Path) -> None:
-    """Results of an earlier version of the code go first, also where others are older (rule I-3)."""
+    """Results of earlier code are removed first, even newer ones (rule I-3)."""
     keep(tmp_path, TOKENS, range(100), day=0)
     keep(tmp_path, VIEW, range(100), day=1)
     keep(tmp_path, VIEW._replace(version="2"), range(100), day=2)
@@ -329,7 +329,7 @@ def test_versions_that_nobody_uses_go_before_all_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [1, 50_000, 300_000])
 def test_the_limit_holds_whatever_it_is(tmp_path: Path, limit: int) -> None:
-    """Also where one run has more than that, and where the limit was lowered (rule I-3)."""
+    """The limit holds within one run, and after it was lowered (rule I-3)."""
     keep(tmp_path, VIEW, range(300), day=0)
     keep(tmp_path, VIEW, range(300, 400), day=0, limit=limit)
     assert read_report(place(tmp_path), 0)[0].bytes <= max(
@@ -338,7 +338,7 @@ def test_the_limit_holds_whatever_it_is(tmp_path: Path, limit: int) -> None:
 
 
 def test_files_go_too(tmp_path: Path) -> None:
-    """What is known of files counts for the limit; they are read again then."""
+    """States of files count for the limit; removed ones are read again."""
     paths = write_files(tmp_path / "files", 50)
     fill(tmp_path, paths)
     keep(tmp_path, VIEW, range(100, 110), day=5, limit=1)
@@ -347,7 +347,7 @@ def test_files_go_too(tmp_path: Path) -> None:
 
 
 def test_the_report_counts(tmp_path: Path) -> None:
-    """Path, bytes, entries, hits and misses of all runs, and the limit; asking makes nothing (rule I-3)."""
+    """The report has path, bytes, entries, hits, misses and limit, and creates nothing (rule I-3)."""
     path = place(tmp_path / "cache")
     assert read_report(path, 7) == ((path, 0, 0, 0, 0, 7), "")
     assert not (tmp_path / "cache").exists()
@@ -361,7 +361,7 @@ def test_the_report_counts(tmp_path: Path) -> None:
 
 
 def test_a_report_of_a_damaged_index_says_so(tmp_path: Path) -> None:
-    """The figures are zeros, the size is what it is, and one sentence says why."""
+    """Figures are zero, the size is real, and one sentence has the reason."""
     fill(tmp_path)
     place(tmp_path).write_bytes(b"x" * 5000)
     report, warning = read_report(place(tmp_path), 7)
@@ -370,7 +370,7 @@ def test_a_report_of_a_damaged_index_says_so(tmp_path: Path) -> None:
 
 
 def test_clearing_takes_all_that_is_ours(tmp_path: Path) -> None:
-    """Also a damaged index, its log and what a kill has left; nothing else in the folder (rule I-3)."""
+    """Damaged indexes, logs and temporary files are cleared, other files not (rule I-3)."""
     folder = tmp_path / "cache"
     fill(folder)
     place(folder).write_bytes(b"damaged")
@@ -383,7 +383,7 @@ def test_clearing_takes_all_that_is_ours(tmp_path: Path) -> None:
 
 
 def test_clearing_follows_no_link(tmp_path: Path) -> None:
-    """A link in the place of the folder is named, and what it leads to stays."""
+    """A link in the folder's place is an error, and its target stays."""
     fill(tmp_path / "elsewhere")
     cache = tmp_path / "cache"
     cache.mkdir()

@@ -36,7 +36,7 @@ files = ["a.py"]
 
 @pytest.fixture
 def manager(tmp_path: Path) -> ContextPresetManager:
-    """A manager of a project and a global file."""
+    """A manager with a project and a global file."""
     project(tmp_path, {"manual_slop.toml": USERS, "a.py": "", "b.py": ""})
     return ContextPresetManager(
         tmp_path / "manual_slop.toml", tmp_path / "global" / "manual_slop.toml"
@@ -44,7 +44,7 @@ def manager(tmp_path: Path) -> ContextPresetManager:
 
 
 def test_saving_keeps_the_rest_of_the_file(manager: ContextPresetManager) -> None:
-    """Comments, order and spacing of the user's file stay byte for byte (M-43)."""
+    """Comments, order and spacing of the file stay byte for byte (M-43)."""
     new = ContextPreset("new", [FileItem("b.py", view_mode="skeleton")], ["s.png"], "two files")
     manager.save_preset(new)
     text = manager.project_path.read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_saving_keeps_the_rest_of_the_file(manager: ContextPresetManager) -> Non
 
 
 def test_deleting_undoes_saving(manager: ContextPresetManager) -> None:
-    """Save and delete leave the file as it was (M-43)."""
+    """Saving and deleting restores the file (M-43)."""
     manager.save_preset(ContextPreset("new"))
     manager.delete_preset("new")
     assert manager.project_path.read_text(encoding="utf-8").rstrip() == USERS.rstrip()
@@ -73,7 +73,7 @@ def test_deleting_undoes_saving(manager: ContextPresetManager) -> None:
 
 
 def test_a_project_preset_hides_the_global_one(manager: ContextPresetManager) -> None:
-    """Project wins over global of the same name; deleting it brings the global one back (M-43)."""
+    """A project preset hides a global one until it is deleted (M-43)."""
     manager.save_preset(ContextPreset("old", ["b.py"]), scope="global")  # type: ignore[list-item]
     manager.save_preset(ContextPreset("shared", ["b.py"]), scope="global")  # type: ignore[list-item]
     assert {
@@ -85,7 +85,7 @@ def test_a_project_preset_hides_the_global_one(manager: ContextPresetManager) ->
 
 
 def test_applying_makes_it_the_active_composition(manager: ContextPresetManager) -> None:
-    """The next run shows the preset's files instead of the project's (M-43)."""
+    """The next run shows the preset's files, not the project's (M-43)."""
     manager.save_preset(ContextPreset("other", ["b.py"]))  # type: ignore[list-item]
     assert manager.apply_preset("other").name == "other"
     _, _, records = run(manager.project_path)
@@ -96,7 +96,7 @@ def test_applying_makes_it_the_active_composition(manager: ContextPresetManager)
 
 
 def test_reloading_warns_of_vanished_files(manager: ContextPresetManager) -> None:
-    """Each named file that does not exist is a warning; globs are not (M-43)."""
+    """Missing files are warnings, unmatched globs are not (M-43)."""
     manager.save_preset(ContextPreset("p", ["gone.py", "*.rs", "a.py"], ["gone.png"]))  # type: ignore[list-item]
     presets, warnings = manager.reload_context_presets()
     assert list(presets) == ["old", "p"]
@@ -107,7 +107,7 @@ def test_reloading_warns_of_vanished_files(manager: ContextPresetManager) -> Non
 
 
 def test_a_link_stays_a_link(manager: ContextPresetManager, tmp_path: Path) -> None:
-    """A configuration that is a link is written through."""
+    """A linked configuration is written through."""
     link = tmp_path / "link.toml"
     link.symlink_to(manager.project_path)
     ContextPresetManager(link).save_preset(ContextPreset("new"))
@@ -136,7 +136,7 @@ items = st.builds(
 def test_presets_survive_toml(
     tmp_path: Path, name: str, files: list[FileItem], description: str, budget: int | str | None
 ) -> None:
-    """Any preset loads as it was saved; what TOML cannot hold is left out and restored (M-43, M-40, M-X10, B-4)."""
+    """Any preset loads as saved; values without TOML form are restored (M-43, M-40, M-X10, B-4)."""
     manager = ContextPresetManager(tmp_path / "p.toml")
     preset = ContextPreset(name, files, ["a b.png"], description, budget)
     manager.save_preset(preset)
@@ -144,7 +144,7 @@ def test_presets_survive_toml(
 
 
 def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
-    """Where each is stored is known for all at once; an unknown name does not list them all."""
+    """The files of all presets are found in one reading."""
     path = tmp_path / "manual_slop.toml"
     path.write_text(
         "".join(f"[context_presets.p{number}]\nfiles = []\n" for number in range(200)),
@@ -157,7 +157,7 @@ def test_thousands_of_presets_are_listed_in_one_reading(tmp_path: Path) -> None:
 
 
 def test_a_budget_that_is_none_is_not_saved(manager: ContextPresetManager) -> None:
-    """A budget may be written as a person does, and one that could not be loaded is refused (B-4, B-1)."""
+    """Any notation of a budget is saved; an invalid one is refused (B-4, B-1)."""
     manager.save_preset(ContextPreset("new", budget="32k"))
     assert manager.get("new").budget == 32_000
     before = manager.project_path.read_bytes()
@@ -167,7 +167,7 @@ def test_a_budget_that_is_none_is_not_saved(manager: ContextPresetManager) -> No
 
 
 def test_changes_at_the_same_moment_lose_nothing(manager: ContextPresetManager) -> None:
-    """Whoever saves, applies or deletes while others do: what each has changed is there, and what is gone is unknown."""
+    """Concurrent saves, activations and deletions all take effect."""
 
     def change(name: str) -> None:
         for number in range(3):

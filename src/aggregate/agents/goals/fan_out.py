@@ -124,7 +124,7 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
         return True
     verdict = questions.yes_or_no(_ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED))
     if verdict is None:
-        raise StepFailed(f"not said whether {tool.name} is to be called for each item by itself")
+        raise StepFailed(f"the model does not say whether to call {tool.name} for each item")
     return verdict
 
 

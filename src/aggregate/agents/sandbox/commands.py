@@ -66,7 +66,7 @@ def run_command(
     path = os.pathsep.join(folder for folder in folders if Path(folder).name != "shims")
     program = find_program(words[0], path=path)
     if program is None:
-        raise SandboxError(f"there is no program {words[0]!r} on PATH", kind=Stopped.MISSING)
+        raise SandboxError(f"no program {words[0]!r} on PATH", kind=Stopped.MISSING)
     place = root / folder
     if sandboxed:
         bwrap = find_program("bwrap")

@@ -45,7 +45,7 @@ def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
         moment = datetime.fromisoformat(plain)
     except (ValueError, OverflowError, OSError) as error:
         raise ToolError(
-            f'"{text:.60}" is no date: {error!s:.100}; write 2025-09-30 or September 30, 2025'
+            f'"{text:.60}" is not a date: {error!s:.100}; write 2025-09-30 or September 30, 2025'
         ) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=where), False
 
@@ -63,7 +63,7 @@ def _zone(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise ToolError(
-            f'there is no time zone "{name}": give one such as UTC or Europe/Berlin'
+            f'unknown time zone "{name}": use one such as UTC or Europe/Berlin'
         ) from None
 
 
@@ -116,7 +116,7 @@ class _DateTools:
             first = date(year, month or 1, day or 1)
             last = date(year, month or 12, day or monthrange(year, month or 12)[1])
         except ValueError as error:
-            raise ToolError(f"there is no such date: {error}") from None
+            raise ToolError(f"no such date: {error}") from None
         start = datetime.combine(first, time(), where)
         end = datetime.combine(last, time(23, 59, 59), where)
         days = {"start_date": first.isoformat(), "end_date": last.isoformat()}
@@ -178,7 +178,7 @@ def _moved(moment: datetime, amount: int, unit: str) -> datetime:
     name = unit.strip().lower().removesuffix("s")
     if name not in UNITS and name not in MONTHS_OF_UNIT:
         raise ToolError(
-            f'there is no unit "{unit}": take seconds, minutes, hours, days, weeks, months or years'
+            f'unknown unit "{unit}": use seconds, minutes, hours, days, weeks, months or years'
         )
     try:
         if name in UNITS:

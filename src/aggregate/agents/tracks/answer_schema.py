@@ -16,7 +16,7 @@ from aggregate.agents.results.merge import NotJson, parse_json_text
 from aggregate.base.concurrency import Call, in_children
 from aggregate.base.disk.reading import UnreadableError, confined, read_bytes
 from aggregate.base.errors import AggregateError, OutputError, WorkerError
-from aggregate.base.messages import shorten
+from aggregate.base.messages import install_command, shorten
 from aggregate.base.values import Value
 
 # Faults of an answer that are told: a model that is told of these mends the others with them.
@@ -121,7 +121,7 @@ def _validator(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the library 
 
 
 def _missing(error: ImportError) -> str:
-    return f"answers are checked by {error.name}: install manual-slop[agents]"
+    return f"answers are checked by {error.name}: {install_command('agents')}"
 
 
 def _place(path: list[str | int]) -> str:

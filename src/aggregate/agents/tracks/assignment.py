@@ -1,11 +1,11 @@
-"""What goes to a worker and what comes back, as values that fit into a database."""
+"""Assignments, replies and outcomes of tickets, as values for a database."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import Field, TypeAdapter
 
@@ -14,30 +14,30 @@ from aggregate.base.tokens import count
 from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import ProducedText
 
-# As it is read again: less than nothing in a database would leave a run more than its limit.
+# Checked when read: a negative amount in a database would raise a run's limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-_ROUND = "~"  # what stands between a ticket and its round; no ticket's id has it
+_ROUND = "~"  # between a ticket and its round; no ticket's id has it
 _count_shared = lru_cache(maxsize=20_000)(count)
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One ticket on its way to a worker; it needs nothing of the project's files."""
+    """One ticket for a worker, independent of the project's files."""
 
-    key: str  # unique among all runs; with the attempt's number it tells a repeated call from a new one
+    key: str  # unique among all runs; with the attempt's number it identifies a call
     ticket: str
     prompt: Prompt  # the context, with its segments, for clients that cache prefixes
     message: str = ""  # the task, behind the context
-    persona: str = ""  # instructions that go before everything
+    persona: str = ""  # instructions before everything
     tools: tuple[str, ...] = ()
     timeout: float = 600  # seconds of one attempt
     retries: int = 0
     attempt: int = 1
-    ahead: bool = False  # others wait until its answer begins to come; it warms a cache up for them
+    ahead: bool = False  # others wait for its first words: it warms up their cache
     urgent: bool = False  # it goes before others: some wait for it, or it has waited for some
-    answer: Mapping[str, Any] | None = None  # the JSON Schema that the answer must meet
+    answer: Mapping[str, Any] | None = None  # the JSON Schema of the answer
     max_cost: float | None = None  # US dollars of all attempts together
-    # Whom a persona names to be asked; empty for the worker's own. Workers ask only addresses that they know.
+    # The persona's model, empty for the worker's own. Workers ask only addresses that they know.
     provider: str = ""
     model: str = ""
     base_url: str = ""
@@ -51,7 +51,7 @@ class Assignment:
     folder: str = ""  # of the project in that tree
     verify: str = ""  # the command that must succeed in the tree
     attempts: int = 3  # how often it may fail
-    # The whole texts of results that its prompt cuts, by name, for ``read_result`` (rule F-12).
+    # The whole texts of cut results by name, for ``read_result`` (rule F-12)
     whole_results: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -60,12 +60,12 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The exact number of o200k tokens of ``text``; a file that many assignments show is counted once."""
+        """The exact number of o200k tokens of ``text``; a shared file is counted once."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
         for segment in self.prompt.segments:
-            # Results are one ticket's own: to remember them would only take memory.
+            # Results belong to one ticket: remembering them would waste memory.
             is_shared = segment.section is Section.FILES
             text = f"{segment.text}{SEPARATOR}"
             tokens += _count_shared(text) if is_shared else count(text)
@@ -103,12 +103,14 @@ class Assignment:
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
     text: str
-    tokens: int = 0  # input and output together; 0 where the worker does not know
-    warning: str = ""  # what is doubtful about it
-    cost: float | None = None  # in US dollars, where the price is known
-    commit: str = ""  # what it changed in its work tree
+    tokens: int = 0  # input and output together; 0 if unknown
+    warning: str = ""  # why it is doubtful
+    cost: float | None = None  # in US dollars, if the price is known
+    commit: str = ""  # of its changes in the work tree
     verified: bool = False  # whether the ticket's check has passed there
-    unchanged: bool = False  # whether it was to edit files and changed none
+    unchanged: bool = False  # whether it should edit files and changed none
+    output_tokens: int = 0  # of ``tokens``
+    model: str = ""  # that answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +119,19 @@ class TicketOutcome:
     status: RunStatus
     text: str = ""  # the answer, if it succeeded
     tokens: Annotated[int, Field(ge=0)] = 0
-    errors: tuple[str, ...] = ()  # why attempts failed; the last is the ticket's reason if it did
+    errors: tuple[str, ...] = ()  # of failed attempts; the last one is the ticket's reason
     warning: str = ""
-    cost: Amount | None = None  # in US dollars, as far as is known
+    cost: Amount | None = None  # in US dollars, as far as known
     seconds: Amount = 0.0  # without the waits between attempts
-    commit: str = ""  # what it changed, on the commit that its work tree was made from
+    commit: str = ""  # of its changes, on the commit of its work tree
     verified: bool = False
-    unchanged: bool = False  # whether it was to edit files and changed none
-    # For each item of a ``for_each``; known from the children, so not in a database.
+    unchanged: bool = False  # whether it should edit files and changed none
+    # For each item of a ``for_each``; made from the children, so not in a database
     answers: tuple[ProducedText, ...] = ()
 
     @property
     def failure(self) -> str | None:
-        """Why there is no answer, ``None`` where there is one."""
+        """Why there is no answer, ``None`` if there is one."""
         if self.status is RunStatus.SUCCESS:
             return None
         return self.errors[-1] if self.errors else "no reason given"
@@ -141,7 +143,7 @@ class TicketOutcome:
     def to_json(self) -> str:
         fields = asdict(self)
         del fields["answers"]
-        return json.dumps(fields)  # ASCII: a database holds no half of a surrogate pair
+        return json.dumps(fields)  # ASCII: a database refuses half a surrogate pair
 
     @classmethod
     def from_json(cls, text: str) -> "TicketOutcome":
@@ -153,7 +155,7 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The keys of a run's tickets; of all but the retried ones, whose ``rounds`` these are, it is the first round."""
+    """The keys of a run's tickets in their current rounds; tickets without a round are in the first."""
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
@@ -178,7 +180,7 @@ def run_of(key: str) -> str:
 
 
 class EndingState(StrEnum):
-    """How far a ticket is that no worker is asked for; all but ``WAITING`` stand for ever."""
+    """The state of a ticket outside the queue; all but ``WAITING`` are final."""
 
     WAITING = "waiting"
     APPROVED = "approved"
@@ -186,19 +188,17 @@ class EndingState(StrEnum):
     LEFT_OUT = "left out"
     FAILED = "failed"
     SPREAD = "spread"
-    CONFLICT = "conflict"  # what it changed conflicts with what others did: it is run again
+    CONFLICT = "conflict"  # its changes conflict with others': it runs again
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What became of a ticket.
-
-    ``text`` is an approval's note, why it was left out or failed, the JSON list that it is spread over, or the paths of
-    a conflict.
-    """
+    """The ending of a ticket outside the queue."""
 
     state: EndingState
-    text: str = ""
+    text: str = (
+        ""  # an approval's note, a reason, the JSON list of a spread, or the paths of a conflict
+    )
 
     def outcome(self, ticket_id: str) -> TicketOutcome:
         if self.state is EndingState.APPROVED:
@@ -210,26 +210,32 @@ class Ending:
 
 
 class Endings(Protocol):
-    """Keeps one ending for each key, whatever happens to processes meanwhile."""
+    """A durable store of one ending for each key."""
 
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Write an ending where there is none, and return the one that counts: somebody else may have been first."""
+        """Write an ending if there is none, and return the one that counts: another process may be first."""
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
 
 
+class RecordedStep(NamedTuple):
+    name: str
+    record: object
+    ended: float  # seconds since 1970
+
+
 class TaskQueue(Protocol):
-    """Keeps each assignment by its key until it has one outcome, whatever happens to processes meanwhile."""
+    """A durable queue of assignments by key, until each has one outcome."""
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return which of ``keys`` were put here before, and whether the answer to each has begun to come."""
+        """Return the keys that are here, and whether the answer to each has begun."""
         ...
 
     def put(self, assignment: Assignment) -> None: ...  # one with a known key changes nothing
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]: ...
 
-    def cancel(self, keys: Collection[str]) -> None: ...  # what a worker still gives is dropped
+    def cancel(self, keys: Collection[str]) -> None: ...  # later answers are dropped

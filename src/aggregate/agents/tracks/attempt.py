@@ -1,4 +1,4 @@
-"""An assignment's attempts, each within its time; whatever goes wrong becomes a value."""
+"""The attempts at an assignment, each within its time; every failure becomes a value."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,11 +26,11 @@ from aggregate.base.json_forms import failure_text
 from aggregate.base.messages import shorten
 
 _T = TypeVar("_T")
-STOP_SECONDS = 0.25  # how soon a waiting attempt sees that its process is to end
-REASON_CHARACTERS = 10_000  # a person reads it, in a report with one for each attempt
-# Before the second attempt; doubled before each further one. A client has retried what passes quickly by then.
+STOP_SECONDS = 0.25  # until a waiting attempt sees that its process ends
+REASON_CHARACTERS = 10_000  # of a failure in a report
+# Before the second attempt; doubled before each further one. A client has retried passing faults by then.
 BACKOFF_SECONDS = 1.0
-# What stands behind the task when an answer was refused.
+# Behind the task after a refused answer
 CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
 MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait meanwhile
 
@@ -44,10 +44,12 @@ class Attempt:
     warning: str = ""
     cost: Amount | None = None
     seconds: Amount = 0.0
-    refused: str = ""  # why there was an answer that is not taken; the next attempt is told
+    refused: str = ""  # why an answer was refused, for the next attempt
     commit: str = ""
     verified: bool = False
     unchanged: bool = False
+    output_tokens: int = 0  # of ``tokens``
+    model: str = ""
 
     @classmethod
     def from_recorded(cls, data: object) -> "Attempt":
@@ -58,7 +60,7 @@ _ATTEMPT = TypeAdapter(Attempt)
 
 
 class WorkerStopping(BaseException):
-    """This process is to end, and its attempts with it; no ``Exception``, which would be recorded as their outcome."""
+    """Stop the worker process; a BaseException, so that it is not recorded as an outcome."""
 
 
 Recorded = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
@@ -66,12 +68,12 @@ Recorded = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
 
 @dataclass(slots=True)
 class LiveSteps:
-    """Does the steps of an attempt, each within its time, until the attempt is to ``stop``; ``kept`` records them."""
+    """The steps of an attempt, each within its time, recorded by ``kept``, until ``stop`` is set."""
 
     stop: Event
     kept: Recorded = lambda _name, action: action()
     trees: Trees | None = None
-    seconds: float = 0.0  # of all steps, those too that were done before a kill
+    seconds: float = 0.0  # of all steps, also of those before a kill
 
     def record(
         self, name: str, action: Callable[[], dict[str, Any]], seconds: float
@@ -90,10 +92,7 @@ class LiveSteps:
 
 
 def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
-    """Return what ``work`` gives, or raise a ``TimeoutError``.
-
-    A thread cannot be stopped: what it gives after its time is dropped when it comes, and the thread ends then.
-    """
+    """Return the result of ``work``, or raise a ``TimeoutError`` and leave it to its thread."""
     end = monotonic() + seconds
     future = run_in_thread(name, work)
     while (left := end - monotonic()) > 0:
@@ -101,7 +100,7 @@ def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _
             raise WorkerStopping
         with suppress(TimeoutError):
             return future.result(timeout=min(left, STOP_SECONDS))
-        if future.done():  # what it raised was such an error itself
+        if future.done():  # the work raised a TimeoutError itself
             return future.result()
     raise TimeoutError
 
@@ -116,9 +115,9 @@ def attempt_assignment(
     kept: Recorded = lambda _name, action: action(),
     trees: Trees | None = None,
 ) -> Attempt:
-    """Ask ``worker`` once and wait at most the assignment's time.
+    """Ask ``worker`` once, for at most the assignment's time.
 
-    A worker that acts has each of its steps ``kept``, and goes on behind those that were kept before a kill.
+    The steps of a worker that acts are ``kept``, and not repeated after a kill.
     """
     started = monotonic()
     numbered = replace(assignment, attempt=number)
@@ -161,7 +160,7 @@ def _asked(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | Non
 
 
 def _known(cost: float | None) -> float | None:
-    """Return a cost, ``None`` for what nobody can have meant as one."""
+    """Return a cost, ``None`` if it is not a sensible number."""
     return cost if cost is not None and isfinite(cost) and cost >= 0 else None
 
 
@@ -186,11 +185,13 @@ def _success(text: str, reply: WorkerReply) -> Attempt:
         commit=reply.commit,
         verified=reply.verified,
         unchanged=reply.unchanged,
+        output_tokens=int(reply.output_tokens),
+        model=_writable(reply.model),
     )
 
 
 def _writable(text: str) -> str:
-    """Return ``text`` without halves of surrogate pairs, which models write and no file can hold."""
+    """Replace halves of surrogate pairs, which no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -209,10 +210,10 @@ def run_worker_lifecycle(
     Args:
         ticket: The ticket.
         contexts: Composes the Tier 3 context with the ticket's focus files.
-        worker: Who answers.
-        results: Outcomes of the tickets that it depends on; they are merged into the context.
-        tickets: These tickets, for the names and strategies of their variables.
-        files: Where the prompt and the reply are written, if anywhere.
+        worker: Answers the ticket.
+        results: Outcomes of its dependencies, which are merged into the context.
+        tickets: The dependencies, for the names and strategies of their variables.
+        files: Writes the prompt and the reply, if given.
         wait: Called with the seconds before another attempt.
     """
     assignment = contexts.assignment(ticket, merge_outcomes(tickets, results), ticket.id)
@@ -231,10 +232,9 @@ def complete_assignment(
     attempt: Callable[[AnyWorker, Assignment, int], Attempt] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Attempt an assignment until it succeeds, no attempt is left, or another one cannot help.
+    """Attempt an assignment until it succeeds, or no further attempt is left or useful.
 
-    After a refused answer there is another attempt, once, whatever ``retries`` says. ``attempt`` makes one; a durable
-    run records what it returns.
+    A refused answer gets another attempt, once, whatever ``retries`` says. A durable run records each ``attempt``.
     """
     attempts: list[Attempt] = []
     asked, spent = assignment, ""
@@ -270,11 +270,11 @@ def complete_assignment(
 
 
 def _spent(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
-    """Return why the limit of a ticket's costs allows no further attempt, ``""`` where it does."""
+    """Return why a ticket's max_cost allows no further attempt, ``""`` if it does."""
     if assignment.max_cost is None:
         return ""
     if any(attempt.tokens and attempt.cost is None for attempt in attempts):
-        return "what it has cost is not known, so that max_cost cannot be kept"
+        return "its cost is not known, so that max_cost cannot be kept"
     is_spent = (_cost_of(attempts) or 0.0) >= assignment.max_cost
     return f"its max_cost, ${assignment.max_cost:g}, is spent" if is_spent else ""
 

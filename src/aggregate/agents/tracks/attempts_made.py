@@ -1,10 +1,11 @@
-"""What the attempts at a ticket have done so far, step by step, as the database has it."""
+"""The recorded steps of the attempts at a ticket."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aggregate.agents.subagents import RunStatus
+from aggregate.agents.tracks.assignment import RecordedStep
 from aggregate.agents.tracks.attempt import Attempt
 from aggregate.agents.tracks.run_control import PastRun, latest_run
 from aggregate.base.errors import TrackError
@@ -14,7 +15,7 @@ from aggregate.project.configuration import Project
 @dataclass(frozen=True, slots=True)
 class MadeStep:
     what: str  # such as ``turn 2: read_file``, ``wrote: replace_text`` or ``check``
-    fault: str = ""  # the first line of what went wrong
+    fault: str = ""  # the first line of an error
     seconds: float = 0.0
     tokens: int = 0
 
@@ -36,7 +37,7 @@ class MadeAttempt:
 def made_attempts(
     project: Project, name: str, ticket_id: str, *, database: str = ""
 ) -> list[MadeAttempt]:
-    """Return all attempts of the latest run at a ticket, the first one first."""
+    """Return all attempts of the latest run at a ticket in order."""
     with latest_run(project, name, database) as (runs, run):
         past = PastRun.of(runs, run)
         if ticket_id not in past.tickets:
@@ -47,10 +48,10 @@ def made_attempts(
         return made
 
 
-def _attempts(records: Sequence[tuple[str, object]], round_number: int) -> Iterator[MadeAttempt]:
+def _attempts(records: Sequence[RecordedStep], round_number: int) -> Iterator[MadeAttempt]:
     steps: list[MadeStep] = []
     number, turns = 1, 0
-    for name, record in records:
+    for name, record, _ in records:
         if name == "attempt":
             yield MadeAttempt(round_number, number, tuple(steps), Attempt.from_recorded(record))
             steps, number, turns = [], number + 1, 0

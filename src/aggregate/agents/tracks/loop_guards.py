@@ -1,4 +1,4 @@
-"""Loops that get nowhere: repeated calls, malformed calls, announced calls and edits that nobody made."""
+"""Guards against loops: repeated, malformed and announced calls, and missing edits."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def announces_call(text: str) -> bool:
 
 
 def malformed(call: ToolCall, registry: ToolRegistry) -> str:
-    """Return what is wrong with a call for which no tool can be run, or nothing."""
+    """Return the fault of a call that no tool can run, ``""`` for none."""
     if call.fault:
         return f"{_MALFORMED}{call.fault}"
     if call.name not in registry:

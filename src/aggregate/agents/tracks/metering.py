@@ -22,7 +22,7 @@ def size_of(client: Client, *texts: str) -> int:
 
 
 def metered(client: Client) -> Client:
-    """Return a client whose replies all say what they took; many servers report no tokens, which are estimated then."""
+    """Return a client whose replies have tokens, estimated if the server reports none."""
 
     async def metering(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
         reply = await ask(request, on_text)

@@ -1,4 +1,4 @@
-"""What a run would do, without doing it."""
+"""The steps of a run, without running it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class PreviewStep:
     wave: int  # tickets of one wave can run at one time; the first is 1
     ticket: Ticket
     waits_for: tuple[str, ...]
-    tokens: int  # of what its worker would get, without the results that it waits for
+    tokens: int  # of its context, without the results of its dependencies
     budget: int
     recipient: Recipient  # no model for the scripted worker
 

@@ -1,4 +1,4 @@
-"""Look at runs, decide about them, cancel and forget them, over their database."""
+"""Show, decide, cancel and forget runs in their database."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,27 +25,29 @@ from aggregate.agents.tracks.durable.run_table import (
     RunTable,
 )
 from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
-from aggregate.agents.tracks.run_files import ReportLine, account
+from aggregate.agents.tracks.run_events import EventFile, cancel_line
+from aggregate.agents.tracks.run_files import ReportLine, RunFiles, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
+from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project
 
-INTERRUPTED = "interrupted"  # what a run is called that is not over and that nobody conducts
+INTERRUPTED = "interrupted"  # the state of an open run without a conductor
 
 
 @dataclass(frozen=True, slots=True)
 class TrackProgress:
     run_id: str
-    state: str  # running, interrupted (nobody conducts it now), finished or cancelled
-    lines: tuple[ReportLine, ...]  # one for each ticket that has ended
-    waiting: tuple[str, ...]  # in the queue or being worked on
-    untouched: tuple[str, ...]  # not begun, or not over when the run was cancelled
-    approvals: tuple[str, ...]  # wait for a person's decision
-    failed_before: Mapping[str, str]  # what tickets depend on that has failed, by their ids
-    turns: Mapping[str, int]  # that tickets with tools have made which are under way
+    state: str  # running, interrupted, finished or cancelled
+    lines: tuple[ReportLine, ...]  # one for each ended ticket
+    waiting: tuple[str, ...]  # in the queue or at work
+    untouched: tuple[str, ...]  # not begun, or open when the run was cancelled
+    approvals: tuple[str, ...]  # that wait for a person's decision
+    failed_before: Mapping[str, str]  # the failed dependencies of tickets by id
+    turns: Mapping[str, int]  # of tickets with tools under way
     tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
 
     @property
@@ -74,9 +76,9 @@ class PastRun:
         return cls(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
 
     def commit_of(self, ticket_id: str) -> str:
-        """Return what a ticket has changed, in whichever of its rounds it did so last; ``""`` for nothing."""
+        """Return the commit of a ticket's last round that changed files, ``""`` for none."""
         if ticket_id not in self.tickets:
-            raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')
+            raise TrackError(f'no such ticket in this run: "{ticket_id}"')
         keys = self.keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
         commits = [outcomes[key].commit for key in keys if key in outcomes]
@@ -98,7 +100,7 @@ class PastRun:
         }
         turns = {
             each: len(
-                [name for name, _ in self._queue.steps(self._keys.of(each)) if name == "turn"]
+                [name for name, *_ in self._queue.steps(self._keys.of(each)) if name == "turn"]
             )
             for each in open_ids
             if each in queued and self.tickets[each].tools
@@ -122,10 +124,9 @@ class PastRun:
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
-        """Return the rounds in which everything that failed or was taken back is run once more.
+        """Return the next rounds of all tickets that failed or were cancelled.
 
-        What is done stays. A ticket that was left out is asked again whether its condition is met, if that may depend
-        on what is run once more.
+        The conditions of omitted tickets below them are evaluated again.
         """
         failed = {
             ticket_id
@@ -139,16 +140,16 @@ class PastRun:
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the rounds in which these tickets are run once more, and all that depend on them."""
+        """Return the next rounds of these tickets and their dependents."""
         for ticket_id in ids:
             if ticket_id not in self.tickets:
-                raise TrackError(f'there is no ticket "{ticket_id}" in this run: correct its name')
+                raise TrackError(f'no such ticket in this run: "{ticket_id}"')
         again = {*ids, *self._below(map(parent_of, ids))}
         again |= {child.id for each in again for child in self._children.get(each, ())}
         return self._next_rounds(again)
 
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
-        """Return the next rounds of what was begun; of the others the first is to come."""
+        """Return the next rounds of the tickets that were begun."""
         touched = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
         touched |= {each for each in again if self._outcomes.ending(each)}
         rounds = self._keys.rounds
@@ -205,7 +206,7 @@ class Runs(NamedTuple):
 
 @contextmanager
 def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | None]:
-    """Yield the runs of a track; ``None`` where there is no database, for to ask about runs makes none."""
+    """Yield the runs of a track, ``None`` without a database, which is not created."""
     url = locate_database(project, database)
     if not database_exists(url):
         yield None
@@ -219,7 +220,7 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | N
 def latest_run(
     project: Project, name: str, database: str, *, over: str = ""
 ) -> Iterator[tuple[Runs, RunRow]]:
-    """Yield the latest run of a track; with ``over`` one that is over is refused in these words."""
+    """Yield the latest run of a track; a closed one raises the message ``over``, if given."""
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
         run = runs.table.latest() if runs else None
@@ -229,24 +230,33 @@ def latest_run(
 
 
 def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool:
-    """Tell whether the latest run of a track has merged what is not in the user's files."""
+    """Return whether the latest run has merged changes that are not in the user's files."""
     with latest_run(project, name, database) as (runs, run):
         packs = PackTable(runs.engine, run.run_id)
         return packs.ref(MERGED) != (packs.ref(APPLIED) or packs.ref(BASE))
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
-    """End the latest run of a track; what is under way is dropped when it comes. Returns the run's name."""
+    """Cancel the latest run of a track, and return its name; later answers are dropped."""
     over = "there is no run to cancel: all are over"
     with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
-        runs.queue.cancel(runs.queue.keys(run.run_id))
+        keys = runs.queue.keys(run.run_id)
+        runs.queue.cancel(keys)
+        files = RunFiles.of(
+            WorkerContexts(project, track=runs.track).output_dir,
+            runs.track.track_id,
+            run.number,
+            run.tickets.tickets,
+        )
+        cancelled = sorted(runs.queue.cancelled(keys))
+        EventFile(files.folder).add(map(cancel_line, cancelled))
         runs.track.mark(Checkbox.OPEN)
         return run.run_id
 
 
 def status(project: Project, name: str, *, database: str = "") -> TrackProgress | None:
-    """Return how the latest run of a track stands, ``None`` where there was none."""
+    """Return the progress of a track's latest run, ``None`` without one."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         run = runs.table.latest() if runs else None
         if runs is None or run is None:
@@ -255,7 +265,7 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
         if state == RUNNING and not runs.is_conducted(run):
             state = INTERRUPTED
         past = PastRun.of(runs, run)
-        # What was enqueued for a run that was cancelled waits for nobody any more.
+        # Queued tickets of a cancelled run wait for nothing.
         return past.progress(run.run_id, state, goes_on=run.state == RUNNING)
 
 
@@ -268,7 +278,7 @@ def decide(
     note: str = "",
     database: str = "",
 ) -> str:
-    """Approve or reject a ticket of the latest run that waits for it. Returns the run's name."""
+    """Approve or reject a waiting ticket of the latest run, and return the run's name."""
     over = "no run is under way, so that nothing waits"
     with latest_run(project, name, database, over=over) as (runs, run):
         names = [ticket.id for ticket in run.tickets.tickets]
@@ -288,7 +298,7 @@ def decide(
 
 
 def forget(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Delete what the database has of a track's runs that are over; their files stay. Returns the runs' names."""
+    """Delete the closed runs of a track from the database, and return their names; files stay."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         over = runs.table.over() if runs else []
         if runs is None or not over:

@@ -1,13 +1,8 @@
-"""A run from outside: how it is to be done, what it tells, and what it writes.
-
-It writes each worker's prompt and reply under its number, and the report with every ticket once.
-"""
+"""The options, events and files of a run: numbered prompts and replies, and the report."""
 
 import glob
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
@@ -18,7 +13,7 @@ from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
 from aggregate.agents.tracks.track import Checkbox
 from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import append_own, replace_own
+from aggregate.base.disk.writing import replace_own
 from aggregate.base.json_forms import first_of
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD
@@ -27,7 +22,7 @@ from aggregate.prompt.references import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.prompt.results import AggregatedResult
 from aggregate.prompt.sections import one_line, results_segments
 
-# Of a run: a folder, or a row, with a larger one is somebody else's, and the next one might fit into no column.
+# Of a run; larger ones are foreign, and might not fit into a column.
 MOST_NUMBER = 999_999_999
 _STATES: dict[RunStatus | None, str] = {
     RunStatus.SUCCESS: "done",
@@ -37,7 +32,7 @@ _STATES: dict[RunStatus | None, str] = {
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
-    """Return the number of a track's last run that has a folder, 0 for none; its database may be another one."""
+    """Return the number of a track's last run with a folder, 0 for none."""
     folders = output_dir.glob(f"{glob.escape(track_id)}_*")
     names = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
     short = (name for name in names if name.isdecimal() and len(name) <= len(str(MOST_NUMBER)))
@@ -46,14 +41,13 @@ def last_number(output_dir: Path, track_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """Writes into a run's own folder, ``<output_dir>/<track>_<NNN>``.
+    """The folder of a run, ``<output_dir>/<track>_<NNN>``.
 
-    A file's number is its ticket's place in the track, so that writing it again after a kill gives the same file: none
-    is doubled and none is torn.
+    A file's number is its ticket's position, so that writing again after a kill repeats the same file.
     """
 
     folder: Path
-    numbers: dict[str, int]  # the place of each ticket, from 1; a ticket's children have theirs
+    numbers: dict[str, int]  # the position of each ticket, from 1; children share their parent's
 
     @classmethod
     def of(
@@ -68,7 +62,7 @@ class RunFiles:
         return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
-        """Write what a worker answered, or why it did not; what an earlier round came to is replaced."""
+        """Write a worker's answer or its failures, in place of those of an earlier round."""
         kind, other, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
             kind, other = other, kind
@@ -76,17 +70,6 @@ class RunFiles:
             text = "\n".join(errors)
         replace_own(self._path(outcome.ticket, kind), text)
         self._path(outcome.ticket, other).unlink(missing_ok=True)
-
-    def append_event(self, event: "TicketEvent") -> None:
-        """Write one line of JSON for a change, for programs that follow a run."""
-        line: dict[str, object] = {"time": datetime.now(UTC).isoformat(timespec="milliseconds")}
-        line |= {"ticket": event.ticket.id, "state": event.state.value}
-        line |= {"detail": event.detail} if event.detail else {}
-        if event.line is not None:
-            end = event.line.end
-            line |= {"attempts": event.line.attempts, "tokens": end.tokens}
-            line |= {"cost": end.cost, "seconds": end.seconds}
-        append_own(self.folder / "events.jsonl", json.dumps(line) + "\n")
 
     def names(self, ticket: str) -> dict[str, str]:
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
@@ -104,11 +87,11 @@ class RunFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """How a ticket stands: its outcome, which is pending with the reason where it was not run."""
+    """A ticket and its outcome, which is pending with a reason if the ticket was not run."""
 
     ticket: Ticket
     end: TicketOutcome
-    left_out: bool = False  # its condition was not met: nobody was asked, which is no failure
+    left_out: bool = False  # its condition was not met, which is not a failure
 
     @classmethod
     def not_run(cls, ticket: Ticket, reason: str, *, left_out: bool = False) -> "ReportLine":
@@ -116,7 +99,7 @@ class ReportLine:
 
     @property
     def status(self) -> RunStatus | None:
-        """``None`` where it was not run or is not over."""
+        """The status of its outcome, ``None`` without one."""
         return None if self.end.status is RunStatus.PENDING else self.end.status
 
     @property
@@ -125,12 +108,12 @@ class ReportLine:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is missing: it has an answer, or was not to be asked."""
+        """Whether it has an answer, or needs none."""
         return self.left_out or self.status is RunStatus.SUCCESS
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether it ended well, was to edit files and changed none."""
+        """Whether it succeeded, should edit files and changed none."""
         return self.status is RunStatus.SUCCESS and self.end.unchanged
 
     @property
@@ -145,7 +128,7 @@ class ReportLine:
 
     @property
     def account(self) -> str:
-        """How it stands and what it took, such as ``done, 12 s, 512 tokens, $0.0200``."""
+        """Its state, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
         end = self.end
         taken = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
         return ", ".join([self.state, *(filter(None, taken) if self.attempts else ())])
@@ -179,7 +162,7 @@ def report_text(
         *_section("## Failures", failures),
     ]
     if _is_long(failures):
-        parts.append("What failed tickets said stands whole in their own files of this folder.")
+        parts.append("The files of failed tickets in this folder have their whole texts.")
     parts += _section("## Warnings", warnings)
     if results:
         parts.append(Prompt(results_segments(results)).markdown)
@@ -187,7 +170,7 @@ def report_text(
 
 
 def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
-    """Return what tickets took, such as ``512 tokens, $0.0200``, and with what rounds before a retry have cost."""
+    """Return the tokens and cost of tickets, ``512 tokens, $0.0200``, with those of earlier rounds."""
     words = [f"{sum(line.end.tokens for line in lines):,} tokens"]
     cost = sum(line.end.cost or 0.0 for line in lines) + earlier_cost
     if cost > 0:
@@ -202,7 +185,7 @@ def dollars(amount: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person reads it: ``0 s``, ``12 s``, ``3 min 5 s``, ``2 h 4 min``."""
+    """Format a time: ``0 s``, ``12 s``, ``3 min 5 s``, ``2 h 4 min``."""
     minutes, rest = divmod(int(seconds), 60)
     if not minutes:
         return f"{rest} s"
@@ -255,15 +238,15 @@ class TicketEvent:
     ticket: Ticket
     state: TicketState
     detail: str = ""
-    line: ReportLine | None = None  # what the report will say of it, where it has ended
+    line: ReportLine | None = None  # of the report, if it has ended
 
 
 @dataclass(frozen=True, slots=True)
 class PollingOptions:
-    # Assignments in the queue at one time, more than all workers together work on: 32 of the default concurrency.
+    # Assignments in the queue at one time, enough for 32 workers of the default concurrency
     window: int = 256
-    poll: float = 0.02  # seconds between two looks at the queue when nothing has ended
-    warm_up: bool = True  # send one worker ahead of others that share its prefix
+    poll: float = 0.02  # seconds between two looks at the queue
+    warm_up: bool = True  # send one worker ahead of others with its prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,8 +254,8 @@ class TrackResult:
     report: Path
     lines: tuple[ReportLine, ...]  # one for each ticket, in order
     cancelled: bool = False
-    unmerged: tuple[str, ...] = ()  # variables that could not be merged; the report says why
-    stopped: str = ""  # why tickets that nothing kept back were not begun: the limit of cost
+    unmerged: tuple[str, ...] = ()  # variables whose merge failed
+    stopped: str = ""  # why ready tickets did not start: the limit of cost
 
     @property
     def succeeded(self) -> bool:
@@ -280,12 +263,12 @@ class TrackResult:
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """Tickets that were to edit files and changed none."""
+        """Tickets that should edit files and changed none."""
         return tuple(line.ticket.id for line in self.lines if line.is_unchanged)
 
     @property
     def checkbox(self) -> Checkbox:
-        """The track's in ``tracks.md``: one that was cancelled is open again."""
+        """The track's checkbox in ``tracks.md``; open after a cancelled run."""
         if self.cancelled:
             return Checkbox.OPEN
         return Checkbox.DONE if self.succeeded else Checkbox.STARTED
@@ -293,25 +276,17 @@ class TrackResult:
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a track is to be run.
+    """The options of a run."""
 
-    Attributes:
-        database: A URL or a file; by default SQLite in the user's state folder of this project.
-        concurrency: Tickets that every worker on the database works on at one time; by default as many as before, at
-            first 8.
-        lease: Seconds after which a worker without a sign of life counts as dead.
-        resume: Only go on with the latest run, and run what failed in it once more; begin none.
-        retry: Only go on with the latest run, and run these tickets once more, with all that depend on them.
-        max_cost: The most US dollars that the run may cost; what the track says can only lower it.
-        polling: How many tickets are queued at one time, how often the queue is looked at, and what is sent ahead.
-        terms: What the user allows the workers; by default what the worker itself says.
-    """
-
-    database: str = ""
-    concurrency: int | None = None
-    lease: float = LEASE_SECONDS
-    resume: bool = False
-    retry: tuple[str, ...] = ()
-    max_cost: float | None = None
+    database: str = (
+        ""  # a URL or a file; by default SQLite in the user's state folder of this project
+    )
+    concurrency: int | None = (
+        None  # tickets of each worker at one time; by default as before, at first 8
+    )
+    lease: float = LEASE_SECONDS  # after which a worker without a sign of life is dead
+    resume: bool = False  # continue the latest run, with its failed tickets; begin none
+    retry: tuple[str, ...] = ()  # continue the latest run, with these tickets and their dependents
+    max_cost: float | None = None  # in US dollars; the track can only lower it
     polling: PollingOptions = field(default_factory=PollingOptions)
-    terms: WorkerTerms | None = None
+    terms: WorkerTerms | None = None  # by default the worker's own

@@ -1,9 +1,18 @@
-"""What a run tells of its tickets: files, costs, what is heard of them, and the report."""
+"""The account of a run: files, costs, events, and the report."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic, time
 
-from aggregate.agents.tracks.assignment import TicketOutcome
+from aggregate.agents.tracks.assignment import RecordedStep, TicketOutcome
+from aggregate.agents.tracks.run_events import (
+    EventFile,
+    Line,
+    at,
+    cancel_line,
+    record_spans,
+    step_lines,
+)
 from aggregate.agents.tracks.run_files import (
     ReportLine,
     RunFiles,
@@ -17,26 +26,26 @@ from aggregate.agents.tracks.track import Checkbox, Track
 from aggregate.prompt.results import AggregatedResult
 
 _ROUNDING = 1e-9
+_FOLLOW_SECONDS = 2.0  # between two looks at what workers do, each a query for each ticket
 
 
 @dataclass(slots=True)
 class Spending:
-    """Counts what tickets cost, and how many more may be begun.
+    """The costs of tickets, and the number of tickets that may still start.
 
-    What a ticket will cost is not known before: each that is under way is taken for as dear as the dearest so far, and
-    the first one goes alone.
+    A ticket under way is assumed to cost as much as the dearest so far; the first one runs alone.
     """
 
     limit: float | None = None
     spent: float = 0.0  # on failed attempts and earlier rounds too
-    earlier: float = 0.0  # what of it earlier rounds have cost
+    earlier: float = 0.0  # the part of earlier rounds
     dearest: float = 0.0
-    unpriced: str = ""  # a ticket whose price is not known: with it no limit can be kept
+    unpriced: str = ""  # a ticket of unknown price, with which no limit can be kept
     _any: bool = False
 
     def add(self, outcome: TicketOutcome) -> None:
         if outcome.cost is None:
-            # Where there are neither tokens nor an answer, nobody may have been reached.
+            # Without tokens and answer, perhaps no server was reached.
             if not self.unpriced and (outcome.tokens > 0 or outcome.failure is None):
                 self.unpriced = outcome.ticket
             return
@@ -45,7 +54,7 @@ class Spending:
         self.dearest = max(self.dearest, outcome.cost)
 
     def room(self, most: int, under_way: int) -> int:
-        """Return how many more tickets may be asked for, ``most`` where nothing is limited; none for less than 1."""
+        """Return how many more tickets may start, at most ``most``."""
         if self.limit is None:
             return most
         if self.reason:
@@ -59,7 +68,7 @@ class Spending:
         if self.limit is None:
             return ""
         if self.unpriced:
-            return f'the price of what "{self.unpriced}" asked is not known, so that max_cost cannot be kept'
+            return f'the price of "{self.unpriced}" is not known, so that max_cost cannot be kept'
         if self.dearest and self._affordable(self.limit) < 1:
             return (
                 f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and what is left may not pay for another: "
@@ -68,16 +77,19 @@ class Spending:
         return ""
 
     def _affordable(self, limit: float) -> int:
-        # Sums of cents are no whole cents: a rounding error keeps nobody from what is paid for.
+        # Sums of cents have rounding errors.
         return int((limit - self.spent) / self.dearest + _ROUNDING)
 
 
 def _nobody(_event: TicketEvent) -> None:
-    """Hear of a change where nobody listens."""
+    """Ignore an event."""
 
 
 class RunLedger:
-    """Writes down what becomes of tickets. ``observe`` hears of every change, and so does the file of events."""
+    """Records the changes of tickets in files, and reports each to ``observe``.
+
+    ``key_of`` returns the key of a ticket's assignment, ``steps`` the recorded steps of a key.
+    """
 
     def __init__(
         self,
@@ -86,8 +98,14 @@ class RunLedger:
         *,
         observe: Callable[[TicketEvent], None] = _nobody,
         max_cost: float | None = None,
+        key_of: Callable[[str], str] = str,
+        steps: Callable[[str], Sequence[RecordedStep]] = lambda _key: (),
     ) -> None:
         self.spending = Spending(max_cost)
+        self._events = EventFile(files.folder)
+        self._key_of = key_of
+        self._steps = steps
+        self._followed = 0.0
         self.files = files
         self.track = track
         self._observe = observe
@@ -104,18 +122,37 @@ class RunLedger:
         self._tell(TicketEvent(ticket, TicketState.WAITING, command))
 
     def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Write a ticket's reply, count its cost and tell of its end; what ended before a restart was told of then."""
-        self.files.write_reply(
-            outcome
-        )  # once more after a restart: the last process may have been killed before
+        """Write a ticket's reply, count its cost and ``announce`` its end, unless before a restart."""
+        self.files.write_reply(outcome)  # again after a restart: a kill may have come before
         failed = outcome.failure is not None
         if ticket.asks:
             self.spending.add(outcome)
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
-        if announce:
-            done = TicketState.UNCHANGED if line.is_unchanged else TicketState.DONE
-            state = TicketState.FAILED if failed else done
-            self._tell(TicketEvent(ticket, state, outcome.failure or outcome.warning, line))
+        done = TicketState.UNCHANGED if line.is_unchanged else TicketState.DONE
+        state = TicketState.FAILED if failed else done
+        steps = self.note_steps(ticket)
+        event = TicketEvent(ticket, state, outcome.failure or outcome.warning, line)
+        if (new := self._tell(event, announce=announce)) and ticket.asks:
+            record_spans(self._key_of(ticket.id), steps, new[0])
+
+    def note_steps(self, ticket: Ticket) -> list[Line]:
+        """Write and return the lines of what a worker has done so far for a ticket."""
+        key = self._key_of(ticket.id)
+        lines = list(step_lines(key, self._steps(key))) if ticket.asks else []
+        self._events.add(lines)
+        return lines
+
+    def follow(self, tickets: Iterable[Ticket]) -> None:
+        """Write what tickets with tools have done since the last look, which is some time ago."""
+        if monotonic() - self._followed >= _FOLLOW_SECONDS:
+            for ticket in tickets:
+                if ticket.tools:
+                    self.note_steps(ticket)
+            self._followed = monotonic()
+
+    def cancel(self, ticket: Ticket) -> None:
+        self.note_steps(ticket)
+        self._events.add([cancel_line(self._key_of(ticket.id))])
 
     def skip(self, ticket: Ticket, reason: str) -> None:
         self._lines[ticket.id] = ReportLine.not_run(ticket, reason)
@@ -123,8 +160,7 @@ class RunLedger:
 
     def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
         self._lines[ticket.id] = ReportLine.not_run(ticket, reason, left_out=True)
-        if announce:
-            self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason))
+        self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason), announce=announce)
 
     def close(
         self,
@@ -135,7 +171,7 @@ class RunLedger:
         stopped: str,
         cancelled: bool,
     ) -> TrackResult:
-        """Write the report of a run, every ticket in order; ``results`` merges tickets."""
+        """Write the report of a run with every ticket in order; ``results`` merges tickets."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
@@ -149,13 +185,24 @@ class RunLedger:
             names=self.files.names,
             earlier_cost=self.spending.earlier,
         )
-        # A result's errors beyond those of its failed tickets are the merging's own.
+        # Errors beyond those of failed tickets come from merging.
         unmerged = tuple(name for name, one in merged.items() if len(one.errors) > one.failed)
         report = self.files.write_report(text)
         result = TrackResult(report, lines, cancelled, unmerged, stopped)
         self.track.mark(result.checkbox)
         return result
 
-    def _tell(self, event: TicketEvent) -> None:
-        self.files.append_event(event)
-        self._observe(event)
+    def _tell(self, event: TicketEvent, *, announce: bool = True) -> list[Line]:
+        """Report a change; return its line if nobody has written it yet."""
+        if announce:
+            self._observe(event)
+        state = event.state.value
+        key = self._key_of(event.ticket.id)
+        line: Line = {"time": at(time()), "id": f"{key}#{state}", "ticket": event.ticket.id}
+        line |= {"event": "ticket", "state": state}
+        line |= {"detail": event.detail} if event.detail else {}
+        if event.line is not None:
+            end = event.line.end
+            line |= {"attempts": event.line.attempts, "tokens": end.tokens}
+            line |= {"cost": end.cost, "seconds": end.seconds}
+        return self._events.add([line])

@@ -1,4 +1,4 @@
-"""Outcomes merged into variables: what the next worker is shown, and what the report holds."""
+"""Outcomes merged into variables, for the next worker and the report."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrateg
 NO_JSON = (
     "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
 )
-CHUNK = 200  # outcomes that are held at one time: an answer may have megabytes
+CHUNK = 200  # outcomes in memory at one time: an answer may have megabytes
 # Strategies whose value is read text by text
 _TEXT_BY_TEXT = (MergeStrategy.CONCAT, MergeStrategy.FIRST)
 _OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
@@ -36,10 +36,10 @@ def merge_outcomes(
     on_error: FailurePolicy = FailurePolicy.REPORT,
     merging: Mapping[str, Ticket] | None = None,
 ) -> dict[str, AggregatedResult]:
-    """Return one result per variable of the tickets that have an outcome, merged in the tickets' order (rule O-40).
+    """Merge outcomes by variable, in the tickets' order (rules O-40, O-48).
 
-    A ticket without a variable stands under its own id. Failed tickets are counted, and listed unless ``on_error`` is
-    ``skip`` (rule O-48). ``merging`` names the ticket that decides how each variable is merged.
+    A ticket without a variable has its id as key. Failed tickets are counted, and listed unless ``on_error`` is
+    ``skip``. ``merging`` has the ticket that names the strategy of each variable.
     """
     if merging is None:
         merging = _merging(tickets)
@@ -68,7 +68,7 @@ def merge_outcomes(
 
 
 def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
-    """Return the answers one by one where some tickets have one for each of several items, else nothing."""
+    """Return the answers one by one, if some tickets have one for each item of a list."""
     if not any(outcome.answers for outcome in outcomes):
         return ()
     items: list[ProducedText] = []
@@ -89,11 +89,10 @@ def folded(
     on_error: FailurePolicy,
     children: Mapping[str, Ticket] | None = None,
 ) -> TicketOutcome:
-    """Return a parent's outcome from those of all its children, in order.
+    """Return a parent's outcome from those of its children, in order.
 
-    Its text is a JSON list with one answer for each child, as a value where the ticket has an answer schema. A failed
-    child is ``null`` with ``report``, left out with ``skip``, and the parent's failure with ``fail``; a parent all of
-    whose children failed has failed.
+    Its text is a JSON list with an answer for each child. A failed child is ``null`` with ``report``, omitted with
+    ``skip``, and fails the parent with ``fail``. If all children failed, so has the parent.
     """
     failures = [f"{child.ticket}: {child.failure}" for child in outcomes if child.failure]
     all_failed = bool(outcomes) and len(failures) == len(outcomes)
@@ -118,7 +117,7 @@ def folded(
 
 
 def _child_name(ticket_id: str, tickets: Mapping[str, Ticket]) -> str:
-    """Return the id of a child, with its title, which names its item."""
+    """Return the id of a child with its title, which names its item."""
     title = tickets[ticket_id].title if ticket_id in tickets else ""
     return f"{ticket_id}: {title}" if title else ticket_id
 
@@ -128,7 +127,7 @@ def answer_value(ticket: Ticket, text: str) -> Value:
 
 
 class RunOutcomes:
-    """The outcomes of one run, read from where they are kept each time that they are asked for."""
+    """The outcomes of one run, read anew from queue and endings at each use."""
 
     def __init__(
         self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
@@ -147,6 +146,9 @@ class RunOutcomes:
     def look(self) -> None:
         self._known = dict(self._endings.all())
 
+    def key_of(self, ticket_id: str) -> str:
+        return self.keys.of(ticket_id)
+
     def ending(self, ticket_id: str) -> Ending | None:
         return self._known.get(self.keys.of(ticket_id))
 
@@ -156,13 +158,13 @@ class RunOutcomes:
         return counts
 
     def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
-        """Return what tickets came to in the rounds before this one."""
+        """Return the outcomes of earlier rounds."""
         return self.queue.outcomes(
             [key for each in ids for key in self.keys.earlier(each)]
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
-        """Return the paths for which a ticket is run again, ``""`` where it was not for a conflict."""
+        """Return the paths of the conflict for which a ticket runs again, ``""`` for none."""
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
         return ending.text if ending and ending.state is EndingState.CONFLICT else ""
 
@@ -200,10 +202,7 @@ class RunOutcomes:
         return merge_outcomes(tickets, self.of(ids), on_error=on_error, merging=self._merging)
 
     def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
-        """Return what an expression over the results of these tickets sees, by ticket and by variable.
-
-        A ticket that has no answer is ``None``.
-        """
+        """Return the results for an expression by ticket and by variable, ``None`` for a missing answer."""
         values: dict[str, Value] = dict.fromkeys(ids)
         for outcome in self.of(ids):
             if outcome.failure is None:
@@ -217,7 +216,7 @@ class RunOutcomes:
         return values
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
-        """Return an outcome, failed where others could not refer to its answer: a database may hold any text."""
+        """Return an outcome, failed if its answer should be JSON and is not."""
         # A look at a run asks for children before it knows them; they have their parent's schema.
         if outcome.failure is None and self._tickets[parent_of(outcome.ticket)].answer is not None:
             try:

@@ -1,4 +1,4 @@
-"""Which ticket may start next."""
+"""The order in which tickets start."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -11,10 +11,10 @@ Prefix = tuple[object, ...]
 
 
 class Schedule:
-    """The order of a run: what is ready, under way and over. Time plays no part in it.
+    """The tickets of a run that are ready, under way and over.
 
-    Tickets with an equal ``prefix`` share what a provider has in its cache, which can be read only when a first answer
-    has begun to come: with ``warm_up`` one of them goes ahead.
+    Tickets with an equal ``prefix`` share a provider's cache, which can be read once a first answer has begun: with
+    ``warm_up`` one of them goes ahead.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Schedule:
     ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
-        # Why tickets are not run, by id, in the order in which that was decided.
+        # Reasons of skipped tickets by id, in the order of the decisions
         self.skipped: dict[str, str] = {}
         self._on_error = on_error
         self._prefix = prefix
@@ -42,7 +42,7 @@ class Schedule:
                 self._dependents.setdefault(dependency, []).append(ticket_id)
         self._ended: set[str] = set()
         self._under_way: set[str] = set()
-        # What may start, the next one first; some of it has ended before a restart.
+        # A heap of tickets that may start; some have ended before a restart.
         self._ready: list[tuple[bool, tuple[int, ...], str]] = []
         self._ready_ids: set[str] = set()
         self._held: dict[Prefix, list[str]] = {}
@@ -50,7 +50,7 @@ class Schedule:
             ticket.id: prefix(ticket) if ticket.asks else (ticket.id,) for ticket in tickets
         }
         uses = Counter(self._prefixes.values())
-        # Prefixes that nobody has to wait for: a cache holds them, or no second ticket has them.
+        # Prefixes without a wait: a cache holds them, or only one ticket has them.
         self._warm = {prefix for prefix, number in uses.items() if number == 1 or not warm_up}
         self._warm_up = warm_up
         self._warming_up: dict[Prefix, str] = {}
@@ -70,14 +70,11 @@ class Schedule:
         return not self._under_way and not self._ready_ids
 
     def start(self, most: int) -> list[Ticket]:
-        """Return at most ``most`` tickets to start now; they count as under way.
-
-        Those that have waited for others go first, each group in the tickets' order.
-        """
+        """Start at most ``most`` tickets: those that have waited first, each group in order."""
         started: list[Ticket] = []
         while self._ready and len(started) < most:
             ticket_id = heappop(self._ready)[-1]
-            if ticket_id not in self._ready_ids:  # it ended before a restart, or was taken up
+            if ticket_id not in self._ready_ids:  # it has ended, or was taken up
                 continue
             prefix = self._prefixes[ticket_id]
             if prefix in self._warming_up:
@@ -88,14 +85,14 @@ class Schedule:
         return started
 
     def take_up(self, ticket_id: str) -> bool:
-        """Count a ticket that was started before a restart as under way again; tell whether it is ready for that."""
+        """Count a ticket from before a restart as under way, if it is ready; return whether it is."""
         if ticket_id not in self._ready_ids:
             return False
         self._set_out(ticket_id)
         return True
 
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
-        """Let the tickets that one is spread over start; the parent stays under way until it ends."""
+        """Make the children of a ticket ready; the parent stays under way until it ends."""
         for number, child in enumerate(children):
             self.tickets[child.id] = child
             self.waits_for[child.id] = self.waits_for[parent_id]
@@ -109,10 +106,9 @@ class Schedule:
     def end(
         self, ticket_id: str, *, failed: bool, rejected: bool = False, asked: bool = True
     ) -> None:
-        """Hear that a ticket has ended; what waited only for it becomes ready, or is skipped.
+        """End a ticket; dependents without other dependencies become ready, or are skipped.
 
-        After one that a person rejected nothing that depends on it is run, whatever ``on_error`` says. Of one that a
-        worker was asked for a cache may hold what others share with it.
+        Dependents of a rejected ticket are always skipped. After an ``asked`` one the cache holds its prefix.
         """
         self._under_way.discard(ticket_id)
         self._ready_ids.discard(ticket_id)
@@ -126,7 +122,7 @@ class Schedule:
         self._release_dependents(ticket_id, failed=failed, rejected=rejected)
 
     def answer_begun(self, ticket_id: str) -> None:
-        """Hear that the answer to a ticket has begun to come; those that share its prefix wait no longer."""
+        """Release the tickets that share the prefix of one whose answer has begun."""
         prefix = self._prefixes[ticket_id]
         self._warm.add(prefix)
         self._warming_up.pop(prefix, None)
@@ -142,7 +138,7 @@ class Schedule:
     def _make_ready(self, ticket_ids: Iterable[str]) -> None:
         for ticket_id in ticket_ids:
             if ticket_id not in self._ended:
-                # Those that have waited for others go first.
+                # Tickets that have waited for others go first.
                 place = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
                 heappush(self._ready, place)
                 self._ready_ids.add(ticket_id)

@@ -106,10 +106,19 @@ def conduct(
             top = locate_top(project.folder)
             is_own = contexts.own_outputs(top.folder)
             line = Line.begin(top, track.track_id, packs, repository, is_own=is_own, tell=tell)
+        outcomes = RunOutcomes(tickets, queue=queue, keys=endings.keys(), endings=endings)
+        ledger = RunLedger(
+            track,
+            files,
+            observe=observe,
+            max_cost=min(limits, default=None),
+            key_of=outcomes.key_of,
+            steps=queue.steps,
+        )
         result = TrackRun(
-            RunOutcomes(tickets, queue=queue, keys=endings.keys(), endings=endings),
+            outcomes,
             contexts,
-            RunLedger(track, files, observe=observe, max_cost=min(limits, default=None)),
+            ledger,
             line=line,
             polling=options.polling,
             cancelled=lambda: runs.state(run) == CANCELLED,

@@ -1,4 +1,4 @@
-"""Who is asked, and what is allowed: the user's terms for a run, lowered by what a project, persona or ticket says."""
+"""Recipients, tools, limits and budgets of tickets: the user's terms, lowered by project, persona and ticket."""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -33,9 +33,8 @@ from aggregate.sending.clients import (
 )
 from aggregate.sending.models import SCRIPTED, Usage
 
-# The most that a context takes of the tokens of an attempt that sends it once: the answer has the others.
-_ONCE: Final = 0.8
-_LOOPED: Final = 0.2  # the same where each turn sends the context again, mostly from a cache
+_ONCE: Final = 0.8  # the context's share of an attempt's tokens; the answer has the others
+_LOOPED: Final = 0.2  # the same if each turn sends the context again, mostly from a cache
 
 
 class Recipient(NamedTuple):
@@ -47,7 +46,7 @@ class Recipient(NamedTuple):
         return " ".join(part for part in self if part)
 
 
-OWN: Final = Recipient()  # whoever the worker was started for; of the scripted worker nobody
+OWN: Final = Recipient()  # the worker's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class TicketLimits:
         max_turns: int | None = None,
         max_seconds: float | None = None,
     ) -> "TicketLimits":
-        """Return these limits, lowered to those that a project or a ticket names; none is ever raised."""
+        """Return these limits, lowered to those of a project or a ticket; none is ever raised."""
         seconds = [each for each in (self.max_seconds, max_seconds) if each is not None]
         return TicketLimits(
             min(self.max_tokens, max_tokens or self.max_tokens),
@@ -78,7 +77,7 @@ USUAL = TicketLimits()
 
 @dataclass(frozen=True, slots=True)
 class WorkerTerms:
-    """What the user allows the workers of a run, and who is asked where a ticket's persona names nobody."""
+    """The tools and limits that a user allows, and the default recipient."""
 
     provider: str = SCRIPTED
     model: str = ""
@@ -100,7 +99,7 @@ class WorkerTerms:
         max_seconds: float | None = None,
         max_turns: int | None = None,
     ) -> "WorkerTerms":
-        """Return what a user allows who names a worker, a folder of tools, and what these may do besides reading."""
+        """Return the terms of a user's options and configuration."""
         provider, model = parse_worker(spec)
         registry = worker_tools(root, permissions=("read", *allow))
         if folder is not None:
@@ -116,7 +115,7 @@ class WorkerTerms:
         return cls(provider, model, base_url, registry, limits, commands)
 
     def with_checks(self, project: Project, tickets: Tickets) -> "WorkerTerms":
-        """Return these terms with the commands of a project, and its tickets' checks, if the user trusts it."""
+        """Return these terms with the commands and checks of a trusted project."""
         if not is_trusted(real_path(project.folder)):
             return self
         beginnings = (*self.commands.beginnings, *map(_words, project.config.conduct.commands))
@@ -142,7 +141,7 @@ class WorkerTerms:
 def worker_tools(
     root: Path, *, permissions: Iterable[str] = ("read",), changes: ChangeTools | None = None
 ) -> ToolRegistry:
-    """Return the tools of tickets: those that read a folder, and those that change the work tree of a ticket."""
+    """Return the tools of tickets, which read a folder or change a work tree."""
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
     add_composing_tools(registry, root)
     add_change_tools(registry, changes or ChangeTools(root))
@@ -153,21 +152,23 @@ def _words(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise ConfigError(f"{command!r} is no command: {error}", key="conduct.commands") from None
+        raise ConfigError(
+            f"{command!r} is not a command: {error}", key="conduct.commands"
+        ) from None
     if not words:
         raise ConfigError("a command is empty: name a program", key="conduct.commands")
     return words
 
 
 def parse_worker(spec: str) -> tuple[str, str]:
-    """Return the provider that ``spec`` names and its model, ``""`` for the usual one."""
+    """Return the provider and model of ``spec``, ``""`` for the default model."""
     kind, _, argument = spec.partition(":")
     if kind == SCRIPTED:
         return SCRIPTED, ""
     if kind not in PROVIDERS:
         known = ", ".join(PROVIDERS)
         raise TrackError(
-            f"there is no worker {spec!r}: take {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+            f"no such worker: {spec!r}; use {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
         )
     return kind, argument
 
@@ -177,7 +178,7 @@ def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Rec
     if not (persona.provider or persona.model or persona.base_url):
         return OWN
     client = _select(project, persona_name, terms, require_key=False)
-    if terms.provider == SCRIPTED:  # it asks nobody, whatever a persona says
+    if terms.provider == SCRIPTED:  # it asks no model, whatever a persona says
         return OWN
     return Recipient(client.provider, client.model, persona.base_url)
 
@@ -189,7 +190,7 @@ def open_recipients(
     *,
     wrap: Callable[[Client], Client],
 ) -> Mapping[Recipient, Client]:
-    """Return a client for each model that personas name, wrapped, so that a missing key is known before a run."""
+    """Return a wrapped client for each model of personas; a missing key raises before a run."""
     clients: dict[Recipient, Client] = {}
     for name in dict.fromkeys(personas):
         recipient = recipient_of(project, name, terms)
@@ -229,10 +230,9 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
 def check_prices(
     tickets: Tickets, asks: Callable[[Ticket], Recipient], *, max_cost: float | None
 ) -> None:
-    """Refuse a limit of costs, the run's or a ticket's own, for a model whose price is not known.
+    """Refuse a limit of costs for a model of unknown price.
 
-    Whom the workers of other processes ask is not known here; a run of theirs begins nothing further once it has met a
-    price that is not known.
+    The models of other processes are not known here; a run stops at the first unknown price.
     """
     run_is_limited = max_cost is not None or tickets.max_cost is not None
     for ticket in tickets.tickets:
@@ -250,8 +250,8 @@ def check_prices(
 
 class GrantedBudget(NamedTuple):
     budget: Budget
-    is_own: bool = False  # its own or its persona's: then files are chosen for this ticket alone
-    is_named: bool = False  # else the focus files may exceed it
+    is_own: bool = False  # the ticket's or its persona's, so that files are chosen for it alone
+    is_named: bool = False  # else focus files may exceed it
 
 
 def grant_budget(
@@ -262,14 +262,14 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return a ticket's own budget, its persona's, the configured one, or half of its model's window (B-1, B-11)."""
+    """Return the budget of a ticket, its persona, the configuration, or half of the window (rules B-1, B-11)."""
     own = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
     named = usual if own is None else own
     if named is None:
         tokens = default_tokens(recipient, most=table.most)
     elif named == AUTO:
-        answer = ChatRequest().max_output  # what auto leaves free
+        answer = ChatRequest().max_output  # stays free
         tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
         tokens = named

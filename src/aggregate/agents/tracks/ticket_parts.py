@@ -1,7 +1,6 @@
-"""What each ticket's worker is asked, and what of the project it may be shown: known before a context is composed.
+"""The parts of tickets' contexts: requests, budgets, messages, and the files that they share.
 
-The files of the project are read and rendered once, so that the contexts of all workers begin alike: with what none of
-the tickets focuses on.
+The project's files are read and rendered once, and contexts begin alike, with files that no ticket focuses on.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,13 +48,12 @@ from aggregate.prompt.layout import (
     tier3_segments,
 )
 
-TIER3 = "tier3"  # the strategy of tickets that name no other
-# What workers share if one is sent ahead for all: more than the 4,096 tokens of the largest minimum of a provider's
-# cache.
+TIER3 = "tier3"  # the default strategy
+# Of a beginning worth a warm-up: more than 4,096 tokens, the largest minimum of a provider's cache
 SHARED_CHARACTERS = 20_000
-# Sets of focus files whose own segments are remembered for tickets with the same, which mostly follow each other; each
-# may have megabytes.
-REMEMBERED_FOCUS = 16
+REMEMBERED_FOCUS = (
+    16  # sets of focus files, each perhaps of megabytes; tickets with one mostly follow each other
+)
 _SEPARATOR_TOKENS = 1  # at the most, where it does not join the last token
 
 
@@ -64,8 +62,7 @@ class TicketParts:
         self._project = project
         self._terms = terms
         self._track = track
-        # A provider's cache begins with what goes before everything, so that only tickets with the same instructions
-        # of their roles may have them first.
+        # A provider's cache begins with the instructions, so that only equal ones may go first.
         self.instructions_last = False
         self._persona = cache(lambda name: find_persona(project, name))
         self._recipient = cache(lambda name: recipient_of(project, name, terms))
@@ -75,7 +72,7 @@ class TicketParts:
 
     @property
     def focused(self) -> Request:
-        """What most tickets ask for: focus files in full, of the others the structure."""
+        """The usual request: focus files in full, the structure of the others."""
         return self._request(TIER3)
 
     @cached_property
@@ -84,7 +81,7 @@ class TicketParts:
 
     @cached_property
     def spec(self) -> str:
-        """The path of the track's ``spec.md`` as a prompt shows it, ``""`` where there is none or it is empty."""
+        """The path of the track's ``spec.md`` in a prompt, ``""`` if it is missing or empty."""
         path = self._track.folder / "spec.md" if self._track else None
         if path is None or not is_file(path) or not path.stat().st_size:
             return ""
@@ -101,7 +98,7 @@ class TicketParts:
         strategy = self._strategy(ticket)
         in_full = self.files.in_full(ticket.focus_files, strategy)
         beginning = self.files.beginning(strategy)
-        if strategy != TIER3:  # there each of these takes the place of its structure
+        if strategy != TIER3:  # there a focus file replaces its structure
             beginning = beginning.without(in_full)
         if in_full and not beginning.early:
             beginning = replace(beginning, early=(self.files.title(strategy),))
@@ -133,7 +130,7 @@ class TicketParts:
         return self._persona(ticket.persona).system_prompt.strip()
 
     def instructions_first(self, ticket: Ticket) -> str:
-        """Return the instructions that go before the context, ``""`` where they go behind it."""
+        """Return the instructions before the context, ``""`` if they go behind it."""
         goes_last = self.instructions_last and not self.granted(ticket).is_own
         return "" if goes_last else self.instructions(ticket)
 
@@ -166,13 +163,13 @@ class TicketParts:
 
 
 def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instructions: str = "") -> str:
-    if leaves_open(instructions):  # the task would stand in it
+    if leaves_open(instructions):  # the task would be part of it
         instructions = fence(instructions, "text")
     parts = ["## Instructions", instructions] if instructions else []
     parts.append(f"## Task: {heading_text(ticket.name)}")
     if spec:
-        what = f'the track "{heading_text(track)}"' if track else "a track"
-        parts.append(f"This is one ticket of {what}; {_code(spec)} above says what it is for.")
+        name = f'the track "{heading_text(track)}"' if track else "a track"
+        parts.append(f"This is one ticket of {name}; {_code(spec)} above states its purpose.")
     if ticket.focus_files:
         shown = ", ".join(map(_code, ticket.focus_files))
         parts.append(f"In focus, shown in full above: {shown}.")
@@ -181,7 +178,7 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 
 
 def plain_task(ticket: Ticket) -> str:
-    """Return the ticket's own words, as files are chosen for them and goals are made of them."""
+    """Return the words of a ticket, for which files are chosen."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
 
 
@@ -191,7 +188,7 @@ def _code(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Files that many tickets are shown alike, and behind them those that some of them focus on."""
+    """The files that tickets share, and behind them those that some focus on."""
 
     early: tuple[Segment, ...]
     late: Mapping[str, Segment]
@@ -210,13 +207,13 @@ class Beginning:
 
     @property
     def shares_much(self) -> bool:
-        """Whether a provider's cache can hold what all tickets begin with."""
+        """Whether the shared part is long enough for a provider's cache."""
         return sum(len(segment.text) for segment in self.early) >= SHARED_CHARACTERS
 
     def prompt(
         self, in_full: Mapping[str, Segment], others: Iterable[Segment], results: Sequence[Segment]
     ) -> Prompt:
-        """Return a context: files first, results behind what is stable, the discussion last."""
+        """Return a context: files, other stable sections, results, the discussion."""
         early = {segment.source for segment in self.early}
         late = {**self.late, **{path: one for path, one in in_full.items() if path not in early}}
         beside = [segment for segment in others if segment.section is not Section.FILES]
@@ -236,15 +233,15 @@ def _changing(segment: Segment) -> Segment:
 
 
 class SharedFiles:
-    """Lays out the files of each ticket from those of the project, which are read when they are first needed.
+    """The project's files, read when first needed, in the layout of each ticket.
 
-    ``late_paths`` are the files that some tickets focus on: they stand behind the others.
+    ``late_paths`` are the files that some tickets focus on: they go behind the others.
     """
 
     def __init__(self, request: Callable[[str], Request]) -> None:
-        self._request = request  # what tickets of a strategy ask for
+        self._request = request  # of a strategy
         self.late_paths: frozenset[str] = frozenset()
-        # What depends on which files stand late; see ``share``.
+        # Cleared by ``share``, which sets ``late_paths``
         self.beginning = cache(self._make_beginning)
         self.in_full = lru_cache(maxsize=REMEMBERED_FOCUS)(self._make_in_full)
 
@@ -260,7 +257,7 @@ class SharedFiles:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        if "_files" not in self.__dict__:  # to ask for warnings reads nothing
+        if "_files" not in self.__dict__:  # asking for warnings reads nothing
             return ()
         secrets = FoundSecrets(self._request(TIER3).redaction)
         for file in self._files.files:
@@ -268,7 +265,7 @@ class SharedFiles:
         return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Share the files that none of these tickets focuses on; tell whether a provider's cache can hold them."""
+        """Share the files without focus; return whether they are enough for a provider's cache."""
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
         self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
@@ -295,7 +292,7 @@ class SharedFiles:
         return Beginning.of(section, self.late_paths)
 
     def _make_in_full(self, focus_files: tuple[str, ...], strategy: str) -> dict[str, Segment]:
-        """Return what shows focus files in full, those too that are none of the project's."""
+        """Return the segments of focus files in full, also of files outside the configuration."""
         own: dict[str, Segment] = {}
         entries = [Entry(FileItem(focus)) for focus in focus_files if not self.named(focus)]
         if strategy == TIER3:
@@ -325,7 +322,7 @@ def _lay_out(request: Request, files: Sequence[RenderedFile]) -> tuple[Segment, 
 
 @dataclass(frozen=True, slots=True)
 class ChosenFiles:
-    """Files that were chosen once for the tasks of many tickets, with what stands beside them."""
+    """Files that were chosen once for the tasks of many tickets."""
 
     request: Request
     composition: Composition

@@ -1,7 +1,7 @@
-"""Tickets: what the workers of a track are asked, in which order, and what they make of each other's results.
+"""Tickets of a track: their schema, dependencies, expressions and children.
 
-``tickets.toml`` is read and checked as a whole. A condition, and the list that a ticket is spread over, are expressions
-in Python over the results of those that it depends on.
+``tickets.toml`` is read and checked as a whole. Conditions and lists are Python expressions over the results of
+dependencies.
 """
 
 import ast
@@ -38,11 +38,10 @@ def cut(text: str, most: int) -> str:
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _Text = Annotated[str, Field(min_length=1)]
-# Tickets that a list may be spread over where nobody said otherwise: more than a person reads, less than anybody is
-# surprised to pay for.
+# Children of a list by default: more than a person reads, few enough to pay for
 USUAL_CHILDREN = 32
 EXPRESSION_CHARACTERS = 2_000  # of a condition: it is one line
-MOST_CHILDREN = 1000  # a track is written by whoever wrote the project, a list by a model
+MOST_CHILDREN = 1000  # a model writes the list
 Dollars = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -57,32 +56,32 @@ class Ticket(BaseModel):
     id: str = Field(pattern=TICKET_ID)  # part of file names
     title: str = ""  # one line
     kind: TicketKind = TicketKind.WORK  # an approval waits for aggregate conduct approve or reject
-    prompt: _Text  # what the worker is asked, behind its context
+    prompt: _Text  # the task, behind the context
     focus_files: tuple[_Text, ...] = ()  # shown in full
     depends_on: tuple[_Text, ...] = ()  # tickets, or a variable for all that collect into it
-    collect_into: str = ""  # the variable that the answer goes into, such as "$findings"
-    merge_strategy: MergeStrategy | None = None  # how the variable is merged; concat
+    collect_into: str = ""  # the variable of the answer, such as "$findings"
+    merge_strategy: MergeStrategy | None = None  # of the variable; by default concat
     custom_function: str = ""  # for custom: a Python expression or lambda
-    # How files that are not in focus are shown: by default as the persona says, else by structure.
+    # For files without focus: by default the persona's strategy, else their structure
     aggregation_strategy: Literal["", "tier3", "auto", "summarize", "full"] = ""
-    # The most tokens of all that the worker is shown; title and prompt are the task that files are chosen for.
+    # The most tokens of context and task
     budget: TokenAmount | None = None
     persona: str = ""  # of the configuration, with its instructions, model, strategy and budget
     tools: tuple[_Text, ...] = ()
     timeout: float = Field(default=600, gt=0, le=86_400)  # seconds of one attempt
     retries: int = Field(default=2, ge=0, le=10)
-    # Expressions over results in Python: where it is not true, the ticket is not run; the list that it is run for.
+    # Python expressions over results: a condition, and a list of items
     when: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
     for_each: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
     max_children: int = Field(default=USUAL_CHILDREN, ge=1, le=MOST_CHILDREN)
-    # The JSON Schema that the answer must meet, or a file with it in the track's folder.
+    # The JSON Schema of the answer, or its file in the track's folder
     answer: dict[str, Any] | _Text | None = None
     max_cost: Dollars | None = None  # of all attempts together
-    # Of one attempt; they can only lower what the user allows.
+    # Of one attempt; they can only lower the user's limits.
     max_tokens: TokenNumber | None = None
     max_seconds: float | None = Field(default=None, gt=0)
     max_turns: int | None = Field(default=None, ge=1)
-    # A command that must succeed in the ticket's work tree, and how often it may fail; the user must allow it.
+    # A command that must succeed in the work tree, if the user allows it, and how often it may fail
     verify: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
     attempts: int = Field(default=3, ge=1, le=20)
 
@@ -92,17 +91,17 @@ class Ticket(BaseModel):
 
     @property
     def asks(self) -> bool:
-        """Whether a worker is asked: approvals wait for a person, and a list is spread over other tickets."""
+        """Whether a worker is asked: not for approvals and lists."""
         return self.kind is TicketKind.WORK and not self.for_each
 
     @property
     def changes_files(self) -> bool:
-        """Whether it works in a tree of its own: it changes files, or what it would change is checked."""
+        """Whether it needs a work tree, to change files or to check them."""
         return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
-        """The schema of the answer; a file's was put in its place when the tickets were read."""
+        """The schema of the answer, read from its file before."""
         return self.answer if isinstance(self.answer, dict) else None
 
     @property
@@ -111,13 +110,13 @@ class Ticket(BaseModel):
 
 
 class Tickets(BaseModel):
-    """A track's ``tickets.toml``; their order is that of their results."""
+    """The content of ``tickets.toml``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    # A failed ticket's dependents are shown the failure, are not shown it, or are not run.
+    # Dependents of a failed ticket see the failure, do not see it, or do not run.
     on_error: FailurePolicy = FailurePolicy.REPORT
-    max_cost: Dollars | None = None  # of a run; once spent, no further ticket is begun
+    max_cost: Dollars | None = None  # of a run, after which no further ticket starts
     tickets: tuple[Ticket, ...] = ()
 
 
@@ -136,7 +135,7 @@ def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
 
 
 def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
-    """Return tickets that wait for each other, each for the next one and the last for the first; ``()`` for none."""
+    """Return a cycle of tickets, each of which waits for the next one; ``()`` for none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()
     except CycleError as error:
@@ -145,7 +144,7 @@ def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
     return ()
 
 
-# A list is spread over a thousand tickets at the most, each item of which goes into a prompt.
+# A list has at most a thousand items, each of which goes into a prompt.
 _LIMITS: Final = SandboxLimits(seconds=2.0, output_bytes=4 * 1024 * 1024)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE: Final = re.compile(r"\{\{\s*(item(?:\.[\w-]+)*|index)\s*\}\}")
@@ -153,7 +152,7 @@ _TITLE_CHARACTERS: Final = 60  # of an item in its ticket's title, which is one 
 
 
 class _ByName(ast.NodeTransformer):
-    """Lets ``results.name`` stand for ``results["name"]``."""
+    """Replaces ``results.name`` by ``results["name"]``."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
@@ -163,7 +162,7 @@ class _ByName(ast.NodeTransformer):
 
 
 def _read(expression: str) -> tuple[tuple[str, ...], str]:
-    """Return the results that an expression names, and it made anew from its tree, so that nothing stands behind it."""
+    """Return the results that an expression names, and its code made from the syntax tree."""
     try:
         tree = _ByName().visit(ast.parse(expression.strip(), mode="eval"))
         python = ast.unparse(tree)
@@ -182,7 +181,7 @@ def _read(expression: str) -> tuple[tuple[str, ...], str]:
 
 
 def names_in(expression: str) -> tuple[str, ...]:
-    """Return the results that an expression names, in order; what it computes as a name is not seen."""
+    """Return the results that an expression names literally, in order."""
     return _read(expression)[0]
 
 
@@ -197,14 +196,14 @@ def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
 
 
 def parent_of(ticket_id: str) -> str:
-    """Return the ticket of the track that an id belongs to: a child's parent, or itself."""
+    """Return the parent of a child's id, or the id itself."""
     return ticket_id.partition("[")[0]
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return what a ticket is spread over; of a list that is too long nothing is dropped silently."""
+    """Return the items of a ticket's list as JSON; too many of them are an error."""
     if not isinstance(value, list):
-        raise ValueError("for_each gave no list: give what it names an answer schema")
+        raise ValueError("for_each gave no list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:
         raise ValueError(
             f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
@@ -215,8 +214,8 @@ def items_of(value: Value, ticket: Ticket) -> list[Value]:
 def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
     """Return one ticket for each item, in order.
 
-    ``{{item}}``, ``{{item.field}}`` and ``{{index}}`` in prompt, title and focus files stand for the item; a prompt
-    that names none has it at its end.
+    ``{{item}}``, ``{{item.field}}`` and ``{{index}}`` in prompt, title and focus files are replaced; a prompt without
+    them gets the item at its end.
     """
     return [_child(ticket, item, number, len(items)) for number, item in enumerate(items)]
 
@@ -251,7 +250,7 @@ def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
 
 
 def _at(place: str, item: Value, number: int) -> Value:
-    """Return what ``item``, ``item.field`` or ``index`` stands for; a field that is not there is nothing."""
+    """Return the value of ``item``, ``item.field`` or ``index``, ``""`` for a missing field."""
     if place == "index":
         return number
     value = item
@@ -266,11 +265,11 @@ def _text(value: Value) -> str:
 
 TICKETS = "tickets.toml"
 MOST_BYTES = 5_000_000  # ten thousand tickets with a paragraph each, read in about a second
-Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and what is wrong
+Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, and its fault
 
 
 def load_tickets(path: Path) -> Tickets:
-    """Read, validate and check a track's tickets; what is wrong is told with file and line."""
+    """Read and check a track's tickets; errors have file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
 
@@ -285,7 +284,7 @@ def load_tickets(path: Path) -> Tickets:
         changes: dict[str, object] = {}
         try:
             if ticket.answer is not None:
-                # With its schema's file read, so that a run keeps the one that it began with.
+                # A run keeps the schema that it began with.
                 changes["answer"] = read_schema(ticket.answer, path.parent)
         except ValueError as error:
             refuse(("tickets", i, "answer"), f'"{ticket.id}": {error}')
@@ -328,10 +327,10 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
 def _problems_of_variable(
     ticket: Ticket, merged_by: dict[str, Ticket]
 ) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with a ticket's variable, by key (rules O-20, O-22, O-24, O-47)."""
+    """Yield the faults of a ticket's variable by key (rules O-20, O-22, O-24, O-47)."""
     name, strategy = ticket.collect_into, ticket.merge_strategy
     if name and not VARIABLE.fullmatch(name):
-        yield "collect_into", f'"{name}" is no variable: write one such as "$findings"'
+        yield "collect_into", f'"{name}" is not a variable: write one such as "$findings"'
     if strategy and not name:
         yield (
             "merge_strategy",
@@ -363,7 +362,7 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield conditions and lists that can never be evaluated."""
+    """Yield the faults of conditions and lists that cannot be evaluated."""
     waits_for = dependencies(tickets)
     checked = False
     for i, ticket in enumerate(tickets):

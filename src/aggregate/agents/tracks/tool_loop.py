@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
+from time import monotonic
 from typing import Any, Final, Protocol
 
 from aggregate.agents.tools import EDITS, Tool, ToolRegistry
@@ -278,6 +279,8 @@ class ToolLoop:
             again=reply.stop is not FinishReason.REFUSED,
             warnings=warnings,
             tokens=reply.usage.input + reply.usage.output,
+            output_tokens=reply.usage.output,
+            model=reply.model,
             cost=None if reply.price is None else float(reply.price),
         )
 
@@ -297,10 +300,11 @@ class ToolLoop:
     def _read(self, calls: Sequence[ToolCall]) -> list[str]:
         def read() -> dict[str, Any]:
             registry = self.changes.tools()
-            texts = ordered_map(
-                "call", lambda each: self._run(registry, each), calls, workers=_AT_ONCE
+            made = ordered_map(
+                "call", lambda each: self._timed(registry, each), calls, workers=_AT_ONCE
             )
-            return {"calls": [each.name for each in calls], "results": texts}
+            texts, took = [text for text, _ in made], [seconds for _, seconds in made]
+            return {"calls": [each.name for each in calls], "results": texts, "took": took}
 
         record = self._record("calls", read)
         return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
@@ -337,6 +341,10 @@ class ToolLoop:
             self.changes.go_to(record["commit"])
             self._commit = record["commit"]
         return str(record["results"][0])
+
+    def _timed(self, registry: ToolRegistry, call: ToolCall) -> tuple[str, float]:
+        began = monotonic()
+        return self._run(registry, call), round(monotonic() - began, 3)
 
     def _run(self, registry: ToolRegistry, call: ToolCall) -> str:
         if call.name == READ_RESULT:
@@ -403,7 +411,14 @@ _BROKEN_OFF: Final = (
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
     """Return the record of a turn: what the model said, what it took, and what was wrong."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
-    taken = {"refuses_tools": False, "warnings": [], "tokens": 0, "cost": 0.0}
+    taken = {
+        "refuses_tools": False,
+        "warnings": [],
+        "tokens": 0,
+        "cost": 0.0,
+        "output_tokens": 0,
+        "model": "",
+    }
     return {**nothing, **taken, **said}
 
 

@@ -1,7 +1,4 @@
-"""A track: its folder in ``conductor/tracks/``, what its files say, and a new one.
-
-A change keeps every other byte.
-"""
+"""Tracks: their folders in ``conductor/tracks/`` and the file ``tracks.md``; a change keeps all other bytes."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +26,7 @@ TRACKS = "tracks.md"
 
 
 class Checkbox(StrEnum):
-    """How far a track is: the character between the brackets."""
+    """The state of a track: the character between the brackets."""
 
     OPEN = " "
     STARTED = "~"

@@ -208,6 +208,7 @@ class TrackRun:
 
     def _collect(self) -> bool:
         self._changed.clear()
+        self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in self._asked])
         warming_up = self._schedule.warming_up
         if warming_up:
             self._notice_begun(warming_up)
@@ -250,6 +251,7 @@ class TrackRun:
 
     def _run_again(self, ticket: Ticket, outcome: TicketOutcome, conflicts: Sequence[str]) -> None:
         self._count_earlier(outcome)
+        self._ledger.note_steps(ticket)
         self._outcomes.record(ticket.id, Ending(EndingState.CONFLICT, ", ".join(conflicts)))
         self._outcomes.next_round(ticket.id)
         self._asked_before -= {ticket.id}
@@ -301,6 +303,9 @@ class TrackRun:
     def _close(self, *, cancelled: bool) -> TrackResult:
         self._outcomes.queue.cancel([self._outcomes.keys.of(each) for each in self._asked])
         tickets = self._schedule.tickets
+        if cancelled:
+            for ticket_id in self._asked:
+                self._ledger.cancel(tickets[ticket_id])
         own = [ticket.id for ticket in self._outcomes.run.tickets]
         in_order = [
             tickets[each]

@@ -117,7 +117,14 @@ class ModelWorker:
         if fault := fault_of(reply):
             again = reply.stop is not FinishReason.REFUSED
             raise WorkerError(fault, again=again, tokens=tokens, cost=price)
-        return WorkerReply(reply.text, tokens, doubt_of(reply), price)
+        return WorkerReply(
+            reply.text,
+            tokens,
+            doubt_of(reply),
+            price,
+            output_tokens=reply.usage.output,
+            model=reply.model,
+        )
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
         """Let the model call tools until it answers."""
@@ -146,7 +153,7 @@ class ModelWorker:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedWorker:
-    """Answers by ticket id; describes its context where it has no answer."""
+    """Answers by ticket id; without an answer it describes its context."""
 
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
@@ -208,7 +215,7 @@ def _description(assignment: Assignment, tokens: int) -> str:
 def _guarded(
     folder: Path, redaction: Redaction, tell: Callable[[str], None] | None
 ) -> Callable[[Client], Client]:
-    """Return what lets a client note what it costs, and send nothing secret unless that is allowed."""
+    """Return a wrapper that records costs and redacts secrets."""
     safely = redacting(redaction.allow, tell=tell)
 
     def guarded(client: Client) -> Client:
@@ -232,15 +239,15 @@ def make_worker(
     """Return the worker that ``spec`` names.
 
     Args:
-        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider of
-            ``aggregate.sending.clients.providers`` with its model, as ``anthropic`` or ``anthropic:<model>``.
-        script: Where ``scripted`` finds answers if the file exists.
+        spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider, perhaps with
+            a model, as ``anthropic:<model>``.
+        script: The file of ``scripted``, if it exists.
         root: The folder that project tools may read.
-        redaction: Whether secrets are replaced in what a provider is sent, and which values are none.
-        tell: Called with one sentence for each secret that was replaced.
-        base_url: Where the provider is reached.
-        terms: The tools and limits that the user allows; by default those that read ``root``, and the usual limits.
-        clients: Those that reach the models of personas.
+        redaction: Whether secrets are replaced in requests, and which values are none.
+        tell: Called with a sentence for each replaced secret.
+        base_url: The address of the provider.
+        terms: The tools and limits of the user; by default tools that read ``root``, and the usual limits.
+        clients: The clients of personas' models.
 
     Raises:
         TrackError: There is no such worker.
@@ -265,9 +272,9 @@ def make_worker(
 def worker_of_track(
     project: Project, track: Track, spec: str, terms: WorkerTerms, *, tell: Callable[[str], None]
 ) -> tuple[Worker, Collection[Recipient]]:
-    """Return the worker for a track's run, and whom the personas of its tickets ask instead.
+    """Return the worker of a track's run, and the recipients of its personas.
 
-    Nothing secret reaches any of them unless the project allows it; ``tell`` hears of each secret that was replaced.
+    Secrets are redacted unless the project allows them; ``tell`` is called for each.
     """
     redaction = redaction_for(project, sending=True)
     personas = [ticket.persona for ticket in track.tickets().tickets]

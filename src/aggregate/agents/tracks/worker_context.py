@@ -1,8 +1,7 @@
-"""What each ticket's worker is shown: files that many share first, its focus files, what others found, its task last.
+"""The contexts of tickets: shared files first, then focus files, results, and the task.
 
-Contexts show all files of the project where these fit. Where they do not, they are chosen once for the tasks of all
-tickets with one budget, which then begin alike; a ticket with a budget of its own, or with a large focus, is composed
-for itself.
+Contexts show all files of the project if they fit. Else files are chosen once for the tasks of all tickets with one
+budget, which then begin alike. A ticket with its own budget, or with a large focus, is composed alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -49,25 +48,23 @@ from aggregate.prompt.sections import results_segments
 if TYPE_CHECKING:
     from aggregate.prompt.ranked_files import ReadFiles
 
-# The part of its budget that a ticket's own files and task must leave, so that it shares a beginning with others: a
-# larger focus would make the beginning small for all.
+# Share of a budget that a ticket's files and task must leave to share a beginning: a larger focus makes it small.
 LEAST_ROOM: Final = 0.5
-# A text with so many characters for each token of a budget exceeds it: real ones have three to five. It is not counted.
-_CHARACTERS: Final = 12
+_CHARACTERS: Final = 12  # for each token: a longer text exceeds a budget without being counted
 _AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
-_AROUND_ALL = 1_000  # more than all headings, the note on turns that are left out, separators
+_AROUND_ALL = 1_000  # more than all headings, notes and separators
 _REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it
 
 
 @dataclass(frozen=True, slots=True)
 class TicketContext:
-    """What a worker gets for a ticket, with the account of its files where these had to be chosen."""
+    """The assignment of a ticket, and the composition of its files, if they were chosen."""
 
     assignment: Assignment
     chosen: "tuple[Request, Composition] | None" = None
 
     def write_account(self, path: Path) -> None:
-        """Write beside a prompt at ``path`` what was decided about its files (rule A-1)."""
+        """Write the audit of chosen files beside a prompt at ``path`` (rule A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
             shown = Prompt((*self.assignment.prompt.segments, task))
@@ -75,10 +72,9 @@ class TicketContext:
 
 
 class WorkerContexts:
-    """Composes workers' contexts from a project that is read once, so that a fan-out shares its bytes.
+    """Composes contexts from a project that is read once, so that a fan-out shares its bytes.
 
-    Each file is read and rendered when the first context needs it: a ticket's context selects and joins what is there.
-    Another run reads everything anew.
+    Each file is read and rendered when the first context needs it. Another run reads everything anew.
     """
 
     def __init__(
@@ -89,9 +85,9 @@ class WorkerContexts:
         self._warnings: dict[str, None] = {}
         self._alone: set[str] = set()
         self._chosen: dict[str, ChosenFiles] = {}
-        # Whether tickets with different focus files share enough for a provider's cache.
+        # Whether tickets with different focus files share enough for a provider's cache
         self._any_focus = False
-        # By what is read: the entries, as texts, since the items are no keys.
+        # By the entries as texts, since items are not hashable
         self._read: dict[str, ReadFiles] = {}
         self.asks = self._parts.asks
         self.granted = self._parts.granted
@@ -114,7 +110,7 @@ class WorkerContexts:
         return tuple(dict.fromkeys((*self._parts.files.warnings, *self._warnings)))
 
     def check(self, ticket: Ticket) -> None:
-        """Make sure that the ticket's persona, model, tools and focus files exist, and fit into its budget."""
+        """Check that the ticket's persona, model, tools and focus files exist and fit its budget."""
         self._parts.recipient(ticket)
         check_tools(ticket, self._terms)
         request = self._parts.focused
@@ -128,7 +124,7 @@ class WorkerContexts:
                     f"relative to {request.base_dir}"
                 )
         granted = self.granted(ticket)
-        # One that nobody named is raised to what must be shown.
+        # A default budget is raised to the least prompt.
         if granted.is_named and not self._fits_surely(ticket, granted.budget):
             self._compose_alone(ticket, granted, self._parts.asked(ticket))
 
@@ -139,10 +135,9 @@ class WorkerContexts:
         )
 
     def share(self, tickets: Sequence[Ticket]) -> None:
-        """Let the workers of these tickets share their beginning, as far as their budgets and focus files allow.
+        """Share the beginning of these tickets' contexts, as far as budgets and focus files allow.
 
-        The files that none of them focuses on go first. The instructions of roles go behind the context, unless all
-        have the same.
+        Files without focus go first. Instructions of roles go behind the context, unless they are equal.
         """
         parts = self._parts
         parts.instructions_last = len(set(map(parts.instructions, tickets))) > 1
@@ -176,7 +171,7 @@ class WorkerContexts:
     def context(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> TicketContext:
-        """Return what a worker gets for ``ticket``; the stable part comes first, the task last (rule M-53)."""
+        """Return the context of ``ticket``: the stable part first, the task last (rule M-53)."""
         found = tuple(results.values())
         prompt, chosen, cuts = self._prompt(ticket, found)
         limits = self.limits(ticket)
@@ -221,9 +216,9 @@ class WorkerContexts:
     def _prompt(
         self, ticket: Ticket, results: tuple[Results, ...]
     ) -> "tuple[Prompt, tuple[Request, Composition] | None, tuple[Cut, ...]]":
-        """Return the first context that fits, its account, and what it cuts of the results.
+        """Return the first prompt that fits, its composition, and its cuts of results.
 
-        It is the one that its group begins with, or one of all files; else one for this ticket.
+        It is that of its group, or of all files, or composed for this ticket.
         """
         granted, asked = self.granted(ticket), self._parts.asked(ticket)
         room = granted.budget.tokens - self._parts.around(ticket)
@@ -242,7 +237,7 @@ class WorkerContexts:
             prompt = self._parts.whole_prompt(ticket, results_segments(results) if results else ())
             if not _exceeds(prompt, room):
                 return prompt, None, ()
-            if not asked.entries:  # a budget that nobody named does not look for files
+            if not asked.entries:  # a default budget does not look for files
                 left = room - sum(map(tokens_of, self._parts.whole_prompt(ticket).segments))
                 fitted = _fit_results(results, left, is_readable=bool(ticket.tools))
                 return self._parts.whole_prompt(ticket, fitted.segments), None, fitted.cuts
@@ -251,9 +246,9 @@ class WorkerContexts:
         return composition.prompt, (request, composition), tuple(composition.cut)
 
     def _is_chosen_for(self, ticket: Ticket) -> bool:
-        """Tell whether files are chosen for a ticket: all of them exceed its budget, or it is to be filled.
+        """Return whether files are chosen for a ticket: it has a named budget, or all files exceed it.
 
-        What nobody has named, no files or no budget, is no reason to look through the project.
+        A default budget without files is no reason to look through the project.
         """
         granted = self.granted(ticket)
         if granted.is_named or not self._parts.asked(ticket).entries:
@@ -261,7 +256,7 @@ class WorkerContexts:
         return _exceeds(self._parts.whole_prompt(ticket), self._room(ticket))
 
     def _room(self, ticket: Ticket) -> int:
-        """Return what a ticket's budget leaves beside its task and the results that it waits for."""
+        """Return a ticket's budget without its task and the results of dependencies."""
         budget = self.granted(ticket).budget
         results = int(budget.tokens * budget.results) if ticket.depends_on else 0
         return budget.tokens - self._parts.around(ticket) - results
@@ -271,17 +266,16 @@ class WorkerContexts:
         return self._room(ticket) - sum(map(tokens_of, own))
 
     def _fits_surely(self, ticket: Ticket, budget: Budget) -> bool:
-        """Tell whether a budget exceeds all that must be shown by far, so that nothing needs to be composed to know it.
+        """Return whether a budget surely exceeds the least prompt, without composing it.
 
-        A token has at least one byte. What is not known, as the size of a file that is named by a part of its path,
-        makes it not sure.
+        A token has at least one byte. An unknown size, as of a file named by a part of its path, is not sure.
         """
         parts = self._parts
         entries = parts.focused.entries
         if parts.spec or any(entry.item.force_full or entry.tier for entry in entries):
             return False
         others = parts.other_sections
-        # Of the discussion only the last turn is shown in any case.
+        # Of the discussion only the last turn is always shown.
         kept = [one for one in others if one.section is not Section.HISTORY] + [*others[-1:]]
         texts = (
             *(segment.text for segment in kept),
@@ -315,7 +309,7 @@ class WorkerContexts:
         return self._compose_within(request, granted, around=around, ticket=ticket)
 
     def _choose_for_all(self, tickets: Sequence[Ticket]) -> ChosenFiles:
-        """Return the files of tickets with one budget: what matters for the tasks of all, within the least room."""
+        """Choose files for the tasks of all tickets with one budget, within the least room."""
         request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
         budget = replace(granted.budget, tokens=min(map(self._shared_room, tickets)))
         words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
@@ -332,7 +326,7 @@ class WorkerContexts:
         around: int = 0,
         ticket: Ticket | None = None,
     ) -> tuple[Request, Composition]:
-        """Compose for a budget less what stands around; one that nobody named is raised to what must be shown."""
+        """Compose for a budget without ``around``; a default one is raised to the least prompt."""
         budget = granted.budget
         asked = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
@@ -342,7 +336,7 @@ class WorkerContexts:
             what = f'the ticket "{ticket.id}": {error.reason}' if ticket else ""
             if not granted.is_named and smallest > budget.tokens:
                 if ticket:
-                    warning = f"{what}; it is shown all the same, since nobody has set a budget"
+                    warning = f"{what}; it is shown all the same, since no budget is set"
                     self._warnings[warning] = None
                 raised = granted._replace(budget=replace(budget, tokens=smallest))
                 return self._compose_within(request, raised, around=around, ticket=ticket)
@@ -353,7 +347,7 @@ class WorkerContexts:
                 f"a budget of {smallest:,} would do",
                 smallest=smallest,
             ) from None
-        if ticket and budget.tokens < around:  # no file must be shown: the context alone would fit
+        if ticket and budget.tokens < around:  # the context alone would fit
             raise BudgetError(
                 f'the ticket "{ticket.id}": its task and instructions have {around:,} tokens, more than the budget of '
                 f"{budget.tokens:,}: allow {around:,}",
@@ -364,7 +358,7 @@ class WorkerContexts:
         return asked, composition
 
     def _compose(self, request: Request) -> Composition:
-        # Ranking is another half of the program, which tickets without a budget do without.
+        # Tickets without a budget load no ranking.
         from aggregate.prompt import compose_within_budget
         from aggregate.prompt.ranked_files import read_files
 
@@ -377,12 +371,12 @@ class WorkerContexts:
         return compose_within_budget(request, index=index, files=self._read[key])
 
     def _entries(self, request: Request) -> tuple[Entry, ...]:
-        # Without any files a budget is about all that git would take (rule T-6).
+        # Without files a budget is about all files that git does not ignore (rule T-6).
         return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._parts.spec_entries)
 
 
 def _fit_results(results: Sequence[Results], room: int, *, is_readable: bool) -> FittedSection:
-    """Return the results in ``room`` tokens; their names alone where these have more."""
+    """Fit the results into ``room`` tokens, at least their names."""
     if not results:
         return FittedSection()
     least = fit_results(results, 0, count, is_readable=is_readable)
@@ -397,7 +391,7 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Tell whether a prompt has more than so many tokens; no more of it is counted than is needed to know."""
+    """Return whether a prompt has more than ``tokens``, counting no more than needed."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
     left = tokens

@@ -14,8 +14,9 @@ from typing import Final, TypeVar
 from tree_sitter import Language as Grammar, Node, Parser, Query, QueryCursor, Tree
 
 from aggregate.base.errors import DeadlineError
-from aggregate.code.syntax.languages import Language
+from aggregate.code.syntax.languages import Language, LanguageKind
 from aggregate.code.syntax.preprocessor import without
+from aggregate.code.syntax.unbalanced import balanced
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
@@ -175,7 +176,7 @@ def parse_source(
     *,
     deadline: Deadline | None = None,
 ) -> Tree:
-    """Return the syntax tree of ``source``, without ``macros`` where the caller knows them by ``macros_by_end``.
+    """Return the syntax tree of ``source``; ``macros`` saves looking for what ``macros_by_end`` returns.
 
     Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
     """
@@ -194,6 +195,14 @@ def _parse(
     text = without_macros(source, macros_by_end(source, language) if macros is None else macros)
     if language.disguise is not None:
         text = language.disguise(text)
+    tree = _parsed(text, parser, deadline)
+    if not tree.root_node.has_error or language.kind is not LanguageKind.CODE:
+        return tree
+    mended = balanced(text, source, tree, grammar_of(language))
+    return tree if mended == text else _parsed(mended, parser, None)
+
+
+def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
     if len(text) < _WATCHED_FROM:
         return parser.parse(text)
     report = (deadline or Deadline(len(text))).report

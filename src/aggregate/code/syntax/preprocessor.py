@@ -1,7 +1,7 @@
 """What no grammar can read: macros and parts of conditions of C, expressions in the markup of components."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -58,10 +58,24 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
             done = end
 
 
+def parts_condition(text: bytes) -> bool:
+    """Return whether a condition ends in ``text`` that began before it."""
+    depth = 0
+    for directive in _IF_OR_ENDIF.finditer(text):
+        depth += 1 if directive[1] == b"if" else -1
+        if depth < 0:
+            return True
+    return False
+
+
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
+    """Return ``source`` with spaces in place of ``spans``; a brace alone becomes the end of a declaration."""
     blanked = bytearray(source)
     for start, end in spans:
-        blanked[start:end] = b"\n".join(b" " * len(line) for line in source[start:end].split(b"\n"))
+        lines = source[start:end].split(b"\n")
+        blanked[start:end] = (
+            b";" if lines == [b"{"] else b"\n".join(b" " * len(line) for line in lines)
+        )
     return bytes(blanked)
 
 
@@ -103,6 +117,7 @@ _TOKENS = re.compile(
     re.VERBOSE,
 )
 _FIRST_LINE = re.compile(rb"(?P<first>)(?P<string>)" + _DIRECTIVE)
+_IF_OR_ENDIF = re.compile(rb"^[ \t]*+\#[ \t]*+(if|endif)", re.MULTILINE)
 _BRACES = (b"{", b"}")
 _BLANKS = re.compile(rb"(?:\s++|//[^\n]*+|/\*%b)*+" % _TO_COMMENT_END)
 _IS_FALSE = re.compile(rb"\#[ \t]*+if[ \t]++0\s*+$")
@@ -173,7 +188,12 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
                 (b for b in filled if not _IS_FALSE.match(source, b.directive, b.start)),
                 condition.branches[0],
             )
-            if _is_broken(condition, source, end):
+            if _are_heads(filled, source):
+                spans += ((head.last, head.last + 1) for head in filled[:-1])
+                spans += ((each.directive, each.start) for each in condition.branches)
+                spans.append((branch.end, end))
+                branch = filled[-1]
+            elif _is_broken(condition, source, end):
                 spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
                 if _REQUIRES.match(source, branch.first):
                     spans.append((branch.first, branch.last + 1))  # no grammar reads all of these
@@ -197,18 +217,22 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
         branch.first = end - len(source[start:end].lstrip())
 
 
+def _are_heads(branches: Sequence[_Branch], source: bytes) -> bool:
+    """Return whether all branches open the one body that stands behind the condition."""
+    return len(branches) > 1 and all(
+        (branch.depth, branch.lowest, source[branch.last]) == (1, 0, ord("{"))
+        and not _STATEMENT_PART.match(source, branch.first)
+        for branch in branches
+    )
+
+
 def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
     branches = [branch for branch in condition.branches if branch.last != _NONE]
     if not branches:
         return False
     if any(branch.depth or branch.lowest < 0 for branch in branches):
-        # The halves of one statement, such as two heads of an ``if``; heads of functions each keep their names.
-        depths = {branch.depth for branch in branches}
-        return (
-            len(branches) > 1
-            and len(depths) == 1
-            and all(_STATEMENT_PART.match(source, branch.first) for branch in branches)
-        )
+        # The halves of one statement, such as two heads of an ``if``.
+        return len(branches) > 1 and len({branch.depth for branch in branches}) == 1
     behind = _BLANKS.match(source, end)
     following = source[behind.end() : behind.end() + len(b"else")] if behind else b""
     if following == b"else":

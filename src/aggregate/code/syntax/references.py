@@ -227,9 +227,9 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
 def _read_own(
     source: bytes, language: Language, deadline: Deadline
 ) -> tuple[list[SyntaxReference], list[Block]]:
-    parsed = without_macros(source, macros_by_end(source, language))
-    tree = parse_source(parsed, language, {})
-    captured = ReferenceCaptures(parsed)
+    macros = macros_by_end(source, language)
+    tree = parse_source(source, language, macros)
+    captured = ReferenceCaptures(without_macros(source, macros))
     for match in query_matches(tree, language, _WANTED, deadline):
         captured.add(match)
     return captured.references(), captured.embedded.blocks()

@@ -114,12 +114,13 @@ class _Units:
     """The units of one tree: for each row the number of its own, and which of them are one."""
 
     def __init__(self, source: bytes, language: Language, deadline: Deadline) -> None:
-        self._source = without_macros(source, macros_by_end(source, language))
+        macros = macros_by_end(source, language)
+        self._source = without_macros(source, macros)
         self._kinds = _kinds_of(language.lists)
         self._deadline = deadline
         self._owners = [0] * (source.count(b"\n") + 2)
         self._same = [0]  # of each unit another one that it is one with, or itself
-        self.tree = parse_source(self._source, language, {}, deadline=deadline)
+        self.tree = parse_source(source, language, macros, deadline=deadline)
         root = self.tree.root_node
         self._visit(root, self._kinds[root.type], self._rows(root), self._new(), 0)
 

@@ -28,6 +28,7 @@ from aggregate.code.syntax.parsing import (
     unwrapped_body,
     without_macros,
 )
+from aggregate.code.syntax.unbalanced import body_end
 
 _DEFINITION = "definition."
 _LEVEL = "level."
@@ -45,6 +46,7 @@ class DefinitionCaptures:
     """What the query found."""
 
     text: bytes
+    is_damaged: bool
     # By where their signature ends, which tells apart those that several patterns match; the others by first byte.
     definitions: dict[int, Definition] = field(default_factory=dict)
     texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in TEXTS})
@@ -62,7 +64,9 @@ class DefinitionCaptures:
                 kind = capture.removeprefix(_DEFINITION)
                 _add(self.definitions, _definition(kind, nodes, match, self.text))
             elif capture == "body":
-                self.bodies.update([(node.start_byte, node.end_byte) for node in nodes])
+                for node in nodes:
+                    end = body_end(self.text, node) if self.is_damaged else node.end_byte
+                    self.bodies.add((node.start_byte, end))
             elif capture == "keep":
                 self.kept.update([(node.start_byte, node.end_byte) for node in nodes])
             elif capture in self.texts:
@@ -219,8 +223,8 @@ def _read_own(
 ) -> tuple[Module, EmbeddedCaptures]:
     macros = macros_by_end(source, language)
     parsed = without_macros(source, macros)
-    tree = parse_source(parsed, language, {}, deadline=deadline)
-    captured = DefinitionCaptures(parsed)
+    tree = parse_source(source, language, macros, deadline=deadline)
+    captured = DefinitionCaptures(parsed, tree.root_node.has_error)
     for match in query_matches(tree, language, wanted, deadline):
         captured.add(match)
     found = list(captured.definitions.values())

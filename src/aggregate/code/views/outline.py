@@ -14,7 +14,9 @@ from aggregate.code.syntax.parsing import (
     query_of,
     unwrapped_body,
 )
+from aggregate.code.syntax.preprocessor import parts_condition
 from aggregate.code.syntax.symbols import read_module
+from aggregate.code.syntax.unbalanced import body_end
 from aggregate.code.views.digest import document_row, more_row, outermost
 from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
@@ -82,8 +84,8 @@ def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> lis
         captured.bodies.union(_runs(source, captured)) if captured.statements else captured.bodies
     )
     for start, end in sorted(bodies - captured.kept):
-        if start < done:
-            continue  # nested in a body that is gone already
+        if start < done or (language.hidden and parts_condition(source[start:end])):
+            continue  # nested in a body that is gone already, or two heads share it
         elisions += _cut_body(source, start, end, captured, language)
         done = end
     return elisions
@@ -91,15 +93,16 @@ def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> lis
 
 def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCaptures:
     captured = _BodyCaptures()
-    for match in query_matches(
-        parse_source(source, language, deadline=deadline), language, _WANTED, deadline
-    ):
+    tree = parse_source(source, language, deadline=deadline)
+    for match in query_matches(tree, language, _WANTED, deadline):
         captured.embedded.add(match)
         if "body.first" in match:
             captured.bodies.add(unwrapped_body(source, match))
         for name, nodes in match.items():
             for node in nodes:
                 start, end = node.start_byte, node.end_byte
+                if name == "body" and tree.root_node.has_error:
+                    end = body_end(source, node)
                 # A comment's node reaches into its line's end, a block by indentation to the next token.
                 if source[end - 1 : end].isspace():
                     end = max(start, _end_before(source, end))

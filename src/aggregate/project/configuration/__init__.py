@@ -12,7 +12,7 @@ else:
         __name__,
         {
             "discover": "CONFIG_NAME nearest_config",
-            "edit": "changing set_trust",
+            "edit": "changing edited set_trust",
             "known": "forget_configs",
             "load": "MOST_BYTES Project global_config_path is_trusted load_config parse_toml read_toml_text trusted_projects unconfigured user_config validate validate_table",
         },

@@ -1,21 +1,26 @@
 """Edit configurations, keeping the bytes and comments of unchanged parts."""
 
-from collections.abc import Iterator
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import tomlkit
+from tomlkit.exceptions import TOMLKitError
 
 from aggregate.base.disk.reading import project_root, real_path
 from aggregate.base.disk.writing import exclusive_access, replace_text
-from aggregate.base.errors import OutputError
+from aggregate.base.errors import AggregateError, ConfigError, OutputError
 from aggregate.project.configuration.load import (
     global_config_path,
     load_config,
     parse_toml,
     read_toml_text,
     trusted_projects,
+    validate,
 )
 
 _WAIT_SECONDS: Final = 5.0  # for other writers, which hold the lock during one change
@@ -31,16 +36,84 @@ def changing(path: Path) -> Iterator[None]:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def open_document(path: Path) -> tomlkit.TOMLDocument:
-    if not path.exists():
-        return tomlkit.document()
-    text = read_toml_text(path)
-    parse_toml(text, path)  # for its error message
-    return tomlkit.parse(text)
+# A string, a bracket, a line's beginning, or a comment (group 1)
+_TOKEN: Final = re.compile(
+    r'''"""(?:\\.|[^\\])*?"{3,5}|'{3}.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[\[\]{}]|\n|[ \t]*(#[^\r\n]*)''',
+    re.DOTALL,
+)
 
 
-def write_document(path: Path, document: tomlkit.TOMLDocument) -> None:
-    replace_text(path, tomlkit.dumps(document))
+def edited(text: str, change: Callable[[Any], object]) -> str:
+    """Return a configuration's text after a change, with all its comments.
+
+    tomlkit loses edits or comments in some layouts. There the comments within arrays go to the lines before, and those
+    of replaced tables to the end; if that does not help, the whole file is laid out anew.
+    """
+    failure: Exception | None = None
+    results: list[str] = []
+    for layout in (str, _lifted, _plain_layout):
+        try:
+            document: Any = tomlkit.parse(layout(text))
+            change(document)
+            written = tomlkit.dumps(document)
+            if tomllib.loads(written) != document.unwrap():
+                continue
+        except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError) as error:
+            failure = failure or error
+            continue
+        if not _lost(text, written):
+            return written
+        results.append(written)
+    if results:
+        return (
+            results[0].rstrip("\n")
+            + "\n"
+            + "".join(f"{comment}\n" for comment in _lost(text, results[0]))
+        )
+    if isinstance(failure, AggregateError):
+        raise failure
+    raise ConfigError("the configuration cannot be edited here: edit the file by hand") from failure
+
+
+def _lost(before: str, after: str) -> list[str]:
+    return [*(Counter(_comments(before)) - Counter(_comments(after))).elements()]
+
+
+def _comments(text: str) -> list[str]:
+    return [match[1].strip() for match in _TOKEN.finditer(text) if match[1]]
+
+
+def _lifted(text: str) -> str:
+    """Return a configuration whose comments within arrays stand on the lines before these."""
+    pieces: list[str] = []
+    depth = last = start = 0  # ``start``: of the statement among the pieces
+    for match in _TOKEN.finditer(text):
+        pieces.append(text[last : match.start()])
+        last, part = match.end(), match[0]
+        if match[1] and depth:
+            pieces.insert(start, f"{match[1]}\n")
+            start += 1
+            continue
+        pieces.append(part)
+        depth += (part in ("[", "{")) - (part in ("]", "}"))
+        if part == "\n" and not depth:
+            start = len(pieces)
+    return "".join((*pieces, text[last:]))
+
+
+def _plain_layout(text: str) -> str:
+    """Return a configuration of the same value in the usual layout, its comments first."""
+    comments = "".join(f"{comment}\n" for comment in _comments(text))
+    return comments + tomlkit.dumps(tomllib.loads(text))
+
+
+def change_document(path: Path, change: Callable[[Any], object]) -> None:
+    """Change a configuration file; an invalid result is not written."""
+    before = read_toml_text(path) if path.exists() else ""
+    parse_toml(before, path)  # for its error message
+    text = edited(before, change)
+    validate(parse_toml(text, path), path=path, text=text)
+    replace_text(path, text)
 
 
 def set_trust(folder: Path, *, trusted: bool) -> str:
@@ -55,9 +128,11 @@ def set_trust(folder: Path, *, trusted: bool) -> str:
             load_config(path)  # raises a detailed error if it is invalid
         others = (p for p in trusted_projects() if real_path(Path(p).expanduser()) != root)
         projects = [*others, *([root] if trusted else [])]
-        document = open_document(path)
-        array = tomlkit.array().multiline(multiline=True)
-        array.extend(projects)
-        document.setdefault("trust", tomlkit.table())["projects"] = array
-        write_document(path, document)
+
+        def change(document: tomlkit.TOMLDocument) -> None:
+            array = tomlkit.array().multiline(multiline=True)
+            array.extend(projects)
+            document.setdefault("trust", tomlkit.table())["projects"] = array
+
+        change_document(path, change)
     return root

@@ -200,8 +200,8 @@ def changed_lines(
 def find_commit(folder: str, revision: str) -> str:
     """Return the id of a revision's commit, or raise ``ConfigError``."""
     if reason := why_no_history(folder):
-        shown = revision[:_LONGEST_REVISION]
-        raise ConfigError(f"cannot compare with revision {shown!r}, since {reason}: omit it")
+        start = revision[:_LONGEST_REVISION]
+        raise ConfigError(f"cannot compare with revision {start!r}, since {reason}: omit it")
     # A leading dash could be an option of git.
     is_odd = revision.startswith("-") or not revision.isprintable() or not revision.strip()
     if not is_odd and len(revision) <= _LONGEST_REVISION:
@@ -209,9 +209,9 @@ def find_commit(folder: str, revision: str) -> str:
         answer = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", name)
         if answer:
             return answer.decode("ascii", "replace").split()[-1]
-    shown = revision[:_LONGEST_REVISION]
+    start = revision[:_LONGEST_REVISION]
     raise ConfigError(
-        f"unknown git revision {shown!r}: use a commit, a branch or a tag, such as HEAD~1 or main"
+        f"unknown git revision {start!r}: use a commit, a branch or a tag, such as HEAD~1 or main"
     )
 
 

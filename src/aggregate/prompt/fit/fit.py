@@ -49,7 +49,7 @@ class FileLines:
         statements: For each line the first one of those that are shown with it or not at all, ``()`` where each is
             alone.
         blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
-        together: The lines of a statement of several by the first one.
+        parts: The runs of lines of a statement of several lines, by the first one.
     """
 
     texts: Sequence[str]
@@ -62,26 +62,43 @@ class FileLines:
     ends: Sequence[int] = ()
     leads: Mapping[int, Run] = field(default_factory=dict)
     blank: bytes = field(init=False, repr=False)
-    together: Mapping[int, Sequence[int]] = field(init=False, repr=False)
+    parts: Mapping[int, Sequence[Run]] = field(init=False, repr=False)
+    _longest: dict[Run, str] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
-        together: dict[int, list[int]] = {}
+        parts: dict[int, list[Run]] = {}
         for line, first in enumerate(self.statements, start=1):
-            if line != first:
-                together.setdefault(first, [first]).append(line)
-        object.__setattr__(self, "together", together)
+            if line == first:
+                continue
+            runs = parts.setdefault(first, [(first, first)])
+            if runs[-1][1] == line - 1:
+                runs[-1] = runs[-1][0], line
+            else:
+                runs.append((line, line))
+        object.__setattr__(self, "parts", parts)
 
-    def statement(self, line: int) -> Sequence[int]:
-        first = self.statements[line - 1] if self.statements else line
-        return self.together.get(first, (line,))
+    def whole(self, runs: Iterable[Run]) -> bytearray:
+        """Mark lines with all of the statements that they are part of."""
+        marks = bytearray(len(self.texts))
+        for first, last in runs:
+            begin, end = max(first, 1), min(last, len(marks))
+            for part in ((begin, end), *self.statements_of(begin, end)):
+                mark(marks, *part)
+        return marks
 
-    def whole(self, lines: Iterable[int]) -> set[int]:
-        """Return lines with all of the statements that they are part of."""
-        found = set(lines)
-        for first in {self.statements[line - 1] for line in found} if self.together else ():
-            found.update(self.together.get(first, ()))
-        return found
+    def statements_of(self, first: int, last: int) -> Iterator[Run]:
+        """Yield the runs of lines of the statements of several lines that begin, end or go on in some lines."""
+        for head in set(self.statements[first - 1 : last]):
+            yield from self.parts.get(head, ())
+
+    def longest_statement(self, first: int, last: int) -> str:
+        """Return the longest text of one statement in some lines, which the next steps mostly ask for again."""
+        if (first, last) not in self._longest:
+            groups = _by_statement(range(first, last + 1), self)
+            texts = ("".join(self.texts[number - 1] for number in group) for group in groups)
+            self._longest[first, last] = max(texts, key=len)
+        return self._longest[first, last]
 
     def shown_or_blank(self, marks: bytes | bytearray) -> bytes:
         return bytes(map(or_, marks, self.blank))
@@ -119,13 +136,12 @@ class ShownLines:
     def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
         if self.lines.is_whole:
             return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
-        numbers: set[int] = set()
         leads = [self.lines.leads[first] for first, _ in wanted if first in self.lines.leads]
-        for run in (*wanted, *leads):
-            for first, last in self.lines.find(run):
-                numbers.update(range(max(first, 1), min(last, len(self.marks)) + 1))
-        numbers = self.lines.whole(numbers)
-        return as_runs(sorted(number for number in numbers if not self.marks[number - 1]))
+        found = chain.from_iterable(map(self.lines.find, (*wanted, *leads)))
+        new: list[Run] = []
+        for first, last in marked_runs(self.lines.whole(found)):
+            new += marked_runs(self.marks, 0, first, last)
+        return new
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
         """Return ``runs``, which are not shown yet, with the lines around them that fill a gap and are hardly any.
@@ -134,16 +150,16 @@ class ShownLines:
         """
         marks = bytearray(self.marks)
         for first, last in runs:
-            marks[first - 1 : last] = b"\1" * (last - first + 1)
-        numbers: set[int] = set()
+            mark(marks, first, last)
+        filled = bytearray(len(marks))
         for first, last in runs:
             above = marks.rfind(1, 0, first - 1) + 1
             begin = above + 1 if self._is_small(above + 1, first - 1, marks) else first
             below = marks.find(1, last)
             below = len(marks) if below < 0 else below
             end = below if self._is_small(last + 1, below, marks) else last
-            numbers.update(range(begin, end + 1))
-        return as_runs(sorted(numbers))
+            mark(filled, begin, end)
+        return marked_runs(filled)
 
     def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
         """Tell whether lines say so little that a mark in their place would be worse, and end all that they begin."""
@@ -153,16 +169,17 @@ class ShownLines:
             return self.lines.are_few_blanks(first, last)
         if last - first >= _SMALL_GAP:
             return False
-        own = range(first, last + 1)
-        if any(number not in own and not marks[number - 1] for number in self.lines.whole(own)):
-            return False
+        for begin, end in self.lines.statements_of(first, last):
+            above, below = min(end, first - 1), max(begin - 1, last)
+            if marks.find(0, begin - 1, above) >= 0 or marks.find(0, below, end) >= 0:
+                return False
         texts = self.lines.texts[first - 1 : last]
         characters = sum(len(text.strip()) for text in texts)
         return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
 
     def show(self, runs: Iterable[Run]) -> None:
         for first, last in runs:
-            self.marks[first - 1 : last] = b"\1" * (last - first + 1)
+            mark(self.marks, first, last)
 
     def runs(self) -> list[Run]:
         """Return the runs of lines that are shown: gaps of few blank lines too, blank lines next to other gaps not."""
@@ -299,9 +316,7 @@ class Fit:
         for first, last in runs:
             texts = lines.texts[first - 1 : last]
             if sum(map(len, texts)) > max(_FEW_CHARACTERS, len(longest)):
-                for part in _by_statement(range(first, last + 1), lines):
-                    text = "".join(lines.texts[number - 1] for number in part)
-                    longest = max(longest, text, key=len)
+                longest = max(longest, lines.longest_statement(first, last), key=len)
         tokens = self.count(longest) if len(longest) > _FEW_CHARACTERS else 0
         if tokens <= _SHORT:
             return 0
@@ -350,10 +365,11 @@ class Fit:
 def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
     """Return the first lines of ``runs``, more than cost ``tokens``, each with its statement: a giant has millions."""
     numbers = [number for first, last in runs for number in range(first, last + 1)]
-    told = (place for place, number in enumerate(numbers) if not lines.blank[number - 1])
+    written = (place for place, number in enumerate(numbers) if not lines.blank[number - 1])
     # A line that is not blank costs a token.
-    end = next(islice(told, max(tokens, 0) + 1, None), len(numbers))
-    return sorted(lines.whole(numbers[:end]).intersection(numbers))
+    end = next(islice(written, max(tokens, 0) + 1, None), len(numbers))
+    marks = lines.whole(as_runs(numbers[:end]))
+    return [number for number in numbers if marks[number - 1]]
 
 
 def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
@@ -361,12 +377,17 @@ def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
     parts: dict[int, list[int]] = {}
     first = 0  # of the group, negative of blank lines
     for number in numbers:
-        statement = lines.statement(number)
-        is_blank = lines.blank[number - 1] and len(statement) == 1
+        head = lines.statements[number - 1] if lines.statements else number
+        is_blank = lines.blank[number - 1] and head not in lines.parts
         if not (is_blank and first < 0):
-            first = -number if is_blank else statement[0]
+            first = -number if is_blank else head
         parts.setdefault(first, []).append(number)
     return list(parts.values())
+
+
+def mark(marks: bytearray, first: int, last: int) -> None:
+    """Set the bytes of the lines from ``first`` to ``last``."""
+    marks[first - 1 : last] = b"\1" * (last - first + 1)
 
 
 def as_runs(numbers: Iterable[int]) -> list[Run]:
@@ -379,13 +400,16 @@ def as_runs(numbers: Iterable[int]) -> list[Run]:
     return runs
 
 
-def marked_runs(marks: bytes | bytearray) -> list[Run]:
-    """Return the runs of lines whose bytes are ``1``; those of a long file take as many steps as there are runs."""
+def marked_runs(
+    marks: bytes | bytearray, value: int = 1, first: int = 1, last: int | None = None
+) -> list[Run]:
+    """Return the runs of lines whose bytes are ``value``, 0 or 1, from ``first`` to ``last``."""
     runs: list[Run] = []
-    start = marks.find(1)
+    stop = len(marks) if last is None else last
+    start = marks.find(value, first - 1, stop)
     while start >= 0:
-        end = marks.find(0, start)
-        end = len(marks) if end < 0 else end
+        end = marks.find(1 - value, start, stop)
+        end = stop if end < 0 else end
         runs.append((start + 1, end))
-        start = marks.find(1, end)
+        start = marks.find(value, end, stop)
     return runs

@@ -2,10 +2,11 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
-from aggregate.sending.clients.connection import SdkApi, event_fields, finish_reason
+from aggregate.sending.clients.connection import SdkApi, event_fields, events_of, finish_reason
 from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
 from aggregate.sending.models import (
     LONG_LIFETIME,
@@ -44,63 +45,72 @@ async def _streamed(
 ) -> dict[str, Any]:
     """Return a streamed message as one; fields that a server leaves out are absent."""
     message: dict[str, Any] = {}
-    blocks: list[dict[str, Any]] = []
-    by_index: dict[object, dict[str, Any]] = {}
+    blocks = _Blocks()
     usage: dict[str, Any] = {}
     stream = await client.messages.create(**body, stream=True)
     meter.begin()
-    async for event in stream:
+    async for event in events_of(stream):
         fields = event_fields(event)
-        kind, index, delta = fields.get("type"), fields.get("index"), fields.get("delta")
-        if kind in ("content_block_start", "content_block_delta"):
-            is_new = index not in by_index and not (index is None and blocks)
-            if is_new or kind == "content_block_start":
-                by_index[index] = {}
-                blocks.append(by_index[index])
-            block = by_index.get(index, blocks[-1])
-            piece = _add_delta(block, reported_fields(fields.get("content_block") or delta))
-            meter.add(piece)
-            if piece and block["type"] == "text":
-                on_text(piece)
+        delta = reported_fields(fields.get("delta"))
+        if str(fields.get("type")).startswith("content_block_"):
+            kind, text = blocks.add(fields, delta)
+            meter.add(text)
+            if text and kind == "text":
+                on_text(text)
             continue
         begun = reported_fields(fields.get("message"))
-        for part in (begun, reported_fields(delta)):
+        for part in (begun, delta):
             message |= {key: part[key] for key in ("model", "stop_reason") if part.get(key)}
         if reported := reported_fields(begun.get("usage") or fields.get("usage")):
             # A count of 0 behind another one comes from servers that count once.
             usage |= {key: value for key, value in reported.items() if value}
             meter.report(parse_usage(usage))
-    if not (blocks or message):
+    if not (blocks.all or message):
         # Not an answer of another form: worth another try.
         raise ValueError("it broke off before its end")
-    return {**message, "content": blocks, "usage": usage}
+    return {**message, "content": blocks.all, "usage": usage}
 
 
-# The type of a block by the type of what is added to it.
-_GROWS = {
-    "thinking_delta": "thinking",
-    "signature_delta": "thinking",
-    "input_json_delta": "tool_use",
-}
+@dataclass(slots=True)
+class _Blocks:
+    """The blocks of a message that comes in pieces."""
+
+    all: list[dict[str, Any]] = field(default_factory=list)
+    by_index: dict[object, dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, fields: Mapping[str, Any], delta: dict[str, Any]) -> tuple[str, str]:
+        """Add an event's piece; return the type of its block, and the text in it.
+
+        A piece whose beginning or index is missing continues the last block if it is of its type.
+        """
+        begun = reported_fields(fields.get("content_block"))
+        piece = begun or delta
+        kind = str(piece.pop("type", ""))
+        if not begun:
+            kind = "tool_use" if "partial_json" in piece else "thinking"
+            kind = "text" if "text" in piece or "citation" in piece else kind
+        index = fields["index"] if type(fields.get("index")) in (int, str) else None
+        near = [] if begun else [self.by_index.get(index), *self.all[-1:]]
+        block = next((one for one in near if one and one["type"] == kind), None)
+        if block is None and piece:
+            block = self.by_index[index] = {"type": kind}
+            self.all.append(block)
+        return (kind, "") if block is None else (block["type"], _add_piece(block, piece))
 
 
-def _add_delta(block: dict[str, Any], delta: dict[str, Any]) -> str:
-    """Add a piece to a block, or begin one with it; return the text in it."""
-    kind = str(delta.pop("type", ""))
-    is_first = not block
-    block.setdefault("type", _GROWS.get(kind, "text") if kind.endswith("_delta") else kind)
-    text = ""
-    if isinstance(citation := delta.pop("citation", None), dict):
+def _add_piece(block: dict[str, Any], piece: dict[str, Any]) -> str:
+    added = ""
+    if isinstance(citation := piece.pop("citation", None), dict):
         block.setdefault("citations", []).append(citation)
-    for name, value in delta.items():
-        grows = "input" if name == "partial_json" else name
-        if isinstance(value, str) and (name in ("text", "thinking", "partial_json")):
-            earlier = block.get(grows)
-            block[grows] = (earlier if isinstance(earlier, str) else "") + value
-            text += value
-        elif is_first or value:
-            block[grows] = value
-    return text
+    for name, value in piece.items():
+        grown = "input" if name == "partial_json" else name
+        if name not in ("text", "thinking", "partial_json"):
+            block[name] = value or block.get(name, value)
+        elif isinstance(value, str):
+            earlier = block.get(grown)
+            block[grown] = (earlier if isinstance(earlier, str) else "") + value
+            added += value
+    return added
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:

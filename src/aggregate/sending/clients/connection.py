@@ -23,6 +23,7 @@ from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
+from aggregate.base.messages import install_command
 from aggregate.sending.clients.protocol import ChatRequest, OnText
 from aggregate.sending.models import FinishReason, Reply, reported_fields
 
@@ -106,7 +107,7 @@ class SdkApi:
             module = import_module(self.sdk)
         except ImportError:
             raise ClientSetupError(
-                f'{self.provider} needs the package {self.package}: run pip install "manual-slop[ai]"'
+                f"{self.provider} needs the package {self.package}: {install_command('ai')}"
             ) from None
         with SdkErrorTranslator(self.provider, self.key, getattr(module, self.error)):
             async with self.open(module) as client:
@@ -322,7 +323,7 @@ class SdkErrorTranslator:
         return ProviderError(
             f"{self._provider} {what}{hint}: {self._reason(chain, said)}",
             status=status,
-            retry_after=retry_after(headers, _mappings(body.get("details"))),
+            retry_after=retry_after(headers, mappings(body.get("details"))),
             retryable=is_transient and not _is_lasting(kind, said, body),
         )
 
@@ -341,8 +342,8 @@ def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
     """Return whether waiting does not help: nothing is left to pay with, the quota is 0, or tools are refused."""
     violations = (
         violation
-        for detail in _mappings(body.get("details"))
-        for violation in _mappings(detail.get("violations"))
+        for detail in mappings(body.get("details"))
+        for violation in mappings(detail.get("violations"))
     )
     return (
         _LASTING.search(f"{kind} {body.get('code') or ''}".lower()) is not None
@@ -352,9 +353,10 @@ def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
     )
 
 
-def _mappings(value: object) -> list[Mapping[str, Any]]:
+def mappings(value: object) -> list[dict[str, Any]]:
+    """Return the mappings in a list, none of a value of another form."""
     items = value if isinstance(value, list) else ()
-    return [item for item in items if isinstance(item, Mapping)]
+    return [item for item in items if isinstance(item, dict)]
 
 
 def retry_after(
@@ -423,6 +425,18 @@ def event_fields(event: object) -> dict[str, Any]:
     """Return the fields of an SDK's object as they came, none for a value of another form."""
     dump = getattr(event, "to_dict", None)
     return reported_fields(dump(warnings=False) if callable(dump) else event)
+
+
+async def events_of(stream: AsyncIterator[object]) -> AsyncIterator[Any]:
+    """Yield the events of a stream; one that its SDK cannot read ends it, unless it is the first."""
+    is_begun = False
+    try:
+        async for event in stream:
+            yield event
+            is_begun = True
+    except (ValueError, TypeError, LookupError, AttributeError):
+        if not is_begun:
+            raise
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:

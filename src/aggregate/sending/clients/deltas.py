@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aggregate.sending.clients.connection import mappings
 from aggregate.sending.models import reported_fields
 
 _TEXTS: Final = ("refusal", "reasoning_content", "reasoning")
@@ -66,14 +67,10 @@ def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
     for name, piece in pieces:
         message[name] = message.get(name, "") + piece
     for name in ("reasoning_details", "thinking_blocks"):
-        for part in _mappings(delta.get(name)):
+        for part in mappings(delta.get(name)):
             _add_thought(message.setdefault(name, []), part)
-    calls = [_add_call(message, part) for part in _mappings(delta.get("tool_calls"))]
+    calls = [_add_call(message, part) for part in mappings(delta.get("tool_calls"))]
     return "".join((*(piece for _, piece in pieces), *calls))
-
-
-def _mappings(value: object) -> list[dict[str, Any]]:
-    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
 def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from aggregate.sending.cache.request_plan import Message, RequestBlock, messages
 from aggregate.sending.clients.connection import (
     SdkApi,
     certificates,
+    events_of,
     finish_reason,
     http_client_options,
 )
@@ -70,7 +71,7 @@ class GeminiApi(SdkApi):
         parts = []
         stream = await client.models.generate_content_stream(**body)
         request.meter.begin()
-        async for event in stream:
+        async for event in events_of(stream):
             part = event.model_dump(mode="json")
             parts.append(part)
             text = parse_text(part)

@@ -15,7 +15,13 @@ from aggregate.sending.cache.request_plan import (
     messages_of,
 )
 from aggregate.sending.clients.anthropic_api import cache_control
-from aggregate.sending.clients.connection import SdkApi, event_fields, finish_reason
+from aggregate.sending.clients.connection import (
+    SdkApi,
+    event_fields,
+    events_of,
+    finish_reason,
+    mappings,
+)
 from aggregate.sending.clients.deltas import LeadingThoughts, add_delta, content_text
 from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
 from aggregate.sending.known_models import ResponseFormat, known_model
@@ -73,9 +79,9 @@ async def _streamed(
     )
     meter.begin()
     thoughts = LeadingThoughts(is_open=not may_think)
-    async for event in stream:
+    async for event in events_of(stream):
         fields = event_fields(event)
-        choice = next(map(reported_fields, fields.get("choices") or ()), {})
+        choice = next(iter(mappings(fields.get("choices"))), {})
         model, reason = fields.get("model") or model, choice.get("finish_reason") or reason
         delta = reported_fields(choice.get("delta") or choice.get("message"))
         meter.add(add_delta(message, delta))

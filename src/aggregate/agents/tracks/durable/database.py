@@ -1,4 +1,4 @@
-"""The database of durable runs: where it is, its tables, its one engine, and how to wait while it is away."""
+"""The database of durable runs: its location, tables and engine, and waiting while it is away."""
 
 import os
 import sqlite3
@@ -19,30 +19,26 @@ from aggregate.base.disk.writing import create_private, private_folder, state_fo
 from aggregate.base.errors import DatabaseAwayError, StateError
 from aggregate.project.configuration import Project
 
-Engine = sa.Engine  # the connections to a database, for those who only pass them on
+Engine = sa.Engine
 SQLITE = "sqlite:///"
-# How long a run waits for a database that went away: a restart takes less. Workers, which nobody watches, wait for as
-# long as it takes.
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = (
+    60.0  # that a run waits for an absent database: a restart takes less; workers wait on
+)
 _RETRY_SECONDS = 0.1
 _MAX_RETRY_SECONDS = 2.0  # a person waits for the run to go on
 _POOL_SIZE = 16
-# Connections beyond the pool, closed after use. Each ticket has a thread that may want one, and so have the queue's
-# poller and the heartbeat: SQLAlchemy's 15 in all let workers wait for each other.
+# Connections beyond the pool, closed after use: each ticket has a thread, and so have the poller and the heartbeat.
+# With SQLAlchemy's 15 workers wait for each other.
 _MAX_OVERFLOW = 48
-_SUBSEC_SINCE = (3, 42)  # SQLite knows unixepoch('subsec') from here on
+_SUBSEC_SINCE = (3, 42)  # the version of SQLite with unixepoch('subsec')
 _BUSY_SECONDS = 30  # of SQLite for other processes; as DBOS has it on an engine of its own
 _BUSY_LOOK_SECONDS = 0.02
-_PASSING = (
-    "starting up",
-    "shutting down",
-    "recovery mode",
-    "too many",
-)  # what a server says that is there soon
+# Words of a server that will be back soon
+_PASSING = ("starting up", "shutting down", "recovery mode", "too many")
 _SCHEMA_LOCK = 7266437226  # an advisory lock's number that no other program on the server uses
 _T = TypeVar("_T")
-DATABASE = "conductor.sqlite"  # where runs are kept by default, in the project's state folder
-JSON = DBOSPortableJSONSerializer()  # what workflows' inputs, outputs and steps are written with
+DATABASE = "conductor.sqlite"  # by default, in the project's state folder
+JSON = DBOSPortableJSONSerializer()  # of workflows' inputs, outputs and steps
 
 METADATA = sa.MetaData()
 
@@ -56,17 +52,17 @@ def _column(name: str, kind: type[sa.types.TypeEngine[Any]] = sa.Text) -> sa.Col
     return sa.Column(name, kind, nullable=False)
 
 
-# The runs: DBOS knows tickets (its workflows) only, not that they belong together.
+# Runs: DBOS knows only tickets (its workflows).
 RUNS = _table(
     "conductor_runs",
     "run_id",
     *map(_column, ("project", "track")),
     _column("number", sa.Integer),
     *map(_column, ("state", "tickets")),
-    # Of two processes that begin a run at once, one finds that it is there: see ``RunTable.begin``.
+    # Of two processes that begin a run at once, one fails: see ``RunTable.begin``.
     sa.UniqueConstraint("project", "track", "number"),
 )
-# Who is alive, workers and those who conduct a run: DBOS notices by its hosted service alone that a process has died.
+# Leases of workers and conductors: only DBOS's hosted service notices dead processes.
 LEASES = _table(
     "conductor_leases",
     "executor_id",
@@ -74,13 +70,13 @@ LEASES = _table(
     _column("pid", sa.Integer),
     _column("until", sa.Double),  # seconds since 1970 by the database's clock
 )
-# What the tickets of a run are shown: DBOS would keep a copy for each ticket.
+# Segments of prompts: DBOS would keep a copy for each ticket.
 SEGMENTS = _table("conductor_segments", "run_id digest", _column("segment"))
-# What became of tickets that no worker is asked for: approvals, conditions, lists. The first ending counts.
+# Endings of approvals, conditions and lists; the first one counts.
 ENDINGS = _table("conductor_endings", "run_id key", _column("state"), _column("text"))
-# Which time a ticket is run, for those that were retried: what it came to before stays under its earlier key.
+# The rounds of retried tickets; earlier outcomes stay under earlier keys.
 ROUNDS = _table("conductor_rounds", "run_id ticket", _column("round", sa.Integer))
-# What the tickets of a run have changed: each commit with what it adds to its parents, and names for commits.
+# Changes of tickets: each commit with its additions to its parents, and named commits.
 PACKS = _table(
     "conductor_packs", "run_id commit", _column("parents"), _column("data", sa.LargeBinary)
 )
@@ -94,9 +90,9 @@ def workflow_table(dialect: str, *columns: str) -> sa.TableClause:
 
 
 def refuse_pickles() -> None:
-    """Make DBOS refuse each pickled value before it is decoded, from now on and in the whole process.
+    """Make DBOS refuse pickled values in this process.
 
-    The library has no setting for that: the format of a row goes before the serializer of a client or a configuration.
+    The library has no setting for that: a row's format overrides the configured serializer.
     """
 
     def refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - in the place of a method that returns anything
@@ -121,9 +117,7 @@ def database_url(text: str) -> str:
         return text
     if "://" in text:
         scheme = text.split("://")[0]
-        raise StateError(
-            f"{scheme}://... is no database that runs can use: give postgresql:// or a file"
-        )
+        raise StateError(f"{scheme}://... is not a database for runs: use postgresql:// or a file")
     return f"{SQLITE}{Path(text).absolute()}"
 
 
@@ -132,7 +126,7 @@ def locate_database(project: Project, database: str) -> str:
 
 
 def database_exists(url: str) -> bool:
-    """Return whether there is a database to look into: asking about runs makes no file."""
+    """Return whether a database exists, without creating it."""
     return not url.startswith(SQLITE) or Path(url.removeprefix(SQLITE)).is_file()
 
 
@@ -141,11 +135,10 @@ def project_name(project: Project) -> str:
 
 
 def open_engine(url: str) -> sa.Engine:
-    """Return an engine on a database with our tables in it.
+    """Return an engine on a database with our tables.
 
-    SQLite is put into write-ahead mode, in which a kill loses nothing; after a power failure the last transactions may
-    be missing, and what they held is done again. A new file can be read by the user alone, for it holds every prompt
-    and answer.
+    SQLite is in write-ahead mode: a kill loses nothing, a power failure the last transactions, which are repeated. A
+    new file is private, since it contains all prompts and answers.
     """
     with database_errors(url):
         sqlite = url.startswith("sqlite")
@@ -166,7 +159,7 @@ def open_engine(url: str) -> sa.Engine:
         else:
             sa.event.listen(engine, "handle_error", _mark_disconnected)
         with engine.begin() as connection:
-            # Of processes that start at once, each would find no tables and try to make them.
+            # Processes that start at once would all create the tables.
             lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"
             connection.execute(sa.text(lock))
             METADATA.create_all(connection)
@@ -174,22 +167,22 @@ def open_engine(url: str) -> sa.Engine:
 
 
 def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
-    """Let a connection that could not be made count as a lost one, so that what is under way waits for the server.
+    """Treat a failed connection as a lost one, so that work waits for the server.
 
-    DBOS knows some reasons by their words only; with the others, such as a socket that is not there, it would give up
-    a ticket that its process still holds.
+    DBOS recognises only some reasons by their words; for others, such as a missing socket, it would give up a ticket
+    that its process still holds.
     """
     if context.connection is None:
         context.is_disconnect = True
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
-    """Set up a connection: DBOS does so only on engines of its own, and leaves out the last three."""
-    # Writers take turns from their first read on, so none has to give up.
+    """Set up a connection, as DBOS does only on its own engines, and in part."""
+    # Writers take turns from their first read on, so that none gives up.
     connection.isolation_level = "IMMEDIATE"
     connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
     connection.execute("PRAGMA foreign_keys=ON")
-    # In write-ahead mode this is enough to lose nothing by a kill, and commits do not wait for the disk.
+    # In write-ahead mode a kill still loses nothing, and commits do not wait for the disk.
     connection.execute("PRAGMA synchronous=NORMAL")
     if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
         # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), NULL in an older SQLite.
@@ -200,7 +193,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
-            # While another process puts the file into this mode SQLite refuses without waiting.
+            # While another process changes the mode SQLite refuses without waiting.
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
                 raise
         sleep(_BUSY_LOOK_SECONDS)
@@ -219,23 +212,23 @@ def database_errors(url: str) -> Iterator[None]:
 
 
 def _is_away(error: Exception) -> bool:
-    """Tell whether a server cannot be reached, or starts or ends; one that refuses somebody is there."""
+    """Return whether a server cannot be reached, or starts or stops; a refusal means that it is there."""
     text = str(error)
     is_refusal = "FATAL" in text and not any(words in text for words in _PASSING)
     return isinstance(error, OperationalError) and "sqlite" not in text and not is_refusal
 
 
 def first_line(error: Exception) -> str:
-    """Return what a database says of its error, without the statement and the advice behind it."""
+    """Return the first line of a database's error, without statement and advice."""
     return str(getattr(error, "orig", None) or error).strip().split("\n")[0]
 
 
 def retry_while_away(
     engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS
 ) -> _T:
-    """Return what ``ask`` does, which may be repeated; a server that went away is waited for.
+    """Return the result of ``ask``, repeated while the server is away.
 
-    DBOS waits too, but without an end, and a run that a person looks at must say what is wrong.
+    DBOS would wait without end; a person should learn the reason.
     """
     end = monotonic() + patience
     failures = 0
@@ -251,23 +244,23 @@ def retry_while_away(
 
 
 def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
-    """Yield items so many at a time, for a database takes no statement of any length."""
+    """Yield lists of at most ``size`` items: a statement's length is limited."""
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
 
 
 def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
-    """Return whether a column begins with ``text`` as it stands: to LIKE of SQLite ``a`` and ``A`` are the same."""
+    """Return the condition that a column begins with ``text``; SQLite's LIKE would ignore case."""
     return sa.func.substr(column, 1, len(text)) == text
 
 
 def shrink(engine: sa.Engine) -> None:
-    """Give the room of deleted rows in an SQLite file back to the disk; Postgres does so by itself, for later rows."""
+    """Return the space of deleted rows in an SQLite file to the disk; Postgres reuses it by itself."""
     if engine.dialect.name != "sqlite":
         return
     with database_errors(str(engine.url)), engine.connect() as connection:
-        # A transaction of SQLAlchemy's would keep it from being done; a checkpoint writes the log into the file.
+        # It fails within SQLAlchemy's transaction; a checkpoint writes the log into the file.
         cursor = connection.connection.cursor()
         cursor.execute("VACUUM")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,6 +1,6 @@
 """Durable runs on DBOS: assignments are workflows on a queue, attempts are their steps.
 
-What is set here and in ``worker_process``, and why:
+The settings here and in ``worker_process``:
 
 - The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
 - The application's version is fixed: a change of code would hide pending work.
@@ -22,7 +22,13 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
 from aggregate.agents.subagents import RunStatus
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, run_of, ticket_of
+from aggregate.agents.tracks.assignment import (
+    Assignment,
+    RecordedStep,
+    TicketOutcome,
+    run_of,
+    ticket_of,
+)
 from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.database import (
     JSON,
@@ -40,22 +46,17 @@ from aggregate.base.errors import StateError
 from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
-# Of what stands in workflows' inputs and steps; to be raised when one side could no longer read the other's.
+# Of workflows' inputs and steps, raised if one side cannot read the other's
 VERSION = "aggregate-conductor-4"
 QUEUE = "tickets"
 WORKFLOW = "ticket"
-POLL_SECONDS = 0.02  # between two looks for work: small beside any model's answer
-# The same on a server, which each worker asks so often: with four workers on two cores that looked every 0.02 s, a run
-# took three times as long as with this.
+POLL_SECONDS = 0.02  # between two looks for work: short beside a model's answer
+# On a server: with 0.02 s four workers on two cores took three times as long.
 SHARED_POLL_SECONDS = 0.1
-# Tickets that a worker works on at one time where nobody said otherwise; when it is killed, no more calls than these
-# are made again.
-CONCURRENCY = 8
-# Starts of one ticket in processes that were killed; one that kills its workers is given up after these. Well above
-# what restarts of a machine bring about.
-MAX_STARTS = 20
-_NOT_URGENT = 1  # DBOS gives out the least number first, and before it what has none
-_BEGUN = "begun"  # the attribute of a workflow whose answer has begun to come
+CONCURRENCY = 8  # tickets of one worker at a time, by default; a kill repeats at most these calls
+MAX_STARTS = 20  # of a ticket whose workers are killed: more than restarts of a machine cause
+_NOT_URGENT = 1  # DBOS starts with workflows without a number, then the least one
+_BEGUN = "begun"  # an attribute of workflows
 _KEYS_AT_ONCE = 1_000  # of one statement: SQLite takes 32,766 values, Postgres 65,535
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
@@ -71,9 +72,8 @@ def open_database(url: str) -> Iterator[sa.Engine]:
 
 
 def prepare_database(engine: sa.Engine) -> None:
-    """Create or bring up to date the tables of DBOS, and the queue; to be done before anything else is."""
-    # What a user should know is raised, and the rest is retried: DBOS's own log stays off standard error, and where
-    # it has no handler DBOS adds one.
+    """Create or update the tables of DBOS and the queue, before any other use."""
+    # Errors are raised or retried, so DBOS's log stays off standard error; without a handler DBOS would add one.
     log = logging.getLogger("dbos")
     for handler in list(log.handlers):
         log.removeHandler(handler)
@@ -84,7 +84,7 @@ def prepare_database(engine: sa.Engine) -> None:
 
 
 class DbosQueue:
-    """The queue of tickets in a database; many processes may use it at one time."""
+    """The queue of tickets in a database, for any number of processes."""
 
     def __init__(self, engine: sa.Engine) -> None:
         refuse_pickles()
@@ -97,12 +97,12 @@ class DbosQueue:
             use_listen_notify=False,
             serializer=JSON,
             lazy=True,
-            # DBOS would wait without an end: ``retry_while_away`` waits instead.
+            # DBOS would wait without end: ``retry_while_away`` waits instead.
             retry_connection_errors=False,
         )
 
     def set_concurrency(self, tickets: int | None) -> None:
-        """Say how many tickets every worker on this database works on at one time; ``None`` leaves it as it was."""
+        """Set the number of tickets of each worker at one time; ``None`` keeps it."""
         is_shared = self._engine.dialect.name == "postgresql"
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
@@ -138,13 +138,13 @@ class DbosQueue:
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
-        """Note that the answer to an assignment has begun to come; without a database nobody needs to know."""
+        """Record that an answer has begun, if the database is there."""
         mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
         with suppress(StateError, WorkerStopping):
             retry_while_away(self._engine, mark, patience=0)
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
-        # Most of what is asked for is still under way, and to look at a row costs more than to find it.
+        # Most tickets are under way, and reading a row costs more than finding it.
         workflows = self._find(self._with_status(keys, self._workflows.status.in_(_ENDED)))
         return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
 
@@ -162,10 +162,15 @@ class DbosQueue:
         if unfinished:
             retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
 
-    def steps(self, key: str) -> list[tuple[str, object]]:
-        """Return the name and the record of each step that was done for an assignment, in order."""
+    def steps(self, key: str) -> list[RecordedStep]:
+        """Return the recorded steps of an assignment, in order."""
         steps = retry_while_away(self._engine, lambda: self._client.list_workflow_steps(key))
-        return [(step["function_name"], step["output"]) for step in steps]
+        return [
+            RecordedStep(
+                step["function_name"], step["output"], (step["completed_at_epoch_ms"] or 0) / 1000
+            )
+            for step in steps
+        ]
 
     def taken_by(self, executor_id: str) -> set[str]:
         workflows = self._client.list_workflows(
@@ -204,7 +209,7 @@ class DbosQueue:
         return met
 
     def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
-        """Return the keys of workflows; nothing else of them is read, so that garbled ones can be ended."""
+        """Return the keys of workflows and nothing else, so that damaged ones can be ended."""
         query = sa.select(self._workflows.workflow_uuid).where(condition)
 
         def find() -> set[str]:
@@ -227,6 +232,6 @@ def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     elif isinstance(workflow.error, Exception):
         reason = f"its worker failed: {workflow.error}"
     else:
-        # Where DBOS may not read an error it hands over the text of the row.
+        # DBOS returns the text of a row that it may not read.
         reason = "its worker failed: the reason is not JSON"
     return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))

@@ -1,7 +1,7 @@
-"""Who is alive: each worker renews its lease again and again, and recovers what a dead one left.
+"""Leases of processes: each worker renews its own, and recovers the tickets of dead ones.
 
-DBOS has this in its hosted service only: by itself it recovers a dead process's work when a process of the same id
-starts again, which on another machine never happens.
+DBOS has this only in its hosted service; else it recovers work when a process of the same id starts again, which on
+another machine never happens.
 """
 
 import os
@@ -27,8 +27,8 @@ from aggregate.agents.tracks.durable.database import (
 from aggregate.agents.tracks.durable.dbos_queue import QUEUE
 from aggregate.agents.tracks.run_files import LEASE_SECONDS
 
-RENEWALS_PER_LEASE = 3  # so that two renewals may fail before others take a process for dead
-_STOP_SECONDS = 5.0  # what a renewal that is under way gets when the process ends
+RENEWALS_PER_LEASE = 3  # two renewals may fail before a process counts as dead
+_STOP_SECONDS = 5.0  # for a renewal under way when the process ends
 _POSTGRES_CLOCK = "extract(epoch from clock_timestamp())"
 _SQLITE_CLOCK = (
     "((julianday('now') - 2440587.5) * 86400.0)"  # 1970 is that day; days have so many seconds
@@ -38,13 +38,13 @@ _SQLITE_CLOCK = (
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
     executor_id: str
-    host: str  # where its number means something; "" where that is not known, and its lease alone shows its end
+    host: str  # of the process id; "" if unknown, so that only the lease counts
     pid: int
 
 
 def this_process() -> ProcessIdentity:
     name, pid, host = socket.gethostname(), os.getpid(), ""
-    # What tells two machines, or two containers on one, apart; process ids mean nothing across them.
+    # Differs between machines and containers, whose process ids mean nothing to each other.
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         host = f"{name}:{boot}:{Path('/proc/self/ns/pid').readlink()}"
@@ -52,11 +52,10 @@ def this_process() -> ProcessIdentity:
 
 
 class Heartbeat:
-    """This process's sign of life, and the watch over the others'.
+    """The lease of this process, and a watch over the others.
 
-    A process is dead when its lease has run out, by the database's clock, or when it is gone on this machine. Each
-    says itself how long its lease is, so workers with different ones do not take each other for dead. One that was
-    only slow loses nothing but time: what it still gives for a ticket that was recovered is not recorded twice.
+    A process is dead when its lease has expired by the database's clock, or when it is gone on this machine. Each sets
+    the length of its own lease. A slow process loses only time: a recovered ticket is not recorded twice.
     """
 
     def __init__(
@@ -74,20 +73,20 @@ class Heartbeat:
         self._is_mine = LEASES.c.executor_id == me.executor_id
 
     def renew_lease(self) -> None:
-        """Say that this process lives; to be done before it takes any ticket."""
+        """Renew the lease of this process, also before it takes a ticket."""
         until = self._now + self._lease
         with self._engine.begin() as connection:
             renewed = connection.execute(LEASES.update().where(self._is_mine).values(until=until))
-            if not renewed.rowcount:  # it is new, or another worker has deleted it
+            if not renewed.rowcount:  # new, or deleted by another worker
                 values = {**asdict(self.me), "until": until}
                 connection.execute(LEASES.insert().values(**values))
 
     def start(
         self, after_beat: Callable[[], None], away: Callable[[str], None] = lambda _reason: None
     ) -> None:
-        """Renew the lease in a thread from now on, and call ``after_beat`` each time.
+        """Renew the lease in a thread, and call ``after_beat`` each time.
 
-        While the database is away the lease runs out, and that is right; ``away`` hears why, once each time.
+        Each time that the database goes away, ``away`` is called with the reason.
         """
 
         def beat() -> None:
@@ -106,16 +105,16 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the lease at once: what this process still has is another's to take."""
+        """End the lease at once, so that others take the tickets."""
         self._stop.set()
         if self._thread:
             self._thread.join(timeout=_STOP_SECONDS)
-        # Where that fails the lease runs out by itself.
+        # Else the lease expires.
         with suppress(SQLAlchemyError), self._engine.begin() as connection:
             connection.execute(LEASES.update().where(self._is_mine).values(until=0))
 
     def dead(self) -> list[str]:
-        """Return the ids of dead workers that have tickets; leases of those that have none are deleted."""
+        """Return the ids of dead workers with tickets; delete the leases of others."""
         columns = workflow_table(self._engine.dialect.name, "executor_id", "status", "queue_name").c
         taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
         with self._engine.begin() as connection:
@@ -147,7 +146,7 @@ class Heartbeat:
             os.kill(lease["pid"], 0)
         except ProcessLookupError:
             return False
-        except PermissionError:  # another user's, so it is there
+        except PermissionError:  # another user's process
             return True
         return True
 
@@ -160,10 +159,9 @@ def conducting(
     lease: float,
     away: Callable[[str], None] = lambda _reason: None,
 ) -> Iterator[None]:
-    """Let others see while the block runs that this process conducts a run.
+    """Hold the lease of a conducted run while the block runs.
 
-    ``away`` is called in a thread with the reason, once for each time, while nothing can be written, such as onto a
-    full disk: workers wait without a word until something can.
+    ``away`` is called in a thread with the reason when writing fails, such as onto a full disk.
     """
     heartbeat = _heartbeat(engine, run_id, lease)
     retry_while_away(engine, heartbeat.renew_lease)
@@ -180,7 +178,7 @@ def is_conducted(engine: sa.Engine, run_id: str) -> bool:
 
 
 def _heartbeat(engine: sa.Engine, run_id: str, lease: float) -> Heartbeat:
-    # A name of its own, for this process may work on tickets too.
+    # Another name than the process's as a worker.
     me = replace(this_process(), executor_id=f"{_prefix(run_id)}{token_hex(6)}")
     return Heartbeat(engine, me, lease=lease)
 

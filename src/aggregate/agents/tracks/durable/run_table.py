@@ -1,4 +1,4 @@
-"""What the database has of a track's runs: what is run, what tickets are shown, came to and have changed."""
+"""The tables of a track's runs: runs, endings, segments of prompts, and changes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,17 +29,16 @@ from aggregate.base.errors import StateError
 from aggregate.prompt.document import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
-_RECORD = 3  # the form of a run and of what its workers record: to be raised when an earlier one would be misread
-_MOST_ROUNDS = 1_000_000  # nobody retries so often: a larger number is somebody else's
+_RECORD = 3  # the version of runs and workers' records, raised if an earlier one would be misread
+_MOST_ROUNDS = 1_000_000  # a larger number is foreign
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
-# Segments of files whose digests, or that themselves, are remembered: the next ticket has nearly the same ones.
-_REMEMBERED = 20_000
+_REMEMBERED = 20_000  # segments of files, and digests: the next ticket has nearly the same ones
 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run as the database has it; its id is ``<project>/<track>/<NNN>``."""
+    """A row of a run, with the id ``<project>/<track>/<NNN>``."""
 
     run_id: str
     number: int
@@ -162,7 +161,7 @@ class EndingTable:
         return TicketKeys(self._run_id, rounds)
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None:
-        """Let tickets run once more, in these rounds; one that is in it, or a later one, stays there."""
+        """Set the rounds of tickets; none is ever lowered."""
         for ticket_id, number in sorted(rounds.items()):
             values = {"run_id": self._run_id, "ticket": ticket_id, "round": number}
             insert = insert_into(self._engine, ROUNDS).values(**values)
@@ -185,7 +184,7 @@ class EndingTable:
 
 
 def _ending(key: str, state: str, text: str) -> Ending:
-    """Return an ending; whoever reaches the database may have written its row."""
+    """Return an ending of a row, which may be foreign."""
     try:
         ending = Ending(EndingState(state), text)
         is_ours = ending.state is not EndingState.SPREAD or isinstance(json.loads(text), list)
@@ -197,7 +196,7 @@ def _ending(key: str, state: str, text: str) -> Ending:
 
 
 class SegmentTable:
-    """Writes the segments that are not there yet, and reads those that were not read before."""
+    """Segments of prompts, each written and read once."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -226,18 +225,18 @@ class SegmentTable:
         for batch in batches(unread, _ROWS_AT_ONCE):
             query = sa.select(columns.digest, columns.segment)
             query = query.where(columns.run_id == run_id, columns.digest.in_(batch))
-            # A worker waits by itself for a database that is away.
+            # A worker waits for an absent database by itself.
             with self._engine.connect() as connection:
                 rows = connection.execute(query).all()
             for digest, text in rows:
-                if _digest(text) != digest:  # whoever reaches the database may have written it
+                if _digest(text) != digest:  # a foreign row
                     refuse_row(f"the segment {digest} of {run_id}")
                 section, markdown, stability, source = json.loads(text)
                 segment = Segment(Section(section), markdown, Stability(stability), source)
                 segments[digest] = segment
         if len(self._read) + len(segments) > _REMEMBERED:
             self._read = {}
-        # Results are one ticket's own, and to remember them would only take memory.
+        # Results belong to one ticket: remembering them would waste memory.
         self._read |= {key: one for key, one in segments.items() if one.section is Section.FILES}
         for digest in digests:
             if digest not in segments:
@@ -256,7 +255,7 @@ def _remembered_digest(segment: Segment) -> str:
 
 
 def _to_json(segment: Segment) -> str:
-    # ASCII: a database holds no half of a surrogate pair.
+    # ASCII: a database refuses half a surrogate pair.
     return json.dumps([segment.section, segment.text, segment.stability, segment.source])
 
 
@@ -265,7 +264,7 @@ def _digest(text: str) -> str:
 
 
 class PackTable:
-    """What a run has changed: the packs of its commits, and where its line of merged changes stands."""
+    """The changes of a run: packs of commits, and named commits of its line."""
 
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
@@ -290,7 +289,7 @@ class PackTable:
         return next((str(row[0]) for row in execute(self._engine, query)), "")
 
     def move(self, name: str, before: str, after: str) -> bool:
-        """Let a name stand for another commit, if it stands where it did; of two processes one moves it."""
+        """Move a name from one commit to another; of two processes only one succeeds."""
         if before:
             stands = self._named(name) & (REFS.c["commit"] == before)
             change = REFS.update().where(stands).values(commit=after)

@@ -1,4 +1,4 @@
-"""A process that works on tickets: DBOS takes them from the queue, a worker answers, a heartbeat says that it lives."""
+"""A worker process: DBOS takes tickets from the queue, a worker answers, a heartbeat renews the lease."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -37,17 +37,17 @@ from aggregate.agents.tracks.trees import Trees
 from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.base.errors import StateError
 
-LISTEN_SECONDS = 0.05  # of a closing process for a listener that runs do not need; DBOS takes 1
-CLOSE_SECONDS = 2.0  # for attempts to notice that it ends; another worker takes them up
-MAX_REQUEUES = 3  # of a ticket that could not be recorded: each time a model is asked again
-_ONLY = Lock()  # held by the one process that is open here
+LISTEN_SECONDS = 0.05  # for an unused listener of a closing process; DBOS takes 1
+CLOSE_SECONDS = 2.0  # for attempts of a closing process to stop; another worker takes them
+MAX_REQUEUES = 3  # of a ticket that could not be recorded: each asks a model again
+_ONLY = Lock()  # held by the open worker
 
 
 class WorkerProcess:
-    """This process as a worker: it takes tickets from the queue while the block runs.
+    """This process as a worker, which takes tickets from the queue while the block runs.
 
-    Only one can be open in a process, for DBOS keeps itself in globals. ``changed`` is set each time that an answer has
-    ended or, for one that others wait for, begun.
+    A process has at most one, since DBOS uses globals. ``changed`` is set when an answer has ended or, if others wait
+    for it, begun.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class WorkerProcess:
         lease: float = LEASE_SECONDS,
         changed: Event | None = None,
     ) -> None:
-        # An engine of its own, which is closed for good when this process stops working.
+        # Its own engine, which is closed for good at the end
         self._url = engine.url.render_as_string(hide_password=False)
         self._engine = open_engine(self._url)
         self._worker = worker
@@ -67,8 +67,8 @@ class WorkerProcess:
         self._slots = BoundedSemaphore(self._queue.concurrency())
         self._stop = Event()
         self._changed = changed or Event()
-        # The keys at work, by what is set when their attempts are to end; one that was taken over
-        # may come back to this process while it is still at it.
+        # The keys at work, by the event that stops their attempts; a key that was taken over may come back here
+        # while its attempt goes on.
         self._busy: dict[Event, str] = {}
         self._trees = Trees(partial(PackTable, self._engine))
         self._watch = Thread(target=self._watch_cancelled, name="conductor-cancel", daemon=True)
@@ -134,7 +134,7 @@ class WorkerProcess:
         """Return the workflow; DBOS marks functions, and a method cannot be marked."""
 
         def ticket(text: str, digests: list[str]) -> str:
-            """Work on one assignment; after a kill this runs again and skips the steps that were recorded."""
+            """Work on one assignment; after a kill skip the recorded steps."""
             try:
                 assignment = self._queue.assignment(text, digests)
                 with self._at_work_on(assignment.key) as stop:
@@ -167,7 +167,7 @@ class WorkerProcess:
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
     ) -> Attempt:
-        """Make one attempt, holding one of this worker's slots until it is recorded: a kill repeats no more of them."""
+        """Make one attempt in a slot until it is recorded: a kill repeats no more attempts than slots."""
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
 
@@ -203,17 +203,17 @@ class WorkerProcess:
             refuse_row(f"an attempt at {assignment.ticket}")
 
     def _watch_cancelled(self) -> None:
-        """End the attempts at tickets that were taken back: what they still give would be dropped."""
+        """Stop the attempts at cancelled tickets."""
         while not self._stop.wait(STOP_SECONDS):
             busy = dict(self._busy)
-            # While the database is away nothing is known; what is at work goes on.
+            # While the database is away attempts go on.
             with suppress(StateError, WorkerStopping):
                 cancelled = self._queue.cancelled(set(busy.values()))
                 for stop in (stop for stop, key in busy.items() if key in cancelled):
                     stop.set()
 
     def _look_after(self) -> None:
-        """Recover what dead workers left, and give back what this one took and does not work on: DBOS does not."""
+        """Recover tickets of dead workers, and requeue idle ones of this worker, as DBOS does not."""
         self._recover_dead()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
@@ -222,7 +222,7 @@ class WorkerProcess:
         self._requeues.update(idle_twice)
 
     def _recover_dead(self) -> None:
-        """Give dead workers' tickets back to the queue; what is another's by now stays there.
+        """Return tickets of dead workers to the queue, unless another worker has them.
 
         The library does this for its hosted service; here it is called by its internal name, which a test holds on to.
         The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and count

@@ -14,9 +14,6 @@
 (function_definition body: (compound_statement (function_definition)) @keep @scope)
 (function_definition body: (compound_statement (MISSING "}")) @keep @scope)
 
-; Two heads share this body, and the condition around them ends in it.
-((function_definition body: (compound_statement . (preproc_call directive: (preproc_directive) @_end)) @keep)
-  (#eq? @_end "#endif"))
 ([(preproc_if) (preproc_ifdef)] . (compound_statement) @body)
 
 ; A macro call in the place of a signature.

@@ -267,35 +267,92 @@
     (pair value: [(function_expression) (generator_function) (arrow_function)])
   ]) @members) @definition.object
 
-; Such an object that a file hands to what makes something of it.
-(program (lexical_declaration
-  .
-  (variable_declarator
-    name: (identifier) @name
-    value: (call_expression arguments: (arguments (object [
-      (method_definition)
-      (pair value: [(function_expression) (generator_function) (arrow_function)])
-    ]) @members)))
-  .) @definition.object)
+; Constants of a file that calls make of functions, such as ``memo(forwardRef(f))`` or ``middy(f).use(g)``, and of
+; objects and templates, such as ``createSlice({})`` or ``styled.a`...```; and what a file exports so by default.
+(program [
+  (lexical_declaration . (variable_declarator name: (identifier) @name value: [
+      (call_expression arguments: [
+        (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+        (arguments (call_expression arguments: [
+          (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+          (arguments (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
+        ]))
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
+    ]) .)
+  (variable_declaration . (variable_declarator name: (identifier) @name value: [
+      (call_expression arguments: [
+        (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+        (arguments (call_expression arguments: [
+          (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+          (arguments (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
+        ]))
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
+    ]) .)
+] @definition.function)
+(export_statement declaration: (lexical_declaration . (variable_declarator name: (identifier) @name value: [
+      (call_expression arguments: [
+        (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+        (arguments (call_expression arguments: [
+          (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+          (arguments (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
+        ]))
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
+    ]) .)) @definition.function
+(export_statement "default" @name value: [
+      (call_expression arguments: [
+        (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+        (arguments (call_expression arguments: [
+          (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
+          (arguments (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
+        ]))
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
+    ]) @definition.function
+(program [
+  (lexical_declaration . (variable_declarator name: (identifier) @name value: [
+      (call_expression arguments: [
+        (arguments (object) @members)
+        (arguments (call_expression arguments: (arguments (object) @members)))
+        (template_string) @members
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments (object) @members))))
+    ]) .)
+  (variable_declaration . (variable_declarator name: (identifier) @name value: [
+      (call_expression arguments: [
+        (arguments (object) @members)
+        (arguments (call_expression arguments: (arguments (object) @members)))
+        (template_string) @members
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments (object) @members))))
+    ]) .)
+] @definition.object)
+(export_statement declaration: (lexical_declaration . (variable_declarator name: (identifier) @name value: [
+      (call_expression arguments: [
+        (arguments (object) @members)
+        (arguments (call_expression arguments: (arguments (object) @members)))
+        (template_string) @members
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments (object) @members))))
+    ]) .)) @definition.object
+(export_statement "default" @name value: [
+      (call_expression arguments: [
+        (arguments (object) @members)
+        (arguments (call_expression arguments: (arguments (object) @members)))
+        (template_string) @members
+      ])
+      (call_expression function: (member_expression object: (call_expression arguments: (arguments (object) @members))))
+    ]) @definition.object
 
-; Constants of a file that are made of a function by one call or two, such as ``debounce(f)`` or ``memo(forwardRef(f))``.
-(program (lexical_declaration
-  .
-  (variable_declarator
-    name: (identifier) @name
-    value: (call_expression arguments: [
-        (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
-        (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)] .)
-        (arguments . (call_expression arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
-      ]))
-  .) @definition.function)
-(export_statement declaration: (lexical_declaration
-  .
-  (variable_declarator
-    name: (identifier) @name
-    value: (call_expression
-      arguments: (arguments . (call_expression arguments: (arguments . [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))))
-  .)) @definition.function
+; Members of an object that is handed to a call, each made of a function by calls, such as procedures of a router.
+(arguments (object (pair
+  key: (property_identifier) @name
+  value: (call_expression arguments: (arguments [
+    (function_expression body: (_) @members)
+    (arrow_function body: (_) @members)
+  ]))) @definition.method))
 
 ; Tests.
 (call_expression

@@ -8,6 +8,14 @@
     (arrow_function body: (_) @members)
   ]) @definition.method
 
+; Fields of a class that calls make of functions, such as ``debounce(f)`` or ``$derived.by(f)``.
+(field_definition
+  property: (_) @name
+  value: (call_expression arguments: (arguments [
+    (function_expression body: (_) @members)
+    (arrow_function body: (_) @members)
+  ]))) @definition.method
+
 ; References.
 (class_heritage [
   (identifier) @reference.inherit

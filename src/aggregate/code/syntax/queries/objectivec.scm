@@ -85,3 +85,9 @@
 
 (preproc_include path: [(string_literal (string_content) @reference.import) (system_lib_string) @reference.import])
 (module_import path: (identifier) @reference.import)
+
+; Functions that are declared only, and the heads but for the last of several over one body.
+(translation_unit (declaration declarator: [
+  (function_declarator declarator: (identifier) @name)
+  (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))
+]) @definition.prototype)

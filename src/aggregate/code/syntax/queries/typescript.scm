@@ -22,6 +22,14 @@
     (arrow_function body: (_) @members)
   ]) @definition.method
 
+; Fields of a class that calls make of functions, such as ``debounce(f)`` or ``$derived.by(f)``.
+(public_field_definition
+  name: (_) @name
+  value: (call_expression arguments: (arguments [
+    (function_expression body: (_) @members)
+    (arrow_function body: (_) @members)
+  ]))) @definition.method
+
 (function_signature name: (_) @name) @definition.function
 (export_statement declaration: (function_signature name: (_) @name)) @definition.function
 (ambient_declaration (function_signature name: (_) @name)) @definition.function
@@ -65,6 +73,17 @@
   ])) @definition.class
 (export_statement
   declaration: (ambient_declaration (internal_module name: (_) @name body: (_) @members))) @definition.namespace
+
+; Functions in parentheses, with a type behind them: ``const load = (async () => {}) satisfies Load``.
+(export_statement declaration: (lexical_declaration
+  .
+  (variable_declarator
+    name: (identifier) @name
+    value: [
+      (as_expression . (parenthesized_expression (arrow_function body: (_) @members)))
+      (satisfies_expression . (parenthesized_expression (arrow_function body: (_) @members)))
+    ])
+  .)) @definition.function
 
 ; Objects that hold functions, with a type behind them.
 (lexical_declaration

@@ -30,7 +30,8 @@ export class Actions {
     const presets = state.presets.map((preset) => element("option", { value: preset.name, text: preset.name, title: preset.description || counted(preset.files, "entry") }));
     fill(byId("preset"), element("option", { value: "", text: "none" }), ...presets);
     byId("preset").value = state.preset;
-    byId("revision").textContent = state.outside ? "Changed on the disk too" : `revision ${state.revision}`;
+    byId("revision").textContent = state.outside ? "Changed on the disk too" : "";
+    byId("revision").dataset.revision = state.revision;
     byId("revision").title = state.outside ? "The configuration was changed on the disk since: reload it to go on from there." : "";
     if (state.config_problem && state.config_problem !== this.problemSaid) this.project.say(`On the disk, ${state.config_problem}`, { bad: true });
     this.problemSaid = state.config_problem;

@@ -67,7 +67,7 @@ export class TaskBar {
     if (!isBeingWritten) byId("task").value = task.text;
     this.taskShown = task.text;
     const seeds = task.focus.length + task.symbols.length + (task.since ? 1 : 0);
-    byId("seeds").textContent = seeds ? `Seeds (${seeds})…` : "Seeds…";
+    byId("seeds").textContent = seeds ? `Start from (${seeds})…` : "Start from…";
     if (document.activeElement !== byId("budget")) byId("budget").value = budgetText(state.budget);
     this.#showSlider();
     this.#showTotal();
@@ -96,6 +96,7 @@ export class TaskBar {
     const composing = state.composed < state.revision || (state.prompt === null && !state.prompt_error);
     const tokens = prompt && !prompt.error ? prompt.tokens : null;
     total.classList.toggle("composing", composing);
+    byId("copy").classList.toggle("primary", Boolean(tokens)); // an empty prompt is for nobody
     total.classList.toggle("over", Boolean(state.prompt_error));
     fill(total, element("span", { class: "figure", text: tokens === null ? "–" : whole(tokens) }), " tokens");
     total.title = state.prompt_error || Object.entries(state.sections).map(([name, size]) => `${name}: ${whole(size)}`).join("\n");
@@ -137,9 +138,9 @@ export class TaskBar {
     const focus = element("input", { type: "text", value: joined(task.focus), placeholder: "src/app.py:40-60 tests/" });
     const symbols = element("input", { type: "text", value: joined(task.symbols), placeholder: "Model.save parse" });
     const since = element("input", { type: "text", value: task.since, placeholder: "HEAD~3" });
-    openDialog("Seeds of the ranking", {
+    openDialog("Start from", {
       body: [
-        element("p", { class: "quiet", text: "Where ranking starts from, beside the task. Seeds hold for this page alone and are not saved." }),
+        element("p", { class: "quiet", text: "Places in the code from which the files are found, beside the task. They hold for this page alone and are not saved." }),
         element("label", { class: "field" }, 'Focus: paths, with lines if you like, shown whatever they cost; "in quotes" where one has a space', focus),
         element("label", { class: "field" }, "Symbols: names of definitions", symbols),
         element("label", { class: "field" }, "Since: a git revision; what changed since then counts", since),
@@ -150,7 +151,7 @@ export class TaskBar {
 
   async #setSeeds(seeds) {
     const isTaken = await this.project.edit({ op: "task", ...seeds });
-    if (isTaken) this.project.say("The seeds are set.");
+    if (isTaken) this.project.say("The files are ranked from these places.");
     return isTaken;
   }
 

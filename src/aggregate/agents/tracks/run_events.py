@@ -1,0 +1,184 @@
+"""The lines of a run's ``events.jsonl``, and the OpenTelemetry spans of its tickets.
+
+All lines follow from what the database has recorded, so that any process that conducts the run can write them: after
+a kill, beside another one, and of workers elsewhere. A line's ``id`` keeps it from being written twice.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from time import time
+from typing import Any
+
+from aggregate.agents.tracks.assignment import RecordedStep, ticket_of
+from aggregate.base.disk.reading import is_file
+from aggregate.base.disk.writing import append_own, exclusive_access, private_folder
+
+Line = dict[str, Any]
+
+
+class EventFile:
+    """The ``events.jsonl`` in a run's folder; several processes may write into it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "events.jsonl"
+        self._ids: set[object] = set()
+        self._end = 0  # of what was read
+
+    def add(self, lines: Iterable[Line]) -> list[Line]:
+        """Append the lines whose ids are not there yet, and return them."""
+        wanted = [line for line in lines if line["id"] not in self._ids]
+        if not wanted:
+            return []
+        private_folder(self._path.parent)  # which is locked
+        with exclusive_access(self._path):
+            is_torn = self._look()
+            new = [line for line in wanted if line["id"] not in self._ids]
+            text = "".join(json.dumps(line) + "\n" for line in new)
+            append_own(self._path, "\n" * is_torn + text)
+        return new
+
+    def _look(self) -> bool:
+        """Read what other processes have written; return whether a kill has left a line without its end."""
+        if self._path.is_symlink() or not is_file(str(self._path)):
+            return False
+        with self._path.open("rb") as file:
+            file.seek(self._end)
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        self._end += len(whole)
+        for text in whole.splitlines():
+            try:
+                self._ids.add(json.loads(text)["id"])
+            except (ValueError, KeyError, TypeError):
+                continue  # not a line of ours
+        return len(whole) < len(data)
+
+
+def at(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def cancel_line(key: str) -> Line:
+    about = {"id": f"{key}#cancel", "ticket": ticket_of(key), "event": "cancel"}
+    return {"time": at(time()), **about}
+
+
+def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
+    """Yield a line for each turn, call, check and retry among the recorded steps of an assignment."""
+    attempt, turn, reason = 1, 0, ""
+    calls: list[Mapping[str, Any]] = []  # of the last turn that were not made yet
+    for number, (name, record, ended) in enumerate(steps):
+        if not isinstance(record, Mapping):
+            continue
+        line: Line = {"time": at(ended), "id": f"{key}#{number}", "ticket": ticket_of(key)}
+        if reason:
+            detail = {"event": "retry", "attempt": attempt, "detail": reason}
+            yield {**line, "id": f"{key}#{number}.retry", **detail}
+            reason = ""
+        line |= {"attempt": attempt, "seconds": record.get("seconds", 0.0)}
+        is_asked = name == "turn" or (name == "attempt" and not turn)
+        if is_asked:
+            turn += 1
+            yield {**line, **_turn(name, record, turn)}
+        if name == "turn":
+            calls = [*record.get("calls", ())]
+        elif name == "attempt":
+            attempt, turn = attempt + 1, 0
+            reason = "" if record.get("status") == "success" else str(record.get("text"))
+        elif name == "check":
+            yield {**line, "event": "check", "outcome": _outcome(record, record.get("said", ""))}
+        elif name in ("calls", "write"):
+            count = len(record.get("calls", calls[:1] if name == "write" else calls))
+            made, calls = calls[:count], calls[count:]
+            for place, call in enumerate(made):
+                yield {**line, "id": f"{key}#{number}.{place}", **_call(record, place, call, turn)}
+
+
+def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
+    fault = record.get("error", "")
+    if name == "attempt" and record.get("status") != "success":
+        fault = record.get("text", "")
+    taken = {field: record.get(field) for field in ("model", "tokens", "output_tokens", "cost")}
+    detail = {"detail": fault} if fault else {}
+    return {"event": "turn", "turn": turn, **taken, "outcome": _outcome(record, fault), **detail}
+
+
+def _call(record: Mapping[str, Any], place: int, call: Mapping[str, Any], turn: int) -> Line:
+    text = next(iter(record.get("results", ())[place : place + 1]), "")
+    took = record.get("took", ())[place : place + 1]
+    fault = text if text.startswith("error: ") else ""
+    arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
+    return {
+        "event": "call",
+        "turn": turn,
+        "tool": call.get("name"),
+        "arguments": len(arguments),
+        "result": len(text),
+        "outcome": _outcome(record, fault),
+        **({"seconds": took[0]} if took else {}),
+    }
+
+
+def _outcome(record: Mapping[str, Any], fault: object) -> str:
+    if record.get("timeout") or record.get("status") == "timeout":
+        return "timeout"
+    return "error" if fault else "ok"
+
+
+def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None) -> None:  # noqa: ANN401 - of a package that may be missing
+    """Record a ticket that has ended as spans, by the GenAI conventions; without an SDK nothing happens."""
+    try:
+        from opentelemetry import trace
+    except ImportError:
+        return
+
+    def time_of(line: Line, seconds: float = 0.0) -> int:
+        return int((datetime.fromisoformat(line["time"]).timestamp() - seconds) * 1e9)
+
+    timed = [line for line in lines if "seconds" in line]
+    begun = min((time_of(line, line["seconds"]) for line in timed), default=time_of(end))
+    tracer = tracer or trace.get_tracer("aggregate")
+    about = {"gen_ai.conversation.id": key, "gen_ai.agent.name": end["ticket"]}
+    named = {**about, "gen_ai.operation.name": "invoke_agent"}
+    parent = tracer.start_span(f"invoke_agent {end['ticket']}", start_time=begun, attributes=named)
+    context = trace.set_span_in_context(parent)
+    for line in lines:
+        attributes = {**about, **_attributes(line)}
+        if line["event"] == "retry":
+            parent.add_event("retry", {"attempt": line["attempt"]}, timestamp=time_of(line))
+            continue
+        operation = attributes.get("gen_ai.operation.name", "check")
+        subject = line.get("tool") or line.get("model") or ""
+        start = time_of(line, line["seconds"])
+        kind = trace.SpanKind.CLIENT if operation == "chat" else trace.SpanKind.INTERNAL
+        span = tracer.start_span(
+            f"{operation} {subject}".strip(), context, kind, attributes, start_time=start
+        )
+        _end(span, line, time_of(line))
+    _end(parent, end, time_of(end))
+
+
+def _attributes(line: Line) -> dict[str, Any]:
+    if line["event"] == "call":
+        return {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": line["tool"]}
+    if line["event"] != "turn":
+        return {}
+    output = line["output_tokens"] or 0
+    attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": (line["tokens"] or 0) - output,
+        "gen_ai.usage.output_tokens": output,
+    }
+    return attributes | ({"gen_ai.request.model": line["model"]} if line["model"] else {})
+
+
+def _end(span: Any, line: Line, ended: int) -> None:  # noqa: ANN401 - of a package that may be missing
+    outcome = line.get("outcome", "error" if line.get("state") == "failed" else "ok")
+    if outcome != "ok":
+        from opentelemetry.trace import Status, StatusCode
+
+        span.set_attribute("error.type", outcome)
+        span.set_status(Status(StatusCode.ERROR))
+    span.end(ended)
