@@ -1,4 +1,4 @@
-"""``view`` and ``stats``: look at one file, and at how large all are."""
+"""``view`` one file, and ``stats`` of all."""
 
 import json
 import re
@@ -13,14 +13,8 @@ from rich.cells import cell_len
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.files import ViewMode, ViewRequest
 from aggregate.base.text import fitted, printable
+from aggregate.cli import options
 from aggregate.cli.asking import existing_meant, open_asked_project
-from aggregate.cli.options import (
-    cache_options,
-    config_option,
-    generated_option,
-    json_option,
-    scope_options,
-)
 from aggregate.cli.output import is_terminal, progress, say, warn_all, write_rendered, write_result
 from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
@@ -50,7 +44,7 @@ from aggregate.prompt.file_sizes import FileSizes, measure_files
 def view(
     path: Path, mode: str | None, symbols: tuple[str, ...], line_ranges: tuple[str, ...]
 ) -> None:
-    """Print one file as a view shows it."""
+    """Print a view of one file."""
     source = read_file(path)
     if source.error:
         raise SyntaxViewError(f"{source.error}: {path}{existing_meant(str(path), Path())}")
@@ -60,8 +54,9 @@ def view(
     ):
         mode = mode or (needed if values else None)
         if values and mode != needed:
-            raise click.UsageError(f"{option} goes with --mode {needed}")
-    mask = {name: shows or "def" for name, _, shows in (one.partition("=") for one in symbols)}
+            raise click.UsageError(f"{option} needs --mode {needed}")
+    pairs = (symbol.partition("=") for symbol in symbols)
+    mask = {name: part or "def" for name, _, part in pairs}
     slices = tuple(map(_line_range, line_ranges))
     request = ViewRequest(str(path), source.text, ViewMode(mode or "skeleton"), mask, slices)
     try:
@@ -69,7 +64,7 @@ def view(
     except DeadlineError as error:
         raise SyntaxViewError(f"{path}: {error}") from None
     text, problems = rendered.text, rendered.problems
-    if problems:  # which are said as errors
+    if problems:  # reported as errors instead
         lines = (line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems)
         text = "\n".join(lines).strip("\n")
     write_result(text)
@@ -82,23 +77,20 @@ def view(
 def _line_range(option: str) -> dict[str, int]:
     match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", option)
     if match is None:
-        raise click.BadParameter(
-            f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines"
-        )
+        message = f"{option!r} is not a range of lines: write A-B, such as 10-20"
+        raise click.BadParameter(message, param_hint="--lines")
     return {"start_line": int(match[1]), "end_line": int(match[2])}
 
 
 @click.command()
-@config_option
-@scope_options
+@options.config_option
+@options.scope_options
 @click.option(
-    "--preset",
-    metavar="NAME",
-    help="Take the files from this context preset; by default from the one that is active, if any.",
+    "--preset", metavar="NAME", help="Use this context preset; by default the active one."
 )
-@generated_option
-@cache_options
-@json_option
+@options.generated_option
+@options.cache_options
+@options.json_option
 def stats(
     config: Path,
     allow_outside: bool | None,
@@ -128,12 +120,12 @@ def stats(
 
 
 def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path) -> None:
-    told = []
+    warnings = []
     for file in sizes:
-        meant = existing_meant(file.path, base_dir) if file.error else ""
-        if sentence := file.error + meant or file.problem:
-            told.append(f"{file.path}: {sentence}")
-    warn_all(for_reader(told), more="--json")
+        hint = existing_meant(file.path, base_dir) if file.error else ""
+        if sentence := file.error + hint or file.problem:
+            warnings.append(f"{file.path}: {sentence}")
+    warn_all(for_reader(warnings), more="--json")
     measured = [file for file in sizes if not file.error]
     warn_all(missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
     if measured:
@@ -141,18 +133,18 @@ def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path) -> None:
 
 
 def _data(file: FileSizes) -> dict[str, Any]:
-    told = {"error": file.error, "problem": file.problem}
-    return {
+    data = {
         "path": file.path,
         "lines": file.lines,
         "ast_elements": file.elements,
         "tokens": file.tokens,
-        **{name: sentence for name, sentence in told.items() if sentence},
     }
+    problems = {"error": file.error, "problem": file.problem}
+    return data | {name: sentence for name, sentence in problems.items() if sentence}
 
 
 def _print_table(sizes: Sequence[FileSizes]) -> None:
-    """Print the files as a tree: each folder with its sums, above what it holds, by name."""
+    """Print the files as a tree sorted by name, each folder with its sums."""
     bold, plain = ("\x1b[1m", "\x1b[0m") if is_terminal() else ("", "")
     lines = [("tokens by view", ["lines", "defs", *sizes[0].tokens], True)]
     sums: dict[tuple[str, ...], list[int]] = {}
@@ -162,8 +154,8 @@ def _print_table(sizes: Sequence[FileSizes]) -> None:
         files.add(parts)
         numbers = (file.lines, file.elements, *file.tokens.values())
         for depth in range(len(parts) + 1):
-            above = sums.get(parts[:depth], [0] * len(numbers))
-            sums[parts[:depth]] = list(map(add, above, numbers))
+            folder_sums = sums.get(parts[:depth], [0] * len(numbers))
+            sums[parts[:depth]] = list(map(add, folder_sums, numbers))
     for parts, counts in sorted(sums.items()):
         is_folder = parts not in files
         name = printable("  " * len(parts) + (parts[-1] if parts else ".") + "/" * is_folder)

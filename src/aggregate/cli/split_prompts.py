@@ -1,4 +1,4 @@
-"""``--split``: a prompt in numbered parts, each with its audit (rule T-15)."""
+"""``--split``: write a prompt in numbered parts, each with its audit (rule T-15)."""
 
 from dataclasses import replace
 from pathlib import Path
