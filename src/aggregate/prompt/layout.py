@@ -1,7 +1,4 @@
-"""Files and screenshots as the text of a prompt: their headings, fences and links, which no content can break.
-
-A worker's prompt, of Tier 3, has its focus files as they are, the others by their structure.
-"""
+"""Headings, fences and links of files and screenshots, safe against any content."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,15 +23,13 @@ from aggregate.prompt.request import FOCUS_TIER, FocusIndex
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"
 FILES_TIER3 = "## Files (Tier 3 - Focused)"
-
-
-_BEFORE = 3  # Lines of a file's block before its content
+_BEFORE = 3  # lines of a file's block before its content
 
 
 def file_block(
     path: str, content: str, *, language: str = "text", excluded: bool = False, note: str = ""
 ) -> str:
-    """Return a file's heading and its content in a fence that it cannot break (rule M-X16)."""
+    """Return a file's heading and its fenced content (rule M-X16)."""
     heading = file_heading(path) + (f" ({note})" if note else "")
     if excluded:
         return f"{heading} (excluded)\n\n{content}"
@@ -54,7 +49,7 @@ def file_segment(path: str, block: str, shown: ShownText | None = None) -> Segme
 
 
 def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
-    """Yield the section's segments from those of its files, none where there is no file."""
+    """Yield the title and the files' segments, nothing without files."""
     is_empty = True
     for segment in files:
         if is_empty:
@@ -74,7 +69,7 @@ def rendered_segment(file: RenderedFile) -> Segment:
 
 
 def numbered(segment: Segment) -> Segment:
-    """Return a file's block with the number that each of its lines has in the file, where it stands for one line."""
+    """Return a file's block with line numbers; lines that match no single line have none."""
     shown, lines = segment.shown, segment.text.split("\n")
     if shown is None or shown.is_message or not is_fenced(segment.text):
         return segment
@@ -89,7 +84,7 @@ def numbered(segment: Segment) -> Segment:
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
-    """Return the segment of a file shown by a view of its source, or by what went wrong with that."""
+    """Return the segment of a file's view, or of the error that prevented it."""
     if isinstance(view, str):
         block = file_block(file.path, view_error_text(file.path, mode, view))
         return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
@@ -102,10 +97,7 @@ def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
 
 
 def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -> Iterator[Segment]:
-    """Yield the Files section: by digests, or by each file's own view.
-
-    Files with ``auto_aggregate`` off are left out.
-    """
+    """Yield the Files section, without files that have ``auto_aggregate`` off."""
     in_prompt = (file for file in files if file.auto_aggregate)
     if is_summary:
         return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
@@ -113,32 +105,30 @@ def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -
 
 
 def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
-    """Yield the files' digests, made from the raw texts (rule M-X2); what is forced to full, errors and notes stay."""
-    shown, asked = tee(files)
+    """Yield digests of the raw texts (rule M-X2); full files, errors and notes stay."""
+    rendered, sources = tee(files)
     requests = (
-        ViewRequest(
-            file.path, file.source, ViewMode.NONE if _is_as_it_is(file) else ViewMode.SUMMARY
-        )
-        for file in asked
+        ViewRequest(file.path, file.source, ViewMode.NONE if _stays(file) else ViewMode.SUMMARY)
+        for file in sources
     )
-    for file, view in zip(shown, render_all(requests), strict=True):
-        if _is_as_it_is(file):
+    for file, view in zip(rendered, render_all(requests), strict=True):
+        if _stays(file):
             yield rendered_segment(file)
         else:
             yield view_segment(file, ViewMode.SUMMARY, view)
 
 
-def _is_as_it_is(file: RenderedFile) -> bool:
+def _stays(file: RenderedFile) -> bool:
     return file.force_full or file.error or file.view_mode is ViewMode.NONE
 
 
 HEADING = "## Screenshots"
-# What a link's text can be broken by; an underscore inside a word is plain text.
+# Characters that can break a link's text; an underscore inside a word cannot.
 _TEXT_SPECIAL = re.compile(r"[\\\[\]`<*]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 _PLAIN_PATH = re.compile(r"[^\s()<>\\&\x00-\x20\x7f]+")
 _PATH_SPECIAL = re.compile(r"[\\<>&]")
-# Characters that no link may hold, bytes that are not UTF-8, white space at either end, which renderers cut off, and a
-# percent sign that would be read as an escape.
+# Control characters, bytes that are not UTF-8, outer blanks, which renderers strip, and a percent sign that looks like
+# an escape.
 _PATH_ENCODED = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|^\\s+|\\s+$|%(?=[0-9A-Fa-f]{2})"
 )
@@ -146,7 +136,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def screenshots_section(images: Sequence[Screenshot]) -> str:
-    """Render ``images`` in their order as ``![name](path)``; a missing file is marked so (rules M-7, M-51, M-X20)."""
+    """Render images as ``![name](path)``, missing ones marked (rules M-7, M-51, M-X20)."""
     return "\n\n".join([HEADING, *map(_link, images)]) if images else ""
 
 
@@ -163,7 +153,7 @@ def _link_text(name: str) -> str:
 
 
 def _destination(path: str) -> str:
-    """Return ``path`` as a link's destination: bare where it is plain, else in angle brackets (CommonMark 6.3)."""
+    """Return a link's destination, in angle brackets unless it is plain (CommonMark 6.3)."""
     encoded = _PATH_ENCODED.sub(_percent, path)
     if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
         # A first part with a colon would be a scheme (RFC 3986, section 4.2).
@@ -174,14 +164,14 @@ def _destination(path: str) -> str:
 
 
 def _percent(match: re.Match[str]) -> str:
-    """Return the bytes of a match as ``%XX``; a byte that is not UTF-8 stands for itself (PEP 383)."""
+    """Escape the bytes of a match as ``%XX``, also bytes that are not UTF-8 (PEP 383)."""
     is_byte = "\udc80" <= match[0] <= "\udcff"
     raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)
 
 
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
-# Views that may be smaller than those above, the smallest first.
+# Views by size, the smallest first.
 _BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
 
 
@@ -190,22 +180,20 @@ def tier3_segments(
 ) -> tuple[Segment, ...]:
     """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
 
-    Focus files, files of tier 3 and files forced to full are shown raw, whatever their view mode;
-    files named as focus also where they are excluded or not aggregated (rule M-X8). Of the others,
-    files with slices are shown by these, found again, Python by its skeleton, C and C++ by their
-    outline, everything else as it was rendered.
+    Focus files, files of tier 3 and files forced to full are shown raw; focus files even if they are excluded or not
+    aggregated (rule M-X8). Others show their slices; else Python its skeleton, C and C++ an outline, and all other
+    files their rendered view.
     """
     return Tier3Files(files).section(focus_files)
 
 
 class Tier3Files:
-    """The files of many Tier 3 prompts: whoever has which of them in focus, each is rendered once.
+    """The files of many Tier 3 prompts, each rendered once in full and once by structure.
 
     Args:
         files: In the order of the prompts.
-        as_rendered: Whether each file's content is still the view that ``render_files`` made of its source: where a
-            prompt shows the same view, or that view is smaller than the one by structure, it is shown as it is.
-            Records that others have written may hold anything.
+        as_rendered: Whether the contents are views by ``render_files``, to be used if they are no larger than the view
+            by structure. Foreign records may hold anything.
     """
 
     def __init__(self, files: Iterable[RenderedFile], *, as_rendered: bool = False) -> None:
@@ -219,15 +207,15 @@ class Tier3Files:
         return [self._files[number] for number in self._index.find(focus)]
 
     def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
-        shown = dict.fromkeys(self._index.find(*focus_files), self._raw)
+        blocks = dict.fromkeys(self._index.find(*focus_files), self._raw)
         for number, file in enumerate(self._files):
-            if file.auto_aggregate and number not in shown:
+            if file.auto_aggregate and number not in blocks:
                 is_raw = file.tier == FOCUS_TIER or file.force_full
-                shown[number] = self._raw if is_raw else self._context
-        self._make_raw(sorted(number for number in shown if shown[number] is self._raw))
-        self._make_context(sorted(number for number in shown if shown[number] is self._context))
+                blocks[number] = self._raw if is_raw else self._context
+        self._make_raw(sorted(number for number in blocks if blocks[number] is self._raw))
+        self._make_context(sorted(number for number in blocks if blocks[number] is self._context))
         title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
-        return (title, *(shown[number][number] for number in sorted(shown))) if shown else ()
+        return (title, *(blocks[number][number] for number in sorted(blocks))) if blocks else ()
 
     def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
         numbers = self._index.find(*focus_files)
@@ -259,7 +247,7 @@ class Tier3Files:
 
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
-    """Return the view of a file as context for a worker, ``None`` for the one it was rendered in."""
+    """Return the view of a context file, ``None`` for its rendered one."""
     if file.error or file.view_mode is ViewMode.NONE:
         return None
     mode: ViewMode | None = ViewMode.CUSTOM
@@ -269,7 +257,7 @@ def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | 
     if mode is None:
         return None
     if as_rendered and file.language:
-        no_larger = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
-        if file.view_mode in (mode, *no_larger):
+        smaller = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
+        if file.view_mode in (mode, *smaller):
             return None
     return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))

@@ -1,4 +1,4 @@
-"""Where a name is defined and used in a project, as the analyses of its files know it."""
+"""Definitions and uses of a name in a project."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,15 +7,15 @@ from typing import Final
 from aggregate.prompt.file_corpus import FileCorpus
 
 _BETWEEN_NAMES: Final = r"\.|::|#|->|/"
-# A name as languages write it, with what it stands in.
+# A name, qualified as in any language.
 _NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
 _LINE: Final = 160  # characters of a line that an answer repeats
 
 
 def look_up_name(corpus: FileCorpus, query: str, paths: Mapping[int, str]) -> list[str]:
-    """Return a line for each definition and each use of the name that ``query`` is, each kind below its number.
+    """Return lines for the definitions and uses of a name, each kind below its number.
 
-    ``paths`` are the files to look in, by number. Nothing for what is no name, or stands nowhere as one.
+    ``paths`` are the files to search, by number. Nothing for text that is not a known name.
     """
     if not _NAME.fullmatch(query):
         return []
@@ -34,8 +34,8 @@ def _definitions(
     holding = corpus.files_naming(names[-1])
     numbers = [number for number in holding if number in paths and corpus.files[number].is_code]
     for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
-        for place in analysis.named.get(names[-1], ()):
-            definition = analysis.definitions[place]
+        for index in analysis.named.get(names[-1], ()):
+            definition = analysis.definitions[index]
             if definition.path[-len(names) :] == tuple(names):
                 where = f"{paths[number]}:{definition.first}-{definition.last}"
                 line = _line(corpus, number, definition.signature)
@@ -65,5 +65,5 @@ def one_line(line: str) -> str:
     return text if len(text) <= _LINE else f"{text[:_LINE]}…"
 
 
-def number_of(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def number_of(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,4 +1,4 @@
-"""Numbered output files: each prompt gets the next free number, whole or not at all."""
+"""Numbered output files, written whole or not at all."""
 
 import glob
 import os
@@ -20,12 +20,11 @@ from aggregate.base.disk.writing import (
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 
-# No run writes one prompt for an hour: what is older was left by a run that was killed.
-_LEFTOVER_SECONDS = 3600
+_LEFTOVER_SECONDS = 3600  # age of a temporary file that a killed run has left
 
 
 def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
-    """Tell whether a name is the number or the path of a prompt that was written."""
+    """Return whether a name is the number or path of a written prompt."""
     if re.fullmatch(r"[0-9]+", name):
         return True
     path = Path(name)
@@ -36,7 +35,7 @@ def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:
-    """Return the number for the next output: one above the highest in use, ``1`` where there is none (rule M-1)."""
+    """Return the next output's number, one above the highest in use (rule M-1)."""
     return max((number for number, _ in numbered_files(output_dir, namespace)), default=0) + 1
 
 
@@ -57,19 +56,18 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
 def write_numbered(
     output_dir: Path, namespace: str, text: str | Iterable[bytes], *, project: Path | None = None
 ) -> Path:
-    """Write text, or pieces of UTF-8, to ``<namespace>_<NNN>.md``, the next free number; return its path.
+    """Write text, or pieces of UTF-8, to the next ``<namespace>_<NNN>.md``.
 
-    No two runs share a number, no file is overwritten, and a kill at any moment leaves no torn output. The disk is not
-    waited for: after a power failure the newest prompt may be missing, and a run makes it again. The file, and folders
-    that are made for it, are for the user alone.
+    No two runs share a number, no file is overwritten, and a kill leaves no torn output. There is no fsync: a power
+    failure may lose the newest prompt. The file and its new folders are private to the user.
 
     Raises:
-        OutputError: The file cannot be written, lies outside of ``project``, or the namespace is no file name.
+        OutputError: The file cannot be written, is outside of ``project``, or the namespace is not a file name.
     """
-    # On Windows a colon names a drive or a stream of a file: what is a plain name here would lead elsewhere there.
+    # On Windows a colon names a drive or a stream.
     if not namespace or re.search(r"[/\\\0:]", namespace):
         raise OutputError(
-            f"the namespace {namespace!r} is no file name: set [output] namespace to a plain word"
+            f"the namespace {namespace!r} is not a file name: set [output] namespace to a plain word"
         )
     pieces = (text.encode(),) if isinstance(text, str) else text
     is_new = not os.path.lexists(output_dir)
@@ -85,15 +83,15 @@ def write_numbered(
 
 
 def _ignore_folder(folder: Path) -> None:
-    """Let git ignore a folder that was made for prompts; what a stranger put there stays."""
+    """Let git ignore a new folder; an existing .gitignore stays."""
     with suppress(OSError), os.fdopen(create_private(folder / ".gitignore"), "wb") as file:
         file.write(b"*\n")
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:
-    """Write a prompt to a file that the user names; return whether records may lie beside it.
+    """Write a prompt to the user's file; return whether records may lie beside it.
 
-    What is there is replaced in one step; a pipe or a device is written to.
+    A file is replaced atomically; a pipe or device is written to.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -109,14 +107,14 @@ def write_named(path: Path, pieces: Iterable[bytes]) -> bool:
 
 
 def _forget_records(path: Path) -> None:
-    # Records beside it tell of one that is gone, or somebody else has put them there.
+    # Older records describe another prompt.
     for record in (request_log_path(path), audit_path(path)):
-        with suppress(OSError):  # such as a folder in the way, which holds no record either
+        with suppress(OSError):  # such as a folder in the way
             record.unlink(missing_ok=True)
 
 
 def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
-    """Yield the next names; that of an answer whose prompt is gone stays taken."""
+    """Yield the next free names; an answer without its prompt reserves a number."""
     for number in count(find_next_increment(output_dir, namespace)):
         path = output_dir / f"{namespace}_{number:03d}.md"
         if not os.path.lexists(reply_path(path)):
@@ -126,9 +124,9 @@ def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
 def prune_outputs(
     output_dir: Path, namespace: str, *, keep: int, project: Path | None = None
 ) -> list[Path]:
-    """Delete all but the ``keep`` highest-numbered outputs, with all that lies beside them; return what was deleted.
+    """Delete all but the ``keep`` newest outputs with their records; return the deleted paths.
 
-    What a killed run left half written, under a temporary name, goes too once it is an hour old.
+    Temporary files of killed runs are deleted after an hour.
     """
     confined(output_dir, project)
     files = [path for _, path in numbered_files(output_dir, namespace)]
@@ -138,8 +136,8 @@ def prune_outputs(
     old += [path for path in leftovers if path.lstat().st_mtime < oldest]
     for path in old:
         try:
-            for each in (path, request_log_path(path), reply_path(path), audit_path(path)):
-                each.unlink(missing_ok=True)
+            for file in (path, request_log_path(path), reply_path(path), audit_path(path)):
+                file.unlink(missing_ok=True)
         except OSError as error:
             raise OutputError(f"cannot delete {path}: {error.strerror or error}") from error
     return old
@@ -150,7 +148,7 @@ def request_log_path(prompt: Path) -> Path:
 
 
 def audit_path(prompt: Path) -> Path:
-    """Return where the audit of a numbered prompt lies: ``.<name>.audit.json`` beside it (rule A-1)."""
+    """Return the path of a prompt's audit, ``.<name>.audit.json`` beside it (rule A-1)."""
     return prompt.with_name(f".{prompt.stem}.audit.json")
 
 

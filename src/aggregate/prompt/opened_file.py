@@ -1,4 +1,4 @@
-"""A file as a fit sees it: the text or view whose lines are chosen, and which of these belong together."""
+"""A file opened for a fit: its text or view, and the lines that belong together."""
 
 import re
 from array import array
@@ -18,10 +18,9 @@ from aggregate.prompt.layout import file_block
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import DefinedName
 
-# Views that are shown as a whole: their lines were picked by the user, or are a digest.
-_ON_DEMAND: Final = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
-# Lines of a comment's first sentence, or of a body that has none; of what belongs to them at most.
-_MOST_SENTENCE, _LONGEST_LEAD = 3, 8
+# Views that are shown whole or not at all.
+_WHOLE_VIEWS: Final = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
+_MOST_SENTENCE, _LONGEST_LEAD = 3, 8  # lines of a leading sentence, and with whole statements
 _COMMENT: Final = re.compile(r"[ \t]*(?://|/\*|\*|#(?!\[)|--|;|%)")
 _DOCSTRING: Final = re.compile(r"[ \t]*[rRuU]?(?:\"{3}|'{3}|\"|')")
 
@@ -45,11 +44,10 @@ def open_file(
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
-    """Return a file's text and lines, ``None`` where its view cannot be made.
+    """Return a file's text and lines, ``None`` if its view cannot be made.
 
-    ``statements`` has for each line of its text the first line of its statement, ``definitions`` are those of code;
-    ``count`` returns the tokens of a text, and ``is_numbered`` says that each line is shown with its number.
-    A text ``shortens`` its long lines.
+    ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
+    ``is_numbered`` adds line numbers, ``shortens`` cuts long lines.
     """
     path, item = file.path, file.item
     is_text = is_the_text(path, mode)
@@ -57,24 +55,24 @@ def open_file(
         view = _text_view(path, source.text, shortens=shortens)
     else:
         request = ViewRequest(path, source.text, mode, item.ast_mask, tuple(item.custom_slices))
-        made = next(iter(render_all([request], workers=1)))
-        if not isinstance(made, View):
+        result = next(iter(render_all([request], workers=1)))
+        if not isinstance(result, View):
             return None
-        view = made
+        view = result
     texts = split_lines(view.text) or ["\n"]  # so that an empty file can be shown
     if not texts[-1].endswith("\n"):
         texts[-1] += "\n"
-    # What stands around its lines, with as long a fence as any part of its text needs.
+    # The frame has a fence that is long enough for the whole text.
     note = encoding_note(source.encoding) if source.is_guess else ""
     block = file_block(path, view.text, language=view.language)
     ticks = "`" * (len(block) - len(block.rstrip("`")))
     frame = file_block(path, "", language=view.language, note=note).replace("```", ticks or "```")
     find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
-    is_whole = mode in _ON_DEMAND
+    is_whole = mode in _WHOLE_VIEWS
     gap = count(gap_line(view.language, len(texts)))
     shown = statements if is_text else _seen_through(view, statements)
     shown = shown if len(shown) == len(texts) else ()
-    # Its digits, a bar, and blanks that may part from those behind them.
+    # Digits, a bar and blanks, which may be tokens of their own.
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     gap += bool(ends)  # an indented mark
@@ -95,9 +93,9 @@ def _text_view(path: str, text: str, *, shortens: bool) -> View:
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
-    """Return for each line the last one of the innermost definition that goes on behind it, ``0`` for none."""
+    """Return for each line the end of the innermost definition that continues, or ``0``."""
     ends = array("i", bytes(4 * lines))
-    for definition in definitions:  # an outer one before those in it
+    for definition in definitions:  # outer ones first
         first, last = definition.first, min(definition.last, lines)
         ends[first - 1 : last - 1] = array("i", [last]) * max(0, last - first)
     return ends
@@ -106,25 +104,23 @@ def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
 def _leads(
     definitions: Sequence[DefinedName], texts: Sequence[str], statements: Sequence[int]
 ) -> Mapping[int, Run]:
-    """Return the lines that say what each definition is for, by the first line of its signature."""
+    """Return the lines that describe each definition, by the first line of its signature."""
     units = statements or range(1, len(texts) + 1)
     last_lines = {unit: line for line, unit in enumerate(units, start=1)}
-    found: dict[int, Run] = {}
+    leads: dict[int, Run] = {}
     for definition in definitions:
         run = _comment_above(definition, texts) or _beginning(definition, texts)
         if run:
-            end = max(last_lines[units[line - 1]] for line in range(run[0], run[1] + 1))
-            if (
-                units[run[0] - 1] == run[0]
-                and end - run[0] < _LONGEST_LEAD
-                and end <= definition.last
-            ):
-                found[definition.signature] = run[0], end
-    return found
+            first = run[0]
+            end = max(last_lines[units[line - 1]] for line in range(first, run[1] + 1))
+            is_short = end - first < _LONGEST_LEAD and end <= definition.last
+            if units[first - 1] == first and is_short:
+                leads[definition.signature] = first, end
+    return leads
 
 
 def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
-    """Return the first sentence of the comment above a definition, as far as lines part it."""
+    """Return the lines of the first sentence in the comment above a definition."""
     lines = range(definition.first, definition.signature)
     first = next((line for line in lines if _COMMENT.match(texts[line - 1])), 0)
     if not first:
@@ -138,7 +134,7 @@ def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
 
 
 def _beginning(definition: DefinedName, texts: Sequence[str]) -> Run | None:
-    """Return the docstring of a definition, or the first lines of its body."""
+    """Return a definition's docstring, or the first lines of its body."""
     lines = range(definition.body, definition.last)
     first = next((line for line in lines if texts[line - 1].strip()), 0)
     if not first:
@@ -149,19 +145,19 @@ def _beginning(definition: DefinedName, texts: Sequence[str]) -> Run | None:
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
-    """Return the statements of a file's lines for the lines of a view of it."""
+    """Map the statements of a file's lines to the lines of its view."""
     units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
     for start, end, first, last in view.spans:
         for line in range(start, end + 1):
-            place = first + (line - start if end - start == last - first else 0)
-            if line <= len(units) and place <= len(statements):
-                units[line - 1] = statements[place - 1]
+            source_line = first + (line - start if end - start == last - first else 0)
+            if line <= len(units) and source_line <= len(statements):
+                units[line - 1] = statements[source_line - 1]
     firsts: dict[int, int] = {}
     return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
-    """Return what finds the lines of a view that stand for those of its file; those from nowhere are always shown."""
+    """Return a function from runs of a file to lines of its view; unmapped lines are always in."""
     spans = sorted(view.spans)
     covered = bytearray(lines)
     for span in spans:

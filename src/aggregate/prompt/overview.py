@@ -1,4 +1,4 @@
-"""What an overview shows of a project: groups of files by what a newcomer needs, and the tree (rule T-12)."""
+"""Groups of files for an overview of a project, and its tree (rule T-12)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
@@ -11,20 +11,17 @@ from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import PathKind, RankedFile, kinds_of
 
-# The likeliest first: the number of each in the corpus, and the most that is shown of it.
-Files = Sequence[tuple[int, ResolvedFile, ViewMode, RankedFile]]
-PART_BESIDE: Final = 0.05  # Of what is spent, for the code of tests, examples and the like
-_PART_OF_FOLDERS, _MOST_FOLDERS = (
-    0.7,
-    14,
-)  # The part that folders get by their code, and how many do
+Files = Sequence[tuple[int, ResolvedFile, ViewMode, RankedFile]]  # candidates, the likeliest first
+PART_BESIDE: Final = 0.05  # part of the budget for tests, examples and the like
+_PART_OF_FOLDERS = 0.7  # part of the budget for large folders, by their code
+_MOST_FOLDERS = 14
 
 
 class OverviewGroups(NamedTuple):
     """Numbers of files, the likeliest of each group first."""
 
-    introductions: list[int]  # what a newcomer reads first
-    folders: list[tuple[list[int], float]]  # large folders, each with its part of what is spent
+    introductions: list[int]
+    folders: list[tuple[list[int], float]]  # large folders, each with its part of the budget
     beside: list[int]  # tests, examples and the like
     others: list[int]
 
@@ -32,7 +29,6 @@ class OverviewGroups(NamedTuple):
 def overview_groups(
     files: Files, corpus: FileCorpus, introductions: Iterable[int]
 ) -> OverviewGroups:
-    """Group the files of an overview."""
     kinds, first = kinds_of(corpus.files), frozenset(introductions)
     groups = OverviewGroups([], [], [], [])
     sources: dict[str, int] = {}
@@ -57,7 +53,7 @@ def overview_groups(
 
 
 def overview_tree(files: Files, corpus: FileCorpus) -> Tree:
-    """Return the tree of all files, with a sentence of each folder that says what it holds."""
+    """Return the tree of all files, with a sentence for each folder."""
     numbers = {file.path: number for number, file, _, _ in files}
     describing = describing_files([*numbers])
     sentences = {}

@@ -1,4 +1,4 @@
-"""From a project's configuration, presets and discussions to what is asked of the pipeline."""
+"""Make requests from a project's configuration, presets and discussions."""
 
 import os
 import re
@@ -40,8 +40,7 @@ from aggregate.prompt.request import EVERY, AskedBudget, AskedTask, Request, Str
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager
 
-# A file name has 255 bytes, and number, suffix and a temporary name take some.
-_LONGEST_NAMESPACE: Final = 100
+_LONGEST_NAMESPACE: Final = 100  # of a file name's 255 bytes, with number and suffixes
 _CANNOT_SWITCH_OFF: Final = (
     "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
     "configuration, or use --no-redact"
@@ -61,9 +60,9 @@ def open_project(
 
     Args:
         config: A mapping, a loaded project, or the path of a ``manual_slop.toml``.
-        allow_outside: Whether files outside the project may be read. By default a mapping decides itself, while what a
-            file asks for must lie in the project, unless the user trusts it.
-        allow_secrets: The same of files that look like secrets, which trust does not cover.
+        allow_outside: Whether files outside the project may be read; by default if ``config`` is a mapping, or the user
+            trusts the project.
+        allow_secrets: The same for secret-looking files, which trust does not cover.
     """
     if isinstance(config, Project):
         project = config
@@ -75,21 +74,18 @@ def open_project(
         )
     for folder in ("", project.config.files.base_dir):
         guard_project(project.folder / folder)
-    says_nothing = project.config.trust is Config.trust  # the default itself, however it was read
-    if not says_nothing and not is_users_own(project.path):
+    has_trust = project.config.trust is not Config.trust
+    if has_trust and not is_users_own(project.path):
+        problem = "[trust] belongs into your own configuration: see aggregate trust"
         path = str(project.path) if project.path else None
-        raise ConfigError(
-            "[trust] belongs into your own configuration: see aggregate trust",
-            path=path,
-            key="trust",
-        )
+        raise ConfigError(problem, path=path, key="trust")
     if allow_outside is not None:
         project = replace(project, allow_outside=allow_outside)
     return project if allow_secrets is None else replace(project, allow_secrets=allow_secrets)
 
 
 def scope_of(project: Project) -> Scope:
-    """Return which files a project may read."""
+    """Return the files that a project may read."""
     root = project_root(project.folder)
     outside, secrets = project.allow_outside, project.allow_secrets
     is_mapping = project.path is None
@@ -119,35 +115,33 @@ def request_for(
     redact: bool | None = None,
     finish: Finish | None = None,
 ) -> Request:
-    """Return what a project's configuration asks for; a preset replaces its files and screenshots.
+    """Return the request of a project's configuration; a preset replaces files and screenshots.
 
-    With a task or a budget and no files in the configuration it is about all files that git would take (rule T-6).
+    With a task or a budget and no files in the configuration it uses all files that git does not ignore (rule T-6).
 
     Args:
-        project: Whose configuration.
-        strategy: Which Files section; by default the configuration's.
+        project: The project.
+        strategy: The kind of Files section; by default the configuration's.
         preset: The name of a context preset; by default the active one, if any.
-        focus_files: With a task or a budget files, or lines of them, to show in any case, from which ranking starts;
-            else, and for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
+        focus_files: With a task or a budget, files or lines to show in any case, where ranking starts; else, and for
+            tier 3, files to show in full in a Tier 3 prompt (rule T-2).
         tier: ``3`` for a Tier 3 prompt.
-        with_history: Whether the discussion is part of it.
-        generated: What is shown of generated files; by default what ``[files] generated`` says.
-        task: What the prompt is for; by default what ``[task] text`` says.
-        budget: The most tokens that it may have: ``32000``, ``"32k"``, ``"auto"``; by default what the preset says,
-            then ``[budget]``.
-        window: Tokens of the model's context window, which ``"auto"`` asks for; ``None`` where no model is named.
-        answer: Tokens that the model may write, which ``"auto"`` leaves free.
-        discussion: The name of the discussion, ``""`` for the one without; by default that one if it is configured, and
-            ``"none"`` for no turns at all.
-        is_new: Whether there need be no discussion of this name yet.
+        with_history: Whether to include the discussion.
+        generated: The view of generated files; by default ``[files] generated``.
+        task: The task; by default ``[task] text``.
+        budget: The most tokens: ``32000``, ``"32k"``, ``"auto"``; by default the preset's, then ``[budget]``.
+        window: Tokens of the model's context window, for ``"auto"``; ``None`` without a model.
+        answer: Tokens of the model's answer, which ``"auto"`` leaves free.
+        discussion: The name of the discussion, ``""`` for the unnamed one; by default the unnamed one if it is
+            configured, and ``"none"`` for no turns.
+        is_new: Whether the discussion may be new.
         sending: Whether the prompt leaves the machine.
-        redact: Whether secrets are replaced; by default as ``redaction_for`` says.
-        finish: What is said beside what is shown; by default what the configuration says, and nothing where it is
-            ``sending``.
+        redact: Whether to replace secrets; by default as in ``redaction_for``.
+        finish: The user's texts; by default the configuration's, and none if ``sending``.
 
     Raises:
-        ConfigError: The history's file cannot be used, there is no such discussion, or the budget is none.
-        PresetError: There is no such preset.
+        ConfigError: The history's file cannot be used, the discussion does not exist, or the budget is invalid.
+        PresetError: The preset does not exist.
         ScopeError: The configuration or the history's file is a link to elsewhere.
     """
     scope = scope_of(project)
@@ -162,12 +156,12 @@ def request_for(
     is_asked = request.is_audited
     name, turns = discussion_name(discussion or ""), DiscussionTurns()
     if with_history:
-        named = None if discussion is None else name
-        turns = discussion_turns(project, named, scope=scope, is_new=is_new)
+        wanted_name = None if discussion is None else name
+        turns = discussion_turns(project, wanted_name, scope=scope, is_new=is_new)
     redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
-    asked = finish or (None if sending else Finish())
-    if asked:
-        request = finished(request, asked, project, redaction)
+    finish = finish or (None if sending else Finish())
+    if finish:
+        request = finished(request, finish, project, redaction)
     return replace(
         request,
         history=turns.all,
@@ -182,11 +176,11 @@ def request_for(
 def _configured(
     project: Project, scope: Scope, applied: "ContextPreset | None", strategy: str | None
 ) -> Request:
-    """Return what the configuration asks for by itself, and a preset in place of its files."""
+    """Return the request of the configuration, with a preset's files if there is one."""
     config, folder = project.config, project.folder
     strategy = strategy or config.project.aggregation_strategy
     entries, screenshots = _listed(project, applied)
-    # A file name's first part, of which it takes what fits.
+    # The project's name as the first part of file names.
     name = config.project.name or folder.resolve().name
     own_name = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST_NAMESPACE].strip("._")
     return Request(
@@ -211,7 +205,7 @@ def _configured(
 def _listed(
     project: Project, applied: "ContextPreset | None"
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the files and the screenshots that a preset lists, or else the configuration, or all of a bare folder."""
+    """Return the files and screenshots of a preset, of the configuration, or of a bare folder."""
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
     if project.is_bare:
@@ -224,8 +218,6 @@ def _listed(
 
 
 class DiscussionTurns(NamedTuple):
-    """The turns of a discussion."""
-
     configured: tuple[str | dict[str, Any], ...] = ()
     written: tuple[str | dict[str, Any], ...] = ()
     continues: str | None = None
@@ -245,17 +237,15 @@ def discussion_turns(
         return DiscussionTurns()
     configured: tuple[str | dict[str, Any], ...] = ()
     if not name:
-        own_turns = (*project.config.history, *project.config.discussion.history)
-        configured = tuple(turn if isinstance(turn, str) else as_data(turn) for turn in own_turns)
+        all_turns = (*project.config.history, *project.config.discussion.history)
+        configured = tuple(turn if isinstance(turn, str) else as_data(turn) for turn in all_turns)
     file = find_history_file(project.path, name or "", project.prompts) if project.path else None
     if file is None:
         if name and not is_new:
-            known = [
-                DEFAULT,
-                *(named_discussions(project.path, project.prompts) if project.path else ()),
-            ]
+            names = [DEFAULT]
+            names += named_discussions(project.path, project.prompts) if project.path else ()
             raise ConfigError(
-                f'there is no discussion "{name}": {did_you_mean(name, known)}',
+                f'there is no discussion "{name}": {did_you_mean(name, names)}',
                 path=str(project.path) if project.path else None,
             )
         return DiscussionTurns(configured)
@@ -267,45 +257,41 @@ def discussion_turns(
 
 
 def _check_within(file: Path | None, scope: Scope) -> None:
-    """Make sure that a file with the user's turns, or the configuration, is no link to elsewhere."""
+    """Raise a ``ScopeError`` if a file of the user is a link to elsewhere."""
     if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
         raise ScopeError(f"{OUTSIDE}: {file}")
 
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
-    """Return the absolute paths of the discussion, if there is one, and of where beads may lie."""
+    """Return the absolute paths of the discussion, if any, and of possible beads."""
     history = find_history_file(config, request.discussion, request.output_dir)
-    places = [history] if history else []
+    paths = [history] if history else []
     if request.beads:
         from aggregate.project.beads import possible_beads_files  # few projects have beads
 
-        places += possible_beads_files(request.base_dir, environ=os.environ)
-    return [os.path.abspath(path) for path in places]
+        paths += possible_beads_files(request.base_dir, environ=os.environ)
+    return [os.path.abspath(path) for path in paths]
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
-    """Return a persona of the project, or else of all projects; an empty one for no name."""
+    """Return a persona of the project or the user; an empty one without a name."""
     if not name:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
     if name not in personas:
-        known = (
-            f"known are {short_list(sorted(personas))}"
-            if personas
-            else f"write a table [personas.{name}]"
-        )
+        names = short_list(sorted(personas))
+        remedy = f"known are {names}" if personas else f"write a table [personas.{name}]"
         path = str(project.path) if project.path else None
-        raise ConfigError(f'there is no persona "{name}": {known}', path=path, key="personas")
+        raise ConfigError(f'there is no persona "{name}": {remedy}', path=path, key="personas")
     return personas[name]
 
 
 def shared_personas() -> Mapping[str, PersonaTable]:
-    """Return the personas of all projects, which the user has written."""
     return user_config().personas
 
 
 def is_users_own(path: Path | None) -> bool:
-    """Tell whether a configuration is the user's own one, which no project can have written."""
+    """Return whether a configuration is the user's own, outside of any project."""
     return path is not None and real_path(path) == real_path(global_config_path())
 
 
@@ -316,31 +302,28 @@ def redaction_for(
     is_asked: bool = False,
     wanted: bool | None = None,
 ) -> Redaction:
-    """Return what is a secret, and whether it is replaced: in what is sent, or is for a task or a budget.
+    """Return the allowed values, and whether secrets are replaced.
 
-    A project's own file can switch it on for any other ``run`` and allow values by their hash, which nobody can write
-    who does not know them. Only the user can switch it off for what is sent.
+    By default they are in prompts that are sent, or have a task or a budget. A project can switch it on for any
+    ``run``, and allow values by their hash, which requires to know them. Only the user can switch it off for sending.
     """
-    own = user_config().redaction
-    theirs = project.config.redaction if project else RedactionTable()
+    user = user_config().redaction
+    config = project.config.redaction if project else RedactionTable()
     if wanted is None:
-        wanted = own.send if sending else is_asked or own.run or theirs.run
-    return Redaction(frozenset(own.allow) | frozenset(theirs.allow), replaces=wanted)
+        wanted = user.send if sending else is_asked or user.run or config.run
+    return Redaction(frozenset(user.allow) | frozenset(config.allow), replaces=wanted)
 
 
 def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
-    """Return a sentence for each word that names nothing, and for what a project cannot decide.
-
-    Words that name nothing are taken as the usual ones (rule M-30).
-    """
+    """Return a sentence for each unknown word, which means the default (rule M-30), and ignored setting."""
     words = {
-        "aggregation_strategy": (strategy, [known.value for known in Strategy], Strategy.AUTO),
+        "aggregation_strategy": (strategy, [value.value for value in Strategy], Strategy.AUTO),
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
     }
     doubts = [
-        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, known)}"
-        for key, (word, known, usual) in words.items()
-        if word not in ("", *known)
+        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, values)}"
+        for key, (word, values, usual) in words.items()
+        if word not in ("", *values)
     ]
     if not config.redaction.send:
         doubts.append(_CANNOT_SWITCH_OFF)
@@ -350,7 +333,7 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
 
 
 def find_preset(project: Project, name: str) -> "ContextPreset":
-    """Return a context preset as the project's configuration holds it, or else of all projects."""
+    """Return a context preset of the project's configuration, or else from its presets file."""
     table = project.config.context_presets.get(name)
     if table is None:
         return presets_of(project).get(name)
@@ -360,8 +343,7 @@ def find_preset(project: Project, name: str) -> "ContextPreset":
 
 
 def presets_of(project: Project) -> "ContextPresetManager":
-    """Return the context presets of a project and of the user."""
-    # Its library takes 10 ms, few projects have presets.
+    # Its library takes 10 ms, and few projects have presets.
     from aggregate.project.presets import ContextPresetManager
 
     path = project.path or project.folder / "manual_slop.toml"

@@ -1,4 +1,4 @@
-"""The files of a request in the order of what the task says: read, kept for the next question, ranked."""
+"""Rank the files of a request by its task; read files are reused for the next question."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -37,10 +37,8 @@ if TYPE_CHECKING:
     from aggregate.prompt.assemble import Composition
     from aggregate.prompt.fit.steps import Run
 
-# Lines of a definition with others in it that is pinned as a whole; a place between the methods of a class of a
-# thousand lines does not mean them all.
-_LONGEST = 60
-_CONTEXT: Final = 12  # Lines on each side of a place in a longer one
+_LONGEST = 60  # lines of a nested definition that a place pins whole
+_CONTEXT: Final = 12  # lines on each side of a place in a longer one
 
 
 def question_for(
@@ -50,9 +48,9 @@ def question_for(
     paths: Sequence[str],
     history: Callable[[], CommitHistory] | None = None,
 ) -> Question:
-    """Return what a ranking of the request's files is asked; without a task nothing is, and no history is read.
+    """Return the question of a request for the ranking, empty without a task.
 
-    ``paths`` are the candidates, as the prompt shows them, and ``history`` waits for what was begun to be read.
+    ``paths`` are the candidates as in the prompt; ``history`` waits for the commits.
     """
     task = request.task or Task()
     folder = str(request.base_dir)
@@ -63,7 +61,7 @@ def question_for(
         task=read_task("\n\n".join(filter(None, (task.text, " ".join(task.expected))))),
         focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
-        # What is no candidate is never shown (T-6).
+        # Only candidates are ever shown (T-6).
         changes=tuple(ChangedLines(*change) for change in changes if change.path in candidates),
         picks=tuple(pick for pick in task.picks if pick.path in candidates),
     )
@@ -71,7 +69,7 @@ def question_for(
     if request.task and not task.text.strip():
         missing.append(Missing("text", "the task has no text"))
     elif request.task and not question.task.terms:
-        missing.append(Missing("text", "the task has no word that tells what it is about"))
+        missing.append(Missing("text", "the task has only common words"))
     if task.since and not question.changes:
         missing.append(Missing("changes", f"none of the files differs from {task.since}"))
     if question.is_empty:
@@ -79,7 +77,7 @@ def question_for(
     past = (history or begin_history(folder, index=index))()
     if past.missing:
         missing.insert(0, past.missing)
-    # Look up changed definitions of recent and similar commits only.
+    # Changed definitions of recent and similar commits only.
     similar = similar_commits(past.commits, question.task.change_words)
     ages = {*range(min(RECENT, len(past.commits))), *(commit.age for commit in similar)}
     commits = past.with_names(sorted(ages), index=index)
@@ -87,36 +85,33 @@ def question_for(
 
 
 def resolve_place(place: Place, candidates: Set[str]) -> tuple[str, int, int]:
-    """Return a focus place as ``(path, first, last)`` with the path of the candidate that it names.
+    """Return a focus place as ``(path, first, last)`` with its candidate's path.
 
-    It names a candidate by its path, or as focus files do by the last parts of it where only one ends so. A file whose
-    name ends like a place, such as ``a:1``, is the file. What names no candidate is returned as written.
+    A place names a candidate by its path, or by its last parts if they are unique. A file name such as ``a:1`` wins
+    over a place. Unknown paths are returned as written.
     """
-    whole = _candidate(str(place), candidates) if place.first else None
-    if whole:
-        return whole, 0, 0
+    file = _candidate(str(place), candidates) if place.first else None
+    if file:
+        return file, 0, 0
     return _candidate(place.path, candidates) or place.path, place.first, place.last
 
 
 def _candidate(name: str, candidates: Set[str]) -> str | None:
     if name in candidates:
         return name
-    plain = normpath(name.replace("\\", "/")) if name else ""
-    if not plain or plain in candidates:
-        return plain or None
-    ending = [path for path in candidates if path.endswith(f"/{plain}")]
+    normalized = normpath(name.replace("\\", "/")) if name else ""
+    if not normalized or normalized in candidates:
+        return normalized or None
+    ending = [path for path in candidates if path.endswith(f"/{normalized}")]
     return ending[0] if len(ending) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Files that are shown whatever they cost: the places in each by its path, ``()`` for all of it.
+    """Files that are always shown."""
 
-    ``doubts`` holds a sentence for each place that is none of the prompt's files.
-    """
-
-    files: dict[str, tuple[Place, ...]]
-    doubts: tuple[str, ...] = ()
+    files: dict[str, tuple[Place, ...]]  # places by path, ``()`` for the whole file
+    doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
 
     def runs(self, path: str, definitions: Sequence[DefinedName]) -> "tuple[Run, ...]":
         from aggregate.prompt.fit.steps import ALL_LINES  # most rankings fit nothing
@@ -132,30 +127,30 @@ def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
     }
     doubts: list[str] = []
     focus = request.task.focus if request.task else ()
-    named = {place.path for place in focus}
-    wanted = (*focus, *(Place(path) for path in request.focus_files if path not in named))
+    focus_paths = {place.path for place in focus}
+    wanted = (*focus, *(Place(path) for path in request.focus_files if path not in focus_paths))
     if not wanted:
         return Pins(pinned)
     index = FocusIndex((file.path, file.item.path) for file in files)
     for place in wanted:
         paths = [files[number].path for number in index.find(place.path)]
-        # Of a Tier 3 prompt's focus files the prompt itself tells.
+        # A Tier 3 prompt reports its focus files itself.
         if not paths and place.path not in request.focus_files:
             doubts.append(unknown_focus(place.path, [file.path for file in files]))
         for path in paths:
-            before = pinned.get(path)
-            is_whole = not place.first or before == ()
-            pinned[path] = () if is_whole else (*(before or ()), place)
+            earlier = pinned.get(path)
+            is_whole = not place.first or earlier == ()
+            pinned[path] = () if is_whole else (*(earlier or ()), place)
     return Pins(pinned, tuple(doubts))
 
 
 def task_is_strict(request: Request) -> bool:
-    """Return whether seeds that match nothing are an error; in a Tier 3 prompt they are a warning."""
+    """Return whether seeds without matches are errors; in a Tier 3 prompt they are warnings."""
     return request.task is not None and request.task.is_strict and request.tier != FOCUS_TIER
 
 
 def check_focus(request: Request, selection: Selection) -> None:
-    """Raise a ``SeedError`` if a request points at files, and none of them exists."""
+    """Raise a ``SeedError`` if none of the request's focus files exists."""
     files = [file for file in selection.files if not file.is_remark]
     index = FocusIndex((file.path, file.item.path) for file in files)
     if request.focus_paths and not index.find(*request.focus_paths):
@@ -167,7 +162,7 @@ _MOST_SEARCHED: Final = 300  # files that are searched for names like a symbol
 
 
 def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
-    """Return the error that no definition has one of the names, with the nearest names."""
+    """Return the error for unknown symbols, with the nearest names."""
     code = [number for number, facts in enumerate(corpus.files) if facts.is_code]
     holding = {
         number
@@ -184,13 +179,13 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
         if definition.path
     }
     nearest = dict.fromkeys(nearest_path(symbol, sorted(names)) for symbol in symbols)
-    meant = " or ".join(f'"{name}"' for name in nearest if name)
-    remedy = f": did you mean {meant}?" if meant else ": name a function, class or constant"
+    proposals = " or ".join(f'"{name}"' for name in nearest if name)
+    remedy = f": did you mean {proposals}?" if proposals else ": name a function, class or constant"
     return SeedError(f"{no_definitions(symbols).reason}{remedy}")
 
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
-    """Yield the lines of places and the innermost definitions around them, with the signatures they stand in."""
+    """Yield places, the innermost definitions around them, and the outer signatures."""
     from aggregate.prompt.fit.steps import signature_run
 
     for place in places:
@@ -208,7 +203,7 @@ def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) ->
 
 
 def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> "Run":
-    """Return the lines of a definition around a place in it, all unless it is long and holds others."""
+    """Return a definition's lines around a place; all unless it is long and has nested ones."""
     definition = definitions[number]
     inner = [other for other in definitions if other.outer == number]
     if not inner or definition.last - definition.first < _LONGEST:
@@ -221,7 +216,7 @@ def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName])
 
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
-    """The files of a request as they were read; many requests for the same files can share them."""
+    """The read files of a request, which requests for the same files can share."""
 
     selection: Selection
     reader: FileReader
@@ -243,7 +238,7 @@ def read_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> ReadFiles:
-    """Read the files of a request as a ranking needs them; what is counted are files that were not known."""
+    """Read the files of a request for a ranking; the callbacks count new and changed ones."""
     selection = selection or select_files(request)
     reader = FileReader(request.redaction, selection.generated)
     corpus = read_corpus(
@@ -258,12 +253,10 @@ def read_files(
 
 
 class OpenFiles:
-    """What was read for the last question of a program that keeps running, for the next one.
+    """Files read for the last question, reused for the next one of the same process.
 
-    Which files there are is found out each time, and that none has changed: by device, inode, size and times, as
-    rule I-4 has it. Then the next question is about what was read for the last one, and finds in memory what that has
-    looked up. What had to be analysed is not remembered before it was read from the index once, so that an answer never
-    depends on what was asked before. For one thread at a time.
+    Each question selects the files again and compares device, inode, size and times (rule I-4). New analyses are read
+    from the index once before they are reused, so that answers never depend on earlier questions. Not thread-safe.
     """
 
     def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
@@ -278,7 +271,7 @@ class OpenFiles:
         on_start: Callable[[int], None] | None = None,
         on_done: Callable[[int], None] | None = None,
     ) -> ReadFiles:
-        """Return what ``read_files`` does; the arguments and errors are its own."""
+        """Return the files as ``read_files`` does."""
         selection = select_files(request)
         now = self._now()
         paths = (file.file for file in selection.files if not file.problem)
@@ -289,7 +282,7 @@ class OpenFiles:
         if last and described and last[1:] == (states, request.redaction, index):
             files = last[0] if last[0].selection == selection else None
         if files is None:
-            last = None  # let go before more is read
+            last = None  # free memory before reading more
             files = read_files(
                 request, index=index, selection=selection, on_start=on_start, on_done=on_done
             )
@@ -333,10 +326,7 @@ def rank_files(
 
 
 def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":
-    """Return a prompt that has a task and no budget with the scores of its files, and what is doubtful of them.
-
-    Such a prompt shows what it would without a task (rule T-3).
-    """
+    """Add scores and doubts to a prompt with a task and no budget, which shows all files (rule T-3)."""
     corpus = ranked.files.corpus
     by_path = {
         corpus.files[entry.file].path: (position, entry)

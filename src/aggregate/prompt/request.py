@@ -1,4 +1,4 @@
-"""Everything that one prompt is made of, resolved: what the configuration, a preset and the caller ask for."""
+"""The request of one prompt, resolved from configuration, preset and caller."""
 
 import os
 import re
@@ -45,7 +45,7 @@ class Strategy(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "Strategy":
-        """Return the strategy that ``value`` names; any other value behaves like ``AUTO``."""
+        """Return the named strategy, ``AUTO`` for any other value."""
         try:
             return cls(str(value))
         except ValueError:
@@ -57,27 +57,27 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to compose.
+    """The settings of one prompt.
 
     Attributes:
-        base_dir: Where the files' relative paths begin.
-        screenshot_dir: Where the screenshots' relative paths begin.
-        shown_from: The folder that screenshots' paths are shown relative to.
-        summary_only: For ``AUTO``: summaries.
+        base_dir: The folder of the files' relative paths.
+        screenshot_dir: The folder of the screenshots' relative paths.
+        shown_from: Screenshots' paths are shown relative to this folder.
+        summary_only: Whether ``AUTO`` shows summaries.
         focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
         tier: ``3`` for a Tier 3 prompt.
-        doubts: What is odd about what was asked for, one sentence each.
+        doubts: One sentence for each odd setting.
         results: Results of sub-agents to show.
-        redaction: What is a secret in all of this, and whether it is replaced; in the words of the task it is at once.
-        kept: With a budget: the files of the discussion's last prompt, in the order in which they were sent (rule B-9).
-        reads_results: Whether the reader has the tool that reads on in cut results.
-        discussion: The name of the discussion that ``history`` is of, ``""`` for the default one.
-        continues: The name of the discussion that it goes on from, such as one that it was forked from.
+        redaction: The allowed values, and whether secrets are replaced; those in the task are replaced at once.
+        kept: With a budget: the files of the discussion's last prompt, in the order sent (rule B-9).
+        reads_results: Whether the reader has the tool for cut results.
+        discussion: The name of the discussion in ``history``, ``""`` for the default one.
+        continues: The name of the discussion that it was forked from.
         title: The project's name.
-        finish: What it says beside what it shows; nothing of a prompt to be sent, which says its task as a message.
-        is_overview: Whether it shows a folder without a configuration, for no task (rule T-12).
-        narrowing: The files that the command line asks for.
-        output_file: Where the prompt is written instead of a numbered file, ``None`` for that.
+        finish: The user's texts; none for a prompt to be sent, whose task is a message.
+        is_overview: Whether it shows a folder without a configuration and a task (rule T-12).
+        narrowing: The files that the command line selects.
+        output_file: The file to write instead of a numbered one.
     """
 
     base_dir: Path
@@ -112,38 +112,37 @@ class Request:
     output_file: Path | None = None
 
     def __post_init__(self) -> None:
-        # Here, so that no ranking, account or prompt can be made of words that are to be replaced.
+        # Before any ranking, audit or prompt uses the words.
         task = self.task or Task()
         words = (task.text, task.since, *task.symbols, *self.focus_paths)
         clean = redact_words(words, self.redaction) if any(words) else {}
         if clean:
 
-            def said(word: str) -> str:
+            def redacted(word: str) -> str:
                 return clean.get(word, word)
 
-            places = tuple(replace(place, path=said(place.path)) for place in task.focus)
-            symbols = tuple(map(said, task.symbols))
-            task = replace(
-                task, text=said(task.text), focus=places, symbols=symbols, since=said(task.since)
-            )
-            object.__setattr__(self, "focus_files", tuple(map(said, self.focus_files)))
+            focus = tuple(replace(place, path=redacted(place.path)) for place in task.focus)
+            symbols = tuple(map(redacted, task.symbols))
+            text, since = redacted(task.text), redacted(task.since)
+            task = replace(task, text=text, focus=focus, symbols=symbols, since=since)
+            object.__setattr__(self, "focus_files", tuple(map(redacted, self.focus_files)))
             object.__setattr__(self, "task", self.task and task)
             object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
 
     @property
     def written_in(self) -> Path | None:
-        """The folder that ``output_dir`` must lie in, links resolved; ``None`` for anywhere."""
+        """The real folder that must contain ``output_dir``, ``None`` for any."""
         return None if self.scope.allow_outside else Path(self.scope.root)
 
     @property
     def focus_paths(self) -> tuple[str, ...]:
-        """What names the files that the user points at, each once."""
-        places = self.task.focus if self.task else ()
-        return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in places))))
+        """Paths of the user's focus files, without duplicates."""
+        focus = self.task.focus if self.task else ()
+        return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in focus))))
 
     @property
     def is_structural(self) -> bool:
-        """Whether it explains the project, for no task: an overview, or what a configuration names."""
+        """Whether it explains the project, without a task."""
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary
@@ -170,7 +169,7 @@ class Request:
 
     @property
     def is_review(self) -> bool:
-        """Whether a prompt shows what has changed, for no task (rule T-14)."""
+        """Whether it shows changes, without a task (rule T-14)."""
         task = self.task
         return (
             task is not None
@@ -193,11 +192,7 @@ class Request:
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
-    """Tell whether one of ``focus_files`` names the file at ``path``, which ``entry`` stands for.
-
-    It is named by its entry, path, file name, or trailing path. Parts of names never count:
-    ``a.py`` is not ``data.py``.
-    """
+    """Return whether one of ``focus_files`` names a file, by its entry or whole parts of its path."""
     parts = _parts(path)
     return any(focus == entry or _names(_parts(focus), parts) for focus in focus_files)
 
@@ -214,17 +209,17 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def unknown_focus(focus: str, paths: Sequence[str]) -> str:
-    """Return the sentence that a focus names none of the prompt's files."""
+    """Return the sentence about a focus without matches."""
     remedy = path_meant(focus, paths) or "; name it under [files] paths too"
     return f"focus {focus}: no file of the project matches it{remedy}"
 
 
 class FocusIndex:
-    """Finds, of files by their paths and entries, those that a focus file names without asking all of them."""
+    """Index of files by path parts and entries, for ``is_named``."""
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         self._files = tuple(files)
-        # What names a file ends with one of its path's parts, or is its entry.
+        # A focus ends with a part of the file's path, or is its entry.
         self._by_part: dict[str, list[int]] = {}
         self._by_entry: dict[str, list[int]] = {}
         for number, (path, entry) in enumerate(self._files):
@@ -233,48 +228,42 @@ class FocusIndex:
                 self._by_part.setdefault(part, []).append(number)
 
     def find(self, *focus_files: str) -> list[int]:
-        """Return the numbers of the files that one of ``focus_files`` names, in order."""
-        found: set[int] = set()
+        """Return the numbers of the files named by ``focus_files``, in order."""
+        numbers: set[int] = set()
         for focus in set(focus_files):
             by_part = self._by_part.get(_parts(focus)[-1], ())
             candidates = {*by_part, *self._by_entry.get(focus, ())}
-            found.update(
-                each
-                for each in candidates
-                if is_named(self._files[each][0], self._files[each][1], [focus])
-            )
-        return sorted(found)
+            for number in candidates:
+                path, entry = self._files[number]
+                if is_named(path, entry, [focus]):
+                    numbers.add(number)
+        return sorted(numbers)
 
 
 def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the files, of each its path and its entry, that ``is_named`` holds for."""
+    """Return the paths of named files; ``files`` are pairs of path and entry."""
     wanted = tuple(focus_files)
     if not wanted:
         return frozenset()
-    listed = tuple(files)
-    return frozenset(listed[each][0] for each in FocusIndex(listed).find(*wanted))
+    pairs = tuple(files)
+    return frozenset(pairs[number][0] for number in FocusIndex(pairs).find(*wanted))
 
 
 def parse_place(text: str, folder: Path) -> Place:
-    """Return the place that ``PATH[:LINE[-LINE]]`` names; all of it is a path where there is such a file."""
+    """Parse ``PATH[:LINE[-LINE]]``; an existing file with such a name is a path."""
     return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
 
 
-AskedTask = str | Task  # A task as a caller may name it: its text, or all of it
-# A budget as a caller may name it: ``32000``, ``"32k"``, ``"auto"``, or all of it.
-AskedBudget = int | str | Budget
-ALL_FILES: Final = "**/*"  # The glob that stands for all files that git would take
+AskedTask = str | Task  # a task's text, or a task
+AskedBudget = int | str | Budget  # ``32000``, ``"32k"``, ``"auto"``, or a budget
+ALL_FILES: Final = "**/*"  # the glob for all files that git does not ignore
 EVERY: Final = Entry(FileItem(ALL_FILES))
-NO_BUDGET: Final = "all"  # As a budget: none, whatever the configuration says
-# Tokens of ``auto`` where no model is named: every hosted model reads as much, and recall hardly grows beyond.
-WITHOUT_MODEL: Final = 32_000
-# The most tokens that ``auto`` takes of a larger window: beyond, models find less in what they read, at a price.
-MOST: Final = 60_000
-# The part of a window, a tenth, that is kept free: for instructions, and for what a model counts more than o200k.
-_RESERVE: Final = 10
-# The part of a window, a quarter, that a prompt gets at least: answers seldom are as long as they may be.
-_LEAST: Final = 4
-# What is said of a glob that also stands for binary files.
+NO_BUDGET: Final = "all"  # overrides a configured budget
+WITHOUT_MODEL: Final = 32_000  # tokens of ``auto`` without a model: all hosted models read as much
+MOST: Final = 60_000  # tokens of ``auto``: beyond, models find less and cost more
+_RESERVE: Final = 10  # a tenth of the window stays free, for instructions and other tokenizers
+_LEAST: Final = 4  # a prompt gets a quarter of the window at least: few answers are that long
+# The remark on a glob's binary files.
 _BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
 
 
@@ -290,9 +279,9 @@ def asked_for(
     window: int | None,
     answer: int,
 ) -> Request:
-    """Return a request with what is asked for, or else what a context preset or the configuration says.
+    """Return a request with the caller's task, budget and focus, or the configured ones.
 
-    With a task or a budget ``focus_files`` are places to start from, otherwise a Tier 3 prompt's (rule T-2).
+    With a task or a budget ``focus_files`` are places, otherwise files of a Tier 3 prompt (rule T-2).
     """
     wanted, limit = _task_of(task, config.task), preset.budget if preset else None
     tokens = _budget_of(
@@ -312,9 +301,9 @@ def asked_for(
 
 
 def _task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
-    """Return the task that was asked for, or else the configuration's (rule T-1).
+    """Return the caller's task, or the configured one (rule T-1).
 
-    A task that names only places or symbols has the text of the configuration.
+    A task with only places or symbols has the configured text.
     """
     if asked is None:
         return Task(standing.text) if standing.text.strip() else None
@@ -332,9 +321,9 @@ def _budget_of(
     window: int | None,
     answer: int,
 ) -> Budget | None:
-    """Return the budget in force: what was asked for, else the preset's, else the configuration's (rule B-1).
+    """Return the caller's budget, else the preset's, else the configured one (rule B-1).
 
-    For Tier 3 ``[budget] tier3`` goes before ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
+    For Tier 3 ``[budget] tier3`` overrides ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
     """
     if isinstance(asked, Budget):
         if not 1 <= asked.tokens <= MOST_TOKENS:
@@ -352,21 +341,21 @@ def _budget_of(
     if asked == NO_BUDGET:
         return None
     usual = table.tier3 if tier == FOCUS_TIER and table.tier3 is not None else table.tokens
-    named = next((value for value in (asked, preset, usual) if value is not None), None)
-    if named is None:
+    value = next((value for value in (asked, preset, usual) if value is not None), None)
+    if value is None:
         return None
     try:
-        amount = parse_amount(named)
+        amount = parse_amount(value)
     except ValueError as error:
-        raise ConfigError(f"the budget {error}, not {named!r}", key="budget") from None
+        raise ConfigError(f"the budget {error}, not {value!r}", key="budget") from None
     tokens = auto_budget(window, answer, most=table.most) if amount == AUTO else amount
     return Budget(tokens, table.history, table.results, FileOrder(table.order))
 
 
 def _places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
-    """Return places relative to ``base_dir``; a file whose own name ends like a line's number is a file."""
+    """Return places relative to ``base_dir``."""
     places = (
-        each if isinstance(each, Place) else parse_place(str(each), base_dir) for each in focus
+        item if isinstance(item, Place) else parse_place(str(item), base_dir) for item in focus
     )
     return tuple(
         replace(place, path=display_path(place.path, base_dir))
@@ -395,7 +384,7 @@ def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return warnings of a prompt as they are said; of the glob for all files neither its name nor binary files."""
+    """Return warnings without the glob for all files and its binary files."""
     sentences = []
     for warning in warnings:
         sentence = warning.removeprefix(f"{ALL_FILES}: ")

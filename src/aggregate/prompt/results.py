@@ -1,4 +1,4 @@
-"""What sub-agents and steps gave, merged to one value with its provenance, and its text as a prompt folds it in."""
+"""Results of sub-agents, merged with their provenance, and their text in prompts."""
 
 import re
 from collections.abc import Mapping
@@ -45,20 +45,16 @@ class AggregatedResult:
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
-    value: Any = None  # the merged value; ``None`` while the group is open and for an unknown name
+    value: Any = None  # the merged value; ``None`` for an open group or an unknown name
     errors: tuple[str, ...] = ()  # one sentence for each failed run
-    # What a reader should know: outputs that could not be merged, empty outputs, keys with several values.
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # outputs that are empty or not mergeable, repeated keys
     completed_at: datetime | None = None  # when the group became final
     count: int = 0  # results so far, failed ones included
     status: GroupStatus = GroupStatus.EMPTY
-    # For ``concat``: the label of each item of the value, ``""`` where it has none.
-    labels: tuple[str, ...] = ()
-    failed: int = 0  # how many of the results are failures
-    # Where all errors and warnings are, whole, when those above are shortened.
-    notes: DataReference | None = None
-    # The texts that the value was made of, where some producers returned several.
-    items: tuple[ProducedText, ...] = ()
+    labels: tuple[str, ...] = ()  # of the items of a ``concat`` value
+    failed: int = 0  # number of failed results
+    notes: DataReference | None = None  # all errors and warnings, if those above are shortened
+    items: tuple[ProducedText, ...] = ()  # the merged texts, if a producer returned several
 
 
 class AnswerKind(StrEnum):
@@ -80,7 +76,7 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the user reads of a chain of results (rule X-6)."""
+    """The answer of a chain of results (rule X-6)."""
 
     summary: str
     source: AnswerSource
@@ -88,10 +84,9 @@ class Answer:
     warnings: tuple[str, ...] = ()  # failed steps, blank results, a count that was not met
     # All results in order; long lists are shortened when the whole is large (rule D-74).
     detailed_results: tuple[Any, ...] = ()
-    whole: DataReference | None = None  # where the whole text is, when ``summary`` only tells of it
-    # Where all warnings are, whole, when those above are shortened.
-    notes: DataReference | None = None
-    missing: str = ""  # what a check found the answer to lack, ``""`` for nothing
+    whole: DataReference | None = None  # the whole text, if ``summary`` is shorter
+    notes: DataReference | None = None  # all warnings, if those above are shortened
+    missing: str = ""  # parts that a check did not find in the answer
 
 
 # A result, the results of a session by name, an answer, or a compiled report.
@@ -102,10 +97,9 @@ _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
 
 
 def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
-    r"""Render the value of ``result`` (``concat`` with ``labels``, O-3); open and unknown groups give ``""``.
+    r"""Render the value of ``result``, with ``labels`` for ``concat`` (rule O-3).
 
-    A line inside an item that begins as the label of an item does gets a ``\`` before it, so that no item can pass a
-    part of itself off as another's.
+    A line inside an item that looks like a label is escaped by ``\``, so that no item can forge another.
     """
     if result.value is None:
         return ""
@@ -135,5 +129,5 @@ def _beginning(label: str) -> str:
 
 
 def value_text(value: Value, *, indent: int | None = 2) -> str:
-    """Return text as it is and anything else as JSON; the same value gives the same text in every process."""
+    """Return text unchanged, and other values as JSON."""
     return escape_surrogates(value) if type(value) is str else json_text(value, indent=indent)

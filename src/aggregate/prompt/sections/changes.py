@@ -1,4 +1,4 @@
-"""What has changed since a revision: a line for each file, then hunks, those of the likeliest files first (T-8)."""
+"""Changes since a revision: a line for each file, then hunks of the likeliest files (rule T-8)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,27 +10,26 @@ from aggregate.prompt.layout import file_heading
 
 class ChangedFile(NamedTuple):
     path: str
-    told: str  # what has changed in it, such as ``"+12 -3"``
-    hunks: tuple[str, ...] = ()  # as ``diff -u`` has them
+    summary: str  # such as ``"+12 -3"``
+    hunks: tuple[str, ...] = ()  # as from ``diff -u``
 
 
 class Changes(NamedTuple):
-    since: str  # the revision that files are compared with
-    files: Sequence[ChangedFile] = ()  # that are named, the likeliest first
-    others: int = 0  # how many more have changed
+    since: str  # the revision
+    files: Sequence[ChangedFile] = ()  # listed files, the likeliest first
+    others: int = 0  # number of other changed files
 
 
 NO_CHANGES = Changes("")
 
 
 def changes_segments(changes: Changes, shown: Sequence[Sequence[str]]) -> tuple[Segment, ...]:
-    """Return the section with some of the hunks of each file."""
     more = sum(len(file.hunks) for file in changes.files) - sum(map(len, shown))
     sentences = [
         f"What has changed since {heading_text(changes.since)}, committed or not; the files above hold it already.",
         *([f"{more:,} more {'hunk is' if more == 1 else 'hunks are'} left out."] if more else ()),
     ]
-    lines = [heading_text(f"- {file.path}: {file.told}") for file in changes.files]
+    lines = [heading_text(f"- {file.path}: {file.summary}") for file in changes.files]
     if changes.others:
         lines.append(f"- {changes.others:,} more file{'s' if changes.others > 1 else ''}")
     heading = SEPARATOR.join(["## Changes", " ".join(sentences), "\n".join(lines)])

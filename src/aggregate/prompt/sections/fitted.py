@@ -1,4 +1,4 @@
-"""A section of a prompt that shows as much as fits into a number of tokens."""
+"""A section of a prompt within a token limit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,12 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class FittedSection:
-    """What a section shows within a number of tokens, and its own.
-
-    ``needed`` are those of the section with all of it; ``cuts`` is what the audit tells (rule A-4).
-    """
+    """A section within a token limit."""
 
     segments: tuple[Segment, ...] = ()
     tokens: int = 0
-    needed: int = 0
-    cuts: tuple[Cut, ...] = ()
+    needed: int = 0  # tokens of the whole section
+    cuts: tuple[Cut, ...] = ()  # for the audit (rule A-4)
 
 
 def tokens_of(segments: Sequence[Segment], count: Count) -> int:

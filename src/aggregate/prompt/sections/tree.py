@@ -1,4 +1,4 @@
-"""The folders and files of a project as a tree, of which the likeliest folders are opened (rule T-12)."""
+"""The tree of a project's files, with its likeliest folders open (rule T-12)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,15 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from aggregate.base.text import fence, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
 
-_MOST_FOLDERS = 60  # That are opened: a page of names says no more
-_MOST_NAMES = 40  # Of a folder, that are told
+_MOST_FOLDERS = 60  # open ones, about a page
+_MOST_NAMES = 40  # listed names of a folder
 
 
 class Tree:
-    """The tree of paths, those of the likeliest files first; ``folders`` can be opened one after another.
-
-    ``sentences`` say what folders hold.
-    """
+    """The tree of paths, the likeliest files first; ``sentences`` describe folders."""
 
     def __init__(self, paths: Sequence[str], sentences: Mapping[str, str] | None = None) -> None:
         self._sentences = sentences or {}
@@ -30,7 +27,7 @@ class Tree:
         self.folders = [*self._held][:_MOST_FOLDERS]
 
     def segments(self, number: int) -> tuple[Segment, ...]:
-        """Return the section with the first ``number`` folders opened, nothing without any."""
+        """Return the section with the first ``number`` folders open, nothing without any."""
         if not number:
             return ()
         lines = "\n".join(self._lines("", frozenset(self.folders[:number]), ""))
@@ -55,7 +52,7 @@ class Tree:
             yield f"{indent}{', '.join(names[:_MOST_NAMES])}{more}"
 
     def _shortened(self, path: str) -> str:
-        """Return the folder that is told in the place of one that holds it alone."""
+        """Return the innermost folder of a chain of single ones."""
         while len(held := self._held.get(path, {})) == 1 and (only := next(iter(held))).endswith(
             "/"
         ):
