@@ -1,4 +1,4 @@
-"""Keep large values on disk and a reference to them in the context (rules D-40 to D-49)."""
+"""Store large values on disk, and references to them in the context (rules D-40 to D-49)."""
 
 import hashlib
 import json
@@ -34,30 +34,20 @@ from aggregate.base.values import (
 from aggregate.prompt.results import AggregatedResult, Answer, Results
 from aggregate.prompt.sections.subagent_results import flatten_results
 
-REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of such a value (rule D-42)
-
-MOST_BYTES: Final = 2_000_000_000  # Of a file that is loaded
-
-# Errors and warnings that are shown of lists that are too long, and the characters of each one.
-NOTES_SHOWN: Final = 20
-
-NOTE_CHARACTERS: Final = 200
-
+REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of a reference (rule D-42)
+MOST_BYTES: Final = 2_000_000_000  # of a loaded file
+NOTES_SHOWN: Final = 20  # errors and warnings of a long list
+NOTE_CHARACTERS: Final = 200  # of each one
 _KEY_CHARACTERS: Final = 100
-
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-
 _OURS: Final = re.compile(
     r"[A-Za-z0-9_.-]+_[0-9a-f]{12}\.json(?:\.[A-Za-z0-9_]+\.tmp)?|\.[A-Za-z0-9_.-]{1,100}-[0-9a-f]{16}\.tmp"
 )
 
 _SECONDS_A_DAY: Final = 86_400
-
-# What a summary shows of a value.
+# Limits of a summary.
 _FIELDS, _SAMPLES, _SAMPLE_CHARACTERS, _NAME_CHARACTERS = 5, 3, 500, 80
-
-# Entries from which an object of objects counts as a list of them, as the merge strategy ``json`` makes one.
-_ALIKE: Final = 3
+_ALIKE: Final = 3  # entries from which an object of objects counts as a list
 
 
 def compact_data(
@@ -189,7 +179,7 @@ class _Cache:
         )
 
     def read(self, ref_id: Value) -> bytes:
-        """Return what a reference's file holds; a link is none of ours, and no id leads out of the folder (D-47)."""
+        """Read a reference's file; links and ids outside of the folder are refused (D-47)."""
         if _REF_ID.fullmatch(str(ref_id)):
             path = self._file(ref_id)
             with suppress(OSError, OutputError):

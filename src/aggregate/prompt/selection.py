@@ -1,4 +1,4 @@
-"""From a request's entries to the list of files to read, each once."""
+"""Select the files of a request's entries, each once."""
 
 import os
 import re
@@ -32,21 +32,21 @@ from aggregate.prompt.request import focus_paths
 if TYPE_CHECKING:
     from aggregate.prompt.request import Request
 
-MOST_NAMED: Final = 3  # Files, rules or hashes that a sentence names before it counts the rest
-SLICE_LABELS: Final = ("tag", "comment")  # What is said of a slice
+MOST_NAMED: Final = 3  # files, rules or hashes in a sentence, which counts the rest
+SLICE_LABELS: Final = ("tag", "comment")
 _NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
 
 
 class ResolvedFile(NamedTuple):
-    """A file to read, or an entry that stands for none; a tuple, since a large project has a hundred thousand.
+    """A file to read, or an entry without one; a tuple, since large projects have 100,000.
 
     Attributes:
-        path: As the prompt shows it: relative to the base directory with ``/``.
-        file: Where it is, ``""`` for what is not read.
-        problem: Why it is not read, or not whole, ``""`` for a file to read.
-        refused: Whether it is not read because the scope does not allow it.
-        is_remark: Whether it is no file, but tells what a glob matches that is not shown.
-        details: What a remark lists below its first line, one line each.
+        path: The path in the prompt: relative to the base directory with ``/``.
+        file: Its location, ``""`` for an unread file.
+        problem: Why it is not read, or not whole; ``""`` for a file to read.
+        refused: Whether the scope forbids to read it.
+        is_remark: Whether it is a remark on a glob's omitted files.
+        details: Further lines of a remark.
     """
 
     path: str
@@ -68,7 +68,7 @@ class ResolvedFile(NamedTuple):
 
     @property
     def is_rendered(self) -> bool:
-        """Whether a view is made of it: it can be read, is in the prompt, and not in full."""
+        """Whether it is shown by a view."""
         item = self.entry.item
         is_raw = item.force_full or is_the_text(self.path, self.entry.view_mode)
         return not is_raw and item.auto_aggregate and not self.problem
@@ -82,7 +82,7 @@ class ResolvedFile(NamedTuple):
 
 # The fields behind ``by_glob`` of a file that can be read.
 _NO_PROBLEM: Final = tuple(ResolvedFile._field_defaults.values())[1:]
-Note = tuple[str, str]  # A place, and what is doubtful there
+Note = tuple[str, str]  # a path, and a doubt
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +95,10 @@ class Selection:
 
 
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
-    """Return the files of a request, without secrets in their names where these are replaced.
+    """Return the files of a request, with secrets in names replaced.
 
-    What the program wrote itself and excluded files are never taken by a glob. With a task and no budget the files that
-    it points at are shown in full (rule T-2); a budget itself decides how its pins are shown, and Tier 3 has its way.
+    Globs skip the program's own output and excluded files. With a task and no budget, focus files are shown in full
+    (rule T-2); budgets and Tier 3 prompts have rules of their own.
     """
     base_dir = request.base_dir
     if request.entries and not base_dir.is_dir():
@@ -138,7 +138,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 def _narrowed(
     selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
 ) -> Selection:
-    """Return the files that the command line asks for, each as its configured entry shows it (rules T-13 and B-3)."""
+    """Return the files of the command line, with their configured entries (rules T-13 and B-3)."""
     if narrowing.paths:
         configured = {file.path: file for file in selection.files if not file.is_remark}
         named = resolve(Entry(FileItem(path)) for path in narrowing.paths)
@@ -174,10 +174,9 @@ def resolve_entries(
 ) -> Selection:
     """Resolve ``entries`` below ``base_dir``.
 
-    A file stands once, where it is first named. An entry without wildcards decides how it is
-    shown, before any glob; of two entries of one kind the later one decides. ``is_ours`` and
-    ``is_excluded`` are asked for files that a glob stands for. An entry that may not be read, and a glob that stands
-    for nothing or meets secrets, stands there with the reason.
+    A file is listed once, at its first entry. Entries without wildcards override globs, later entries earlier ones.
+    ``is_ours`` and ``is_excluded`` filter globs. Entries that may not be read, globs without matches and globs with
+    secret-looking files are listed with the reason.
     """
     listing = listing or FolderListing()
     files: dict[str, ResolvedFile] = {}
@@ -195,10 +194,10 @@ def resolve_entries(
             names, secrets = (
                 [
                     name
-                    for name in some
+                    for name in matches
                     if not (is_ours(prefix + name) or is_excluded(prefix + name))
                 ]
-                for some in (resolved.names, resolved.secrets)
+                for matches in (resolved.names, resolved.secrets)
             )
             _add_matches(files, entry, resolved.folder, prefix, names)
             if remark := _glob_remark(
@@ -209,14 +208,12 @@ def resolve_entries(
         for name in resolved.names:
             file = os.path.join(base_dir, name)
             path = display_path(file, base_dir)
-            place = "" if resolved.refused else resolved.real or file
-            is_refused = bool(resolved.refused)
-            files[path] = ResolvedFile(
-                path, place, entry, problem=resolved.refused, refused=is_refused
-            )
+            reason = resolved.refused
+            location = "" if reason else resolved.real or file
+            files[path] = ResolvedFile(path, location, entry, problem=reason, refused=bool(reason))
     for folder, problem in listing.problems():
         skipped[display_prefix(folder, base_dir).rstrip("/") or "."] = problem
-    # What one entry skips and another names is not left out.
+    # An entry may skip a file that another one names.
     left_out = tuple((path, reason) for path, reason in skipped.items() if path not in files)
     return Selection(tuple(files.values()), left_out)
 
@@ -226,7 +223,7 @@ def _add_matches(
 ) -> None:
     folder = os.path.join(folder, "")
     new_file = row_maker(ResolvedFile)
-    for name in names:  # a loop for a hundred thousand files
+    for name in names:  # a loop for 100,000 files
         path = prefix + name
         if path not in files or files[path].by_glob:
             files[path] = new_file((path, folder + name, entry, True, *_NO_PROBLEM))
@@ -241,7 +238,7 @@ def _glob_remark(
     scope: Scope,
     find_ignored: Callable[[str, str], str],
 ) -> ResolvedFile | None:
-    """Return what is said of a glob that meets secrets, may not be read or stands for no file."""
+    """Return the remark on a glob with secret-looking, forbidden or no files."""
     glob = entry.item.path
     if secrets:
         hint = "" if scope.is_fixed else _NAME_SECRETS
@@ -261,10 +258,7 @@ def _glob_remark(
 def omission_remark(
     entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
 ) -> ResolvedFile:
-    """Return the remark that files of one kind which a glob matches are not shown.
-
-    It tells how many they are, the names of the first ones, and what to do.
-    """
+    """Return the remark on a glob's omitted files of one kind."""
     plural = "s" if len(paths) > 1 else ""
     names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
     if len(paths) > MOST_NAMED:
@@ -274,7 +268,7 @@ def omission_remark(
 
 
 def with_generated_policy(selection: Selection, request: "Request") -> Selection:
-    """Return a selection with what is shown of the generated files in it, as far as their names and git tell."""
+    """Return a selection with the view of generated files, and git's marks of these."""
     if request.generated is GeneratedView.FULL:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]
@@ -296,12 +290,11 @@ def with_generated_policy(selection: Selection, request: "Request") -> Selection
 def own_output_filter(
     base_dir: Path, output_dir: Path, namespace: str, folder: Path
 ) -> Callable[[str], bool]:
-    """Return a test for what this program has written, which no glob may feed back into a prompt.
+    """Return a test for this program's own files, which globs must skip.
 
-    Below the output folder: numbered prompts of the namespace with their replies, and the folders of a track's runs.
-    Below the configuration's ``folder``: states and caches in ``state/``. Anywhere: the records of prompts, and the
-    prompts and replies (``.md``, ``.txt``, ``.xml``) that have one beside them, whichever configuration or none they
-    were made by; the index, which a user may keep in the project; and what a killed run has left half written.
+    Below the output folder: numbered prompts of the namespace with replies, and folders of tracks' runs. Below the
+    configuration's ``folder``: ``state/``. Anywhere: records of prompts, prompts and replies beside a record, the
+    index, and temporary files.
     """
     begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
     output, state = map(re.escape, begins)
@@ -319,7 +312,7 @@ def own_output_filter(
     recorded = re.compile(r"(.*/)?([^/]+?)(?:\.reply)?\.(?:md|txt|xml)", re.DOTALL)
 
     def is_ours(path: str) -> bool:
-        # Quick, since it is asked of each file: nothing else can match.
+        # A quick check for each file: nothing else can match.
         is_like_ours = path.endswith((".tmp", ".md", ".txt", ".xml", ".audit.json", ".chain.json"))
         if not (is_like_ours or path.startswith(begins) or INDEX_FOLDER in path):
             return False
@@ -335,7 +328,7 @@ def own_output_filter(
 
 
 def _pattern_filter(patterns: Sequence[str], key: str) -> Callable[[str], bool]:
-    """Return a test for paths that match one of the user's patterns, written as in ``.gitignore``."""
+    """Return a test for paths that match patterns as in ``.gitignore``."""
     if not patterns:
         return lambda _: False
     try:
@@ -359,11 +352,11 @@ def _pattern_filter(patterns: Sequence[str], key: str) -> Callable[[str], bool]:
 
 
 def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
-    """Return a selection without secrets in what is said of its files: their names, the entries, and their slices.
+    """Return a selection without secrets in names, entries and slices.
 
-    Of files that would have the same name all but the first one get a number.
+    Files with equal names then get numbers.
     """
-    clean = redact_words([*_said_of(selection)], redaction) if redaction.replaces else {}
+    clean = redact_words([*_words_of(selection)], redaction) if redaction.replaces else {}
     if not clean:
         return selection
     taken = {file.path for file in selection.files if file.path not in clean}
@@ -401,8 +394,8 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
     return replace(selection, files=tuple(files), skipped=skipped)
 
 
-def _said_of(selection: Selection) -> Iterator[str]:
-    """Yield all that others say of the files; of a glob's, which share an entry, one after another."""
+def _words_of(selection: Selection) -> Iterator[str]:
+    """Yield all texts about the files; files of a glob share one entry."""
     last = None
     for file in selection.files:
         yield from (file.path, file.problem, *file.details)

@@ -1,4 +1,4 @@
-"""From a prompt's segments to the origin of each of its lines (rule L-1)."""
+"""Find the origin of each line of a prompt (rule L-1)."""
 
 import re
 from array import array
@@ -14,7 +14,7 @@ from aggregate.prompt.turns import fenced_lines
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _EXCERPT = re.compile(r"Discussion Excerpt (\d+)")
 _ESCAPE = re.compile(r"\\(.)")
-# Lines of a file's block before its content, its heading and the opening fence, and before and behind it.
+# Lines of a file's block before its content, and before and behind it.
 _BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
@@ -25,7 +25,7 @@ class RunCollector:
         for source in sources:
             self._places.setdefault(source, len(self._places))
         self._numbers = array("I")
-        # The last run, which may still go on; none has no lines.
+        # The last run, which may still grow.
         self._lines, self._label, self._place, self._first, self._last = 0, Label.BLANK, 0, 0, 0
 
     def add(
@@ -36,7 +36,7 @@ class RunCollector:
         place = self._places.get(source, -1)
         if place < 0:
             place = self._places[source] = len(self._places)
-        # Line by line, or with no lines.
+        # Both match line by line, or have no lines of a file.
         goes_on = first == self._first and self._lines > 0
         if first and self._first:
             is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
@@ -58,7 +58,7 @@ class RunCollector:
 
 
 class SourceMapBuilder:
-    """Notes where the lines of segments come from, one segment after another, and keeps none of their texts."""
+    """Collects the origins of segments' lines, and stores no texts."""
 
     def __init__(self) -> None:
         self._runs = RunCollector()
@@ -91,7 +91,7 @@ class SourceMapBuilder:
             _add_file(self._runs, segment)
 
     def end(self) -> SourceMap:
-        """Return the map of a written prompt, whose last line feed begins an empty line."""
+        """Return the map of a written prompt, whose final line feed adds an empty line."""
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)
         return self.build()
@@ -116,7 +116,7 @@ def _add_heading(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_note(runs: RunCollector, line: str, section: Section) -> None:
-    """Note a line of a section that belongs to nothing in it."""
+    """Note a line of the section itself."""
     if line:
         runs.add(1, Label.SECTION if line.startswith("#") else Label.SECTION_NOTE, section.value)
     else:
@@ -169,7 +169,7 @@ def _add_block(runs: RunCollector, segment: Segment, label: Label) -> None:
 
 
 def _add_list(runs: RunCollector, segment: Segment) -> None:
-    """Note links to images, or the progress track: a bead's description is indented below its bullet."""
+    """Note links to images, or beads with their indented descriptions."""
     bead = ""
     for line in segment.text.split("\n"):
         if line.startswith("- "):
@@ -218,7 +218,7 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
-    """Note the lines of a view; spans that do not follow on what was noted, as only others make them, are left out."""
+    """Note the lines of a view; spans out of order are ignored."""
     source = shown.source.split("\n") if shown.source else []
     line, last, lines = 1, 0, len(content)
     for start, end, first, until in shown.spans or ():  # quick: a skeleton has dozens
@@ -238,7 +238,7 @@ def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: Show
 def _add_between(
     runs: RunCollector, path: str, content: Sequence[str], gap: tuple[int, int]
 ) -> None:
-    """Note lines of a view that come from no lines of the file; marks stand for the lines of ``gap``, if any."""
+    """Note lines of a view without source lines; marks cover the lines of ``gap``, if any."""
     for text in content:
         if not text.strip():
             runs.add(1, Label.BLANK)
@@ -257,7 +257,7 @@ def _add_span(
     lines: tuple[int, int],
     shown: ShownText,
 ) -> None:
-    """Note lines of a view that stand for ``lines`` of the file, which are ``source``."""
+    """Note lines of a view for ``lines`` of the file, with the text ``source``."""
     first, last = lines
     if len(content) != last - first + 1:
         label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
@@ -274,13 +274,13 @@ def _add_span(
 
 
 def _is_mark(line: str) -> bool:
-    """Tell whether a line says nothing but that something is left out, in whatever comment its language has."""
+    """Return whether a line is only a mark of omitted lines, in any comment syntax."""
     has_ellipsis = "..." in line or "…" in line
     return has_ellipsis and not any(map(str.isalnum, line))
 
 
 def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: ShownText) -> None:
-    """Note lines that are as in the file, but for their numbers and those in which secrets were replaced."""
+    """Note lines of the file, apart from line numbers and replaced secrets."""
     label = Label.PART if shown.is_numbered else Label.VERBATIM
     for run in shown.redacted:
         start, end = max(run[0], first), min(run[1], last)

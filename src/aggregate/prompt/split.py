@@ -1,4 +1,4 @@
-"""A prompt in parts of at most so many tokens each, cut between files where that is possible (rule T-15)."""
+"""Split a prompt into parts of a token limit, between files if possible (rule T-15)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -15,15 +15,15 @@ from aggregate.prompt.layout import is_fenced
 
 Count = Callable[[str], int]
 _BEFORE: Final = 3  # lines of a file's block before its content
-_FIRST_RESERVE: Final = 100  # tokens for the list of the other parts, raised where they are more
-_NEAR: Final = 5  # parts before and behind of which each has a line; the others share two
+_FIRST_RESERVE: Final = 100  # tokens for the list of the other parts, raised if it is longer
+_NEAR: Final = 5  # parts before and behind with a line each; the others share two
 _NOTE: Final = 40  # tokens for the heading and the fence of a piece of a file
-_LEAST_PIECE: Final = 20  # tokens, below which a file would become a heap of headings
-_CHARACTERS: Final = 8  # most characters of a token that are worth a try
+_LEAST_PIECE: Final = 20  # tokens of a useful piece
+_CHARACTERS: Final = 8  # upper bound of characters per token
 
 
 def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> list[Prompt]:
-    """Return a prompt in parts of at most ``tokens``, each of which says what the others hold."""
+    """Return a prompt in parts of at most ``tokens``, each with a list of the others."""
     reserve = _FIRST_RESERVE
     while reserve <= tokens // 2:
         packed = _packed(prompt.segments, tokens - reserve, count)
@@ -42,7 +42,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
 def cuts_of(
     parts: Sequence[Prompt], paths: Sequence[Path], number: int, count: Count
 ) -> tuple[Cut, ...]:
-    """Return what the audit of a part says of the others: the set that they make (rule A-4)."""
+    """Return the other parts for the audit of one (rule A-4)."""
     return tuple(
         Cut("parts", f"part {other} of {len(parts)}", count(part.written), f"it is in {path.name}")
         for other, (part, path) in enumerate(zip(parts, paths, strict=True), start=1)
@@ -51,8 +51,8 @@ def cuts_of(
 
 
 def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[Segment]]:
-    """Return the segments in parts of at most ``room`` tokens; each part with files begins them with the heading."""
-    heading = next((each for each in segments if each.section is Section.FILES), None)
+    """Return the segments in parts of at most ``room`` tokens; each part repeats the files' heading."""
+    heading = next((segment for segment in segments if segment.section is Section.FILES), None)
     parts: list[list[Segment]] = [[]]
     left = room
     for segment in segments:
@@ -77,7 +77,7 @@ def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[S
 
 
 def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
-    """Yield a file that is larger than a part in pieces, cut between definitions or else statements."""
+    """Cut a file that is larger than a part, between definitions or else statements."""
     lines = segment.text.split("\n")
     if segment.section is not Section.FILES or not is_fenced(segment.text):
         name = segment.source or segment.section.value
@@ -111,7 +111,7 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
 
 
 def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
-    """Yield a line in parts of at most ``room`` tokens, each with its characters."""
+    """Cut a line into parts of at most ``room`` tokens, each with its range of characters."""
     start = 0
     while start < len(line):
         size = min(room * _CHARACTERS, len(line) - start)
@@ -125,7 +125,7 @@ def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, st
 def _end_of_piece(
     lines: Sequence[str], statements: Sequence[int], first: int, room: int, count: Count
 ) -> int:
-    """Return the line behind a piece: as many lines as fit, up to a definition, a statement, or any line."""
+    """Return the end of the longest piece that fits, before a definition, a statement or any line."""
     end = first
     left = room
     while end < len(lines) and (left := left - count(lines[end] + "\n")) >= 0:

@@ -1,9 +1,7 @@
-"""Exact token counts of prompts.
+"""Exact token counts of prompts, as sums over segments.
 
-Counts of parts add up to the count of the whole only where no token can span the cut. The vocabulary's splitting rule
-never joins a line break with what follows it on the next line, unless that is white space or ``/``. Segments begin with
-``#`` or ``-`` behind a line break, so each segment is counted together with the separator behind it, and the sums are
-exact without counting the document again.
+Sums are exact if no token spans a cut. The vocabulary never joins a line break with the next line, unless that begins
+with white space or ``/``; segments begin with ``#`` or ``-``, and are counted with the separator behind them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,13 +16,12 @@ from aggregate.base.tokens import TokenCounter, count_batch
 from aggregate.project.index import Index, Kind, code_version, user_index
 from aggregate.prompt.document import SEPARATOR, Prompt, Section
 
-_LOOKED_UP = 500  # Segments that the index is asked for at once
-_WAITING_CHARACTERS = 1_000_000  # The most text for which the index is asked at once
-# Of texts that are kept in memory with their counts: a page that stays open all day asks for more and more of them.
-_MOST_CHARACTERS = 20_000_000
-COUNT = Struct("<Q")  # How a count is kept
-TOKEN_CODE = ("base.errors", "base.tokens")  # Whose code takes part in counting
-# Libraries that count, as far as they are installed. Our code has the vocabulary's hash.
+_LOOKED_UP = 500  # segments looked up together
+_WAITING_CHARACTERS = 1_000_000  # characters looked up together
+_MOST_CHARACTERS = 20_000_000  # of counted texts in memory, since a page may be open all day
+COUNT = Struct("<Q")
+TOKEN_CODE = ("base.errors", "base.tokens")  # modules hashed into the version of counts
+# Counting libraries, if installed. Our code has the vocabulary's hash.
 TOKEN_LIBRARIES = ("tiktoken", "toktok")
 
 
@@ -36,19 +33,19 @@ def token_version() -> str:
 
 @cache
 def token_kind() -> Kind:
-    """Return the kind of what the index keeps of counts, by the SHA-256 of the text."""
+    """Return the index's kind for counts, whose keys are SHA-256 of texts."""
     return Kind("tokens", token_version())
 
 
 @dataclass(slots=True, eq=False)
 class SegmentCounter:
-    """Counts segments as they come, each with what separates it from the next, in threads if there are many."""
+    """Counts segments with their separators, in threads if there are many."""
 
     _index: Index
     _waiting: list[tuple[bytes, str]] = field(default_factory=list, init=False)
     _size: int = field(default=0, init=False)
     _counts: list[int] = field(default_factory=list, init=False)
-    # The positions and keys of segments that are counted because the index does not know them.
+    # Positions and keys of segments without a cached count.
     _counted: list[tuple[int, bytes]] = field(default_factory=list, init=False)
     _counter: TokenCounter = field(default_factory=TokenCounter, init=False)
 
@@ -83,7 +80,7 @@ class SegmentCounter:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """How many tokens a prompt has by o200k: in all, by segment, by section, and by file without headings."""
+    """Tokens of a prompt by o200k: all, by segment, by section, and by file without headings."""
 
     document: int
     segments: tuple[int, ...]
@@ -105,7 +102,7 @@ class PromptTokens:
 def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -> PromptTokens:
     """Return the exact counts of a prompt, its sections and its files.
 
-    ``index`` keeps them, by default the user's. ``end`` follows the last segment: ``END`` where the prompt is written.
+    ``index`` caches them, by default the user's. ``end`` follows the last segment: ``END`` for a written prompt.
     """
     counter = SegmentCounter(index or user_index())
     last = len(prompt.segments) - 1
@@ -118,7 +115,7 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -
 
 @dataclass(slots=True, eq=False)
 class SavedCounts:
-    """Counts texts one by one; the vocabulary is loaded for the first that the index does not know."""
+    """Counts texts one by one; the first uncached text loads the vocabulary."""
 
     _index: Index
     _counts: dict[str, int] = field(default_factory=lambda: {"": 0}, init=False)

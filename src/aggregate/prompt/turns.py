@@ -1,10 +1,9 @@
-"""The section of the discussion: turns as text in which no content can pass for another turn.
+"""The section of the discussion, in which no content can forge another turn.
 
-The ordinary form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content that holds a line
-that could be taken for a heading of a turn, for the rule between two, or for the beginning of what somebody says, is
-fenced, and so is content that leaves a block open, which would take in the turns behind it; the role stays outside. All
-else keeps its bytes. Roles of the whole discussion count, also those that speak later only; so a further turn changes
-what was sent before only if it has a new role that an earlier content begins a line with.
+The form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content is fenced if a line looks
+like a turn's heading, a rule between turns or a role, or if it leaves a block open. Other content keeps its bytes. All
+roles of the discussion count, so a new turn changes earlier ones only if it has a new role that one of their lines
+begins with.
 """
 
 import re
@@ -14,40 +13,29 @@ from typing import Any, NamedTuple
 from aggregate.base.text import as_seen, fence, heading_text, leaves_open, plain_headings
 from aggregate.prompt.document import SEPARATOR, Section, Segment, Stability
 
-# Roles that are known without a turn of theirs.
+# Roles in any discussion.
 _USUAL = frozenset(
     {"user", "human", "ai", "assistant", "model", "bot", "system", "developer", "tool", "unknown"}
 )
-
 _USERS = frozenset({"user", "human"})
-
 _ASSISTANTS = frozenset({"ai", "assistant", "model", "bot"})
-
 _LETTER = re.compile(r"[^\W_]")
-
-# Longer beginnings of lines are no roles: they are sentences.
-_LONGEST = 60
-
-# A line that begins with blanks and marks, such as those of quotes, lists and emphasis, still looks like what follows.
+_LONGEST = 60  # characters of a role; longer beginnings of lines are sentences
+# Leading blanks and marks of quotes, lists and emphasis are ignored.
 _HEADING = re.compile(r"^[^\w\n]*discussion[ \t]+(?:excerpt|history)", re.IGNORECASE | re.MULTILINE)
-
 _RULE = re.compile(r"^[ \t>]*-(?:[ \t]*-){2,}[ \t]*$", re.MULTILINE)
-
 _LABEL = re.compile(rf"^[^\w\n]*(\w[^\n:]{{0,{_LONGEST}}}?)[^\w\n:]{{0,8}}:", re.MULTILINE)
-
 _ROLE_AND_COLON = re.compile(rf"(\w[^\n:]{{0,{_LONGEST}}}): *")
-
-# A text that begins like a turn that is fenced; no role holds a colon and a blank.
+# The beginning of a fenced turn; no role has a colon and a blank.
 _FENCED = re.compile(r"(?:(?:(?!: )[^\n])*:\n\n)?`{3,}text(?:\n|\Z)")
-
-# A turn's text as ``turn_texts`` writes it, with a role.
+# A turn with a role, as from ``turn_texts``.
 _SPOKEN = re.compile(
     r"(?P<role>(?:(?!: )[^\n])*?):"
     r"(?:\n\n(?P<fence>`{3,})text\n(?P<fenced>.*)\n(?P=fence)\Z|(?: (?P<plain>.*))?\Z)",
     re.DOTALL,
 )
 
-# What begins a heading, a list, a quote, a rule, a fence, a table, HTML or a definition in markdown.
+# First characters of markdown blocks.
 _MARKS = frozenset("#-+*>`~=|<[_")
 _BETWEEN = f"---{SEPARATOR}"
 _NAME = "Discussion Excerpt"
@@ -55,29 +43,25 @@ _EXCERPT = re.compile(rf"(?:{_BETWEEN})?### {_NAME} [0-9]+{SEPARATOR}")
 
 
 class SpokenTurn(NamedTuple):
-    words: str  # with a role before them that is neither the user's nor the model's
-    is_assistant: bool  # the model has said it
+    words: str  # preceded by a role other than the user's and the model's
+    is_assistant: bool
 
 
 class Omitted(NamedTuple):
-    """The first of some turns or results, which a budget leaves out: how many, and the tokens they have (rule B-5)."""
+    """The number and tokens of the first turns that a budget leaves out (rule B-5)."""
 
     number: int
     tokens: int
 
-    def sentence(self, what: str) -> str:
-        number = f"1 {what} is" if self.number == 1 else f"{self.number:,} {what}s are"
+    def sentence(self, noun: str) -> str:
+        number = f"1 {noun} is" if self.number == 1 else f"{self.number:,} {noun}s are"
         return f"- {number} left out: {self.tokens:,} tokens"
 
 
 def build_discussion_section(history: Sequence[object]) -> str:
     """Render the excerpts without the section's heading (rules M-6, M-50).
 
-    Args:
-        history: Texts and mappings with ``role`` and ``content``, mixed at will; anything else is shown as ``str``.
-
-    Returns:
-        ``### Discussion Excerpt i`` and the text for each, with a rule between two; ``""`` for no history.
+    ``history`` has texts and mappings with ``role`` and ``content``; anything else is shown as ``str``.
     """
     return SEPARATOR.join(segment.text for segment in discussion_segments(history)[1:])
 
@@ -90,10 +74,10 @@ def build_discussion_text(history: Sequence[object]) -> str:
 def discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the section as a heading and one segment for each excerpt, none for no history.
+    """Return the section's heading and one segment for each excerpt, none without history.
 
-    The rule between two excerpts begins the later one: the text of an excerpt is the same whatever follows it. Behind
-    turns that are ``omitted``, the others keep their numbers.
+    The rule between two excerpts begins the later one, so that an excerpt does not depend on its successors. Turns keep
+    their numbers behind ``omitted`` ones.
     """
     return tuple(
         Segment(Section.HISTORY, text, Stability.VOLATILE, source)
@@ -104,7 +88,7 @@ def discussion_segments(
 def safe_discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the section as ``discussion_segments`` does, with nothing in it that looks like another section."""
+    """Return the section without headings that look like another section."""
     return discussion_segments([*map(_with_plain_headings, history)], omitted)
 
 
@@ -127,7 +111,7 @@ def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple
 
 
 def excerpt_turn(segment: Segment) -> SpokenTurn | None:
-    """Return what was said in an excerpt of the discussion, and by whom; ``None`` for any other segment."""
+    """Return the turn of an excerpt, ``None`` for any other segment."""
     if segment.section is not Section.HISTORY:
         return None
     heading = _EXCERPT.match(segment.text)
@@ -135,15 +119,15 @@ def excerpt_turn(segment: Segment) -> SpokenTurn | None:
 
 
 def turn_texts(history: Sequence[object]) -> list[str]:
-    """Return the text of each turn, a text or a mapping with ``role`` and ``content``; all else is shown as ``str``."""
+    """Return the text of each turn, a text or a mapping with ``role`` and ``content``."""
     roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
 
 
 def spoken_turn(text: str) -> SpokenTurn:
-    """Return who has said a turn, and the plain words, from its text as ``turn_texts`` writes it.
+    """Parse a turn's text from ``turn_texts``.
 
-    A text with another role, with none, or with no words at all is what the user shows the model, as it stands.
+    A text with another role, without a role or without words is the user's, unchanged.
     """
     match = _SPOKEN.fullmatch(text)
     role = _name(match["role"]) if match else ""
@@ -155,7 +139,7 @@ def spoken_turn(text: str) -> SpokenTurn:
 
 
 def fenced_lines(text: str) -> int:
-    """Return in which line of a turn's text the fence begins that is around what was said, ``0`` for none."""
+    """Return the line of a turn's opening fence, ``0`` for none."""
     opening = _FENCED.match(text)
     return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
 
@@ -182,9 +166,9 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Tell whether a line could pass for the beginning of a turn of these roles, or hide that of the next one.
+    """Return whether a line could forge a turn of these roles, or hide the next one.
 
-    With ``behind`` the first line stands behind something and so begins no line.
+    ``behind`` says that the first line follows a role.
     """
     text = f"x{text}" if behind else text
     lines = as_seen(text)
@@ -202,10 +186,7 @@ def _name(role: str) -> str:
 
 
 def _safe_role(role: str) -> str:
-    r"""Return a role that is one line, ends at its colon, and begins no heading, rule or fence.
-
-    What would is written as ``\xNN``, and so is a backslash that would read like one of these.
-    """
+    r"""Return a role on one line without a colon and markdown's first characters, escaped as ``\xNN``."""
     text = re.sub(r"\\(?=[xu])", r"\\x5c", role)
     text = heading_text(text).replace(": ", "\\x3a ")
     start = len(text) - len(text.lstrip())

@@ -1,8 +1,7 @@
-"""The section of beads: what is done in one line, what is open as a list.
+"""The section of beads: completed ones in one line, open ones as a list.
 
-A bead's text is written by anyone. So each bullet begins with a word of ours, titles are put on one line, and a
-description of several lines stands in a fence inside its bullet: nothing in it can be taken for a heading or a bullet
-of this section.
+Anybody writes a bead's text. So each bullet begins with a fixed word, titles are on one line, and longer descriptions
+are fenced inside their bullet: no text can forge a heading or a bullet.
 """
 
 import textwrap
@@ -14,8 +13,7 @@ from aggregate.base.text import fence, heading_text
 from aggregate.project.beads import Bead, Board, Standing, assess, completion_order, hidden
 
 HEADING = "## Beads Mode: Progress Track"
-# A file of a thousand broken lines has a warning for each; ten tell what is wrong.
-_MAX_WARNINGS = 10
+_MAX_WARNINGS = 10  # of a file with many broken lines
 _INDENT = "  "
 _STATUS = {
     "open": "",
@@ -27,10 +25,9 @@ _STATUS = {
 
 
 def beads_section(board: Board | None, *, now: datetime) -> str:
-    """Render ``board``: its source, its warnings, completed beads as one list, the others as bullets (rule M-52).
+    """Render a board's source, warnings and beads (rule M-52), ``""`` for an empty one.
 
-    The bytes depend on ``now`` only where a ``defer_until`` lies before or after it. ``None`` or a board with neither
-    beads nor warnings is ``""``.
+    ``now`` is only compared with ``defer_until``.
     """
     if board is None or not (board.beads or board.warnings):
         return ""
@@ -83,14 +80,14 @@ def _bullet(standing: Standing) -> str:
 
 
 def _mark(standing: Standing) -> str:
-    """Return what keeps the bead from being worked on, or ``ready``; always begins with a word of ours."""
+    """Return ``ready`` or the obstacles of a bead, beginning with a fixed word."""
     if standing.ready:
         return "ready"
     bead = standing.bead
     until = (
         f" until {bead.defer_until:%Y-%m-%d %H:%M} UTC" if bead.defer_until else " with its parent"
     )
-    # By status: what is known of the blockers or the date stands in place of the bare status.
+    # Blockers and dates replace the bare status.
     reasons = {bead.status: _STATUS.get(bead.status, f"status {_one_line(bead.status)}")}
     if standing.blockers:
         reasons["blocked"] = "blocked by " + ", ".join(map(_one_line, standing.blockers))

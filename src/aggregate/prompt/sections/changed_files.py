@@ -1,7 +1,4 @@
-"""The section that shows by diffs what became of files that stand above as they were when a cache stored them.
-
-Diffs of two lists of lines are made, and taken back, in time and room that grow with their length.
-"""
+"""The section of diffs between files as a cache has stored them and as they are now."""
 
 import re
 from bisect import bisect_left
@@ -17,15 +14,12 @@ from aggregate.prompt.layout import file_heading, file_segment, is_fenced
 
 _CONTEXT = 3  # equal lines around a change, as ``diff -u`` has them
 
-# Pairs of lines that are compared within one stretch: 500 lines with 500, some milliseconds. A longer stretch without
-# any line that both sides have just once is hardly the same text, and is replaced as a whole.
+# Pairs of lines compared between two unique lines: 500 with 500, some milliseconds. Longer stretches are replaced.
 _MOST_PAIRS = 250_000
 
 _HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
-Block = tuple[
-    int, int, int
-]  # where equal lines begin in the older text and in the newer one, and how many
+Block = tuple[int, int, int]  # first equal line in the older text and in the newer one, and number
 
 
 def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
@@ -53,31 +47,30 @@ def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
-    """Return what a diff of ``unified_diff`` makes of the older lines, ``None`` where it does not fit them."""
+    """Apply a diff of ``unified_diff``; ``None`` if it does not fit the older lines."""
     newer: list[str] = []
-    place = 0
+    position = 0
     for line in diff:
         if match := _HUNK.fullmatch(line):
             start = int(match[1]) - bool(int(match[2]))
-            if not place <= start <= len(older):
+            if not position <= start <= len(older):
                 return None
-            newer += older[place:start]
-            place = start
+            newer += older[position:start]
+            position = start
             continue
         if line[:1] in (" ", "-"):
-            if older[place : place + 1] != [line[1:]]:
+            if older[position : position + 1] != [line[1:]]:
                 return None
-            place += 1
+            position += 1
         if line[:1] in (" ", "+"):
             newer.append(line[1:])
-    return [*newer, *older[place:]]
+    return [*newer, *older[position:]]
 
 
 def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield what is equal in order, and at last what both end with, which may be nothing.
+    """Yield equal blocks in order, at last the common end, which may be empty.
 
-    Only what differs is compared, between the lines that both sides have just once: those before and behind could be
-    matched to others that are alike, and programs that apply a diff want them as context.
+    Common beginnings and ends are not compared again; between them, lines that both sides have once are anchors.
     """
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
@@ -95,25 +88,25 @@ def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the longest run of pairs, in both orders, of lines that stand just once on either side."""
+    """Return the longest rising sequence of pairs of lines that each side has once."""
     counts, newer_counts = Counter(old), Counter(new)
-    places = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
+    numbers = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
     pairs = [
-        (number, places[line])
+        (number, numbers[line])
         for number, line in enumerate(old)
-        if counts[line] == 1 and line in places
+        if counts[line] == 1 and line in numbers
     ]
     return longest_rising(pairs)
 
 
 def _joined(blocks: Iterable[Block]) -> list[Block]:
-    # Of empty ones only the last is kept: behind it both texts end.
+    """Join adjacent blocks, and drop empty ones but the last."""
     joined: list[Block] = []
     for a, b, size in blocks:
-        i, j, before = joined[-1] if joined else (0, 0, 0)
-        if joined and (i + before, j + before) == (a, b):
-            joined[-1] = (i, j, before + size)
-        elif joined and not before:
+        i, j, last_size = joined[-1] if joined else (0, 0, 0)
+        if joined and (i + last_size, j + last_size) == (a, b):
+            joined[-1] = (i, j, last_size + size)
+        elif joined and not last_size:
             joined[-1] = (a, b, size)
         else:
             joined.append((a, b, size))
@@ -132,15 +125,14 @@ Each diff leads from the content above to the content now; where there is no dif
 now. `...`, also in a comment, stands for lines that are not shown."""
 CHANGED_SINCE = f"""{_TITLE}last shown above. Each diff leads from what was shown last, with the diffs \
 above applied, to the content now; where there is no diff, the file stands here as it is now."""
-_SHORT = 1_000  # Characters of a diff that is shown however short the file
-# A line where others are left out: alone, or in a comment with their number.
+_SHORT = 1_000  # characters of a diff that is shown even for a shorter file
+# A mark of omitted lines: alone, or in a comment with their number.
 _MARK = re.compile(r"\W*+(?<=\.\.\.)\d*+\W*+")
-# Lines from which on a run of lines is looked for; only a file that repeats one line without end has more.
-_MOST_TRIED = 200
+_MOST_TRIED = 200  # candidates for the first line of a run, against files that repeat one line
 
 
 def changed_heading(*, or_more: bool = False) -> Segment:
-    """Return the section's heading; with ``or_more`` its diffs may also show more of a file than stands above."""
+    """Return the section's heading; ``or_more`` says that diffs may show further lines."""
     return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
 
 
@@ -153,9 +145,9 @@ def gone_segment(path: str) -> Segment:
 
 
 def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
-    """Return the diff from a file's older block to its block now, ``None`` where it would be longer than the file.
+    """Return the diff from a file's older block to its new one.
 
-    With ``or_whole`` it is the block itself then: of a file of which hardly anything stands above.
+    If it is longer than the file, return the new block with ``or_whole``, else ``None``.
     """
     return diff_segment(file_lines(older), now, or_whole=or_whole)
 
@@ -173,7 +165,7 @@ def file_lines(block: str) -> list[str]:
 
 
 def told_lines(texts: Sequence[str], path: str) -> list[str] | None:
-    """Return a file's lines as its blocks and diffs tell them in order, ``None`` where a diff does not fit."""
+    """Return a file's lines from its blocks and diffs in order, ``None`` if a diff does not fit."""
     lines: list[str] | None = []
     for text in texts:
         if not _is_diff(text, path):
@@ -184,7 +176,7 @@ def told_lines(texts: Sequence[str], path: str) -> list[str] | None:
 
 
 def is_told(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
-    """Tell whether blocks and diffs, which make up ``lines``, tell of a file as it is now."""
+    """Return whether blocks and diffs, which result in ``lines``, show a file as it is now."""
     if not texts or not _is_diff(texts[-1], now.source):
         return bool(texts) and texts[-1] == now.text
     return is_fenced(now.text) and lines == file_lines(now.text)
@@ -195,7 +187,7 @@ def _is_diff(text: str, path: str) -> bool:
 
 
 def shown_in_older(block: str, now: Segment) -> ShownText | None:
-    """Return what an older block of a file shows, ``None`` where the file is not known or other lines stand there."""
+    """Return the source lines of an older block, ``None`` if they do not match the file."""
     if now.shown is None or not now.shown.source or now.shown.is_message:
         return None
     spans = _find_runs(block.split("\n")[3:-1], now.shown.source.split("\n"))
@@ -203,7 +195,7 @@ def shown_in_older(block: str, now: Segment) -> ShownText | None:
 
 
 def _find_runs(content: Sequence[str], source: Sequence[str]) -> list[Span] | None:
-    """Return where the runs of a block's lines between marks stand in the file, each behind the one before it."""
+    """Return the file's lines for each run of a block between marks, in order."""
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(source):
         numbers.setdefault(line, []).append(number)
@@ -213,13 +205,12 @@ def _find_runs(content: Sequence[str], source: Sequence[str]) -> list[Span] | No
         if not _MARK.fullmatch(line):
             continue
         if run := content[start:end]:
-            known = numbers.get(run[0], [])
-            later = known[bisect_left(known, behind) :][:_MOST_TRIED]
-            alike = (each for each in later if source[each : each + len(run)] == run)
-            found = next(alike, None)
-            if found is None:
+            starts = numbers.get(run[0], [])
+            later = starts[bisect_left(starts, behind) :][:_MOST_TRIED]
+            first = next((line for line in later if source[line : line + len(run)] == run), None)
+            if first is None:
                 return None
-            behind = found + len(run)
-            spans.append(Span(start + 1, end, found + 1, behind))
+            behind = first + len(run)
+            spans.append(Span(start + 1, end, first + 1, behind))
         start = end + 1
     return spans

@@ -1,4 +1,4 @@
-"""Folders of an overview: their shares of the budget, and a sentence that describes each (rule T-12)."""
+"""Folders of an overview: their parts of the code, and their descriptions (rule T-12)."""
 
 import json
 import re
@@ -10,10 +10,10 @@ DESCRIBING: Final = (
     "__init__.py", "README.md", "readme.md", "README.rst", "mod.rs", "lib.rs", "doc.go", "package-info.java",
     "package.json", "index.ts", "index.js", "main.rs", "main.go", "__main__.py", "main.py",
 )  # fmt: skip
-_LARGE: Final = 0.15  # The part of all code above which a folder is split into those in it
-_LARGE_FILE: Final = 2_000  # Tokens of a file that may have a share of its own
-_LONGEST: Final = 140  # Characters of a sentence
-_LOOKED_AT: Final = 4_000  # Characters of a file
+_LARGE: Final = 0.15  # part of all code from which a folder is split into its subfolders
+_LARGE_FILE: Final = 2_000  # tokens of a file with a share of its own
+_LONGEST: Final = 140  # characters of a sentence
+_LOOKED_AT: Final = 4_000  # characters of a file
 _DOCSTRING: Final = re.compile(
     r"\A(?:#[^\n]*\n|\s)*[rRuU]?(\"{3}|'{3})\s*(?P<text>.+?)\1", re.DOTALL
 )
@@ -38,13 +38,13 @@ _END: Final = re.compile(r"(?<=[.!?])\s")
 
 
 def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
-    """Return the paths of files in groups, the largest first: folders, of large ones what is in them."""
+    """Group paths by folder, the largest first; large folders are split."""
     groups = {"": [*sizes]}
     total = sum(sizes.values()) or 1
     done: set[str] = set()
     while len(groups) < most:
         by_size = sorted(groups, key=lambda folder: -sum(sizes[path] for path in groups[folder]))
-        folder = next((each for each in by_size if each not in done), None)
+        folder = next((folder for folder in by_size if folder not in done), None)
         if folder is None or sum(sizes[path] for path in groups[folder]) < _LARGE * total:
             break
         done.add(folder)
@@ -52,14 +52,15 @@ def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
         for path in groups.pop(folder):
             end = path.find("/", len(folder)) + 1
             is_large = sizes[path] >= max(_LARGE * total, _LARGE_FILE) or path.endswith(".ipynb")
-            is_large = is_large and not end
-            parts.setdefault(path if is_large else path[:end] or folder, []).append(path)
+            parts.setdefault(path if is_large and not end else path[:end] or folder, []).append(
+                path
+            )
         groups |= parts
     return sorted(groups.values(), key=lambda paths: -sum(sizes[path] for path in paths))
 
 
 def first_sentence(path: str, text: str) -> str:
-    """Return the sentence by which a file describes itself, or an empty string."""
+    """Return the first sentence of a file's description, or an empty string."""
     text = text[:_LOOKED_AT]
     if path.endswith(".json"):
         return _description(text)

@@ -1,4 +1,4 @@
-"""The end of the Files section with a budget: what is not shown, by folders and by names (rule B-7)."""
+"""The list of hidden files at the end of a budgeted Files section (rule B-7)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -7,17 +7,14 @@ from aggregate.prompt.document import Section, Segment, Stability
 
 HEADING = "### Not shown"
 _ASK = "Ask for those that you need by their paths."
-_MOST_FOLDERS = 12  # Folders that are listed; smaller ones are counted together
-# Tokens that names have before folders, which say less; the part of all that folders have at most, and the tokens.
-# Names do not get what these leave, so that more room names all that less does.
+_MOST_FOLDERS = 12  # listed folders; smaller ones are counted together
+# Tokens of names before folders get any; the folders' largest part, and most tokens. Names do not get their rest, so
+# that more room never lists fewer names.
 _NAMES_FIRST, _PART_OF_FOLDERS, _MOST_OF_FOLDERS = 40, 0.4, 400
-_FRAME = 64  # More tokens than the heading and the sentences have
-
-_PART_OF_CALLED = 0.35  # Of the tokens that folders leave, for definitions that shown code calls
-
-Called = tuple[str, Sequence[str]]  # A path, and names of definitions in it
-# The path of a file of which nothing is shown, about how many tokens it has, and of which likelier one it is a copy.
-Hidden = tuple[str, int, str]
+_FRAME = 64  # upper bound of the tokens of heading and sentences
+_PART_OF_CALLED = 0.35  # of the tokens after folders, for definitions called in visible code
+Called = tuple[str, Sequence[str]]  # a path, and names of definitions in it
+Hidden = tuple[str, int, str]  # path and estimated tokens of a hidden file, and its original's path
 
 
 def not_shown(
@@ -28,9 +25,10 @@ def not_shown(
     called: Sequence[Called] = (),
     note: str = "",
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return how many of the files, the most relevant first, the section names, and the section, none without room.
+    """Return the number of listed files, and the section, empty without room.
 
-    ``called`` are the definitions that shown code calls, ``note`` a sentence on why nothing more is shown.
+    ``files`` are the most relevant first, ``called`` definitions that visible code calls, ``note`` a sentence on the
+    end of the files.
     """
     if not files:
         return 0, ()
@@ -60,7 +58,7 @@ def not_shown(
 
 
 def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], int]) -> int:
-    """Return the most tokens that the section has, at most ``limit``; those of some of the files are never more."""
+    """Return an upper bound of the section's tokens, at most ``limit``."""
     tokens = 0
     for file in files:  # a line for each, and at most one for its folder
         path, size, copy_of = file
@@ -79,7 +77,7 @@ def _called_line(called: Called) -> str:
 def _by_folder(
     files: Sequence[Hidden], limit: int, count: Callable[[str], int]
 ) -> tuple[int, list[str]]:
-    """Return how many of the files fit, and a line for each of their folders."""
+    """Return the number of files that fit, and a line for each of their folders."""
     lines: dict[str, str] = {}
     number = 0
     for path, tokens, copy_of in files:
@@ -103,11 +101,11 @@ def _line(name: str, tokens: int, files: int) -> str:
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
-    """Yield a line for each folder below the one that all share, the largest first, and one for all small ones."""
+    """Yield a line for each folder below the common one, the largest first, and one for the rest."""
     sizes: dict[str, list[int]] = {}
     paths = [path for path, *_ in files]
-    least, most = min(paths), max(paths)  # what these two share all others share too
-    shared = least[: least.rfind("/", 0, common_prefix(least, most)) + 1]
+    first, last = min(paths), max(paths)  # their common prefix is that of all
+    shared = first[: first.rfind("/", 0, common_prefix(first, last)) + 1]
     for path, size, _ in files:
         sizes.setdefault(path[: path.find("/", len(shared)) + 1], []).append(size)
     totals = [(folder or shared or "./", sum(held), len(held)) for folder, held in sizes.items()]

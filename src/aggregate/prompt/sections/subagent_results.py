@@ -1,4 +1,4 @@
-"""The section of sub-agents' results: what other workers found, shown in the next one's prompt."""
+"""The section of sub-agents' results in the next worker's prompt."""
 
 from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ RESULTS_HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stabil
 def flatten_results(results: object) -> Iterator[Results]:
     """Yield single results, answers and compiled reports, in order.
 
-    A mapping of which every value is an ``AggregatedResult`` stands for these; any other is a compiled report. What is
-    none of them is a result without a name, so that nothing a caller has collected keeps a prompt from being made.
+    A mapping with only ``AggregatedResult`` values yields these; any other is a compiled report. Any other value
+    becomes an unnamed result, so that no input prevents a prompt.
     """
     for item in results if isinstance(results, list | tuple | ValuesView) else [results]:
         if isinstance(item, AggregatedResult | Answer):
@@ -46,7 +46,7 @@ def _unnamed(value: Value) -> AggregatedResult:
 
 @dataclass(frozen=True, slots=True)
 class ResultItem:
-    """One text of a result, with its producer's name."""
+    """One text of a result."""
 
     name: str
     text: str
@@ -55,7 +55,7 @@ class ResultItem:
     behind: str = ""  # below the fence, where no producer can write
 
     def segment(self, fences: str | None = None) -> Segment:
-        """Return the item, with ``fences`` in place of its whole text."""
+        """Return the item; ``fences`` replace its whole text."""
         body = fence(self.text, self.language) if fences is None else fences
         parts = (self.heading, body if self.text else "", self.behind)
         text = "\n\n".join(part for part in parts if part)
@@ -79,10 +79,7 @@ class ResultBlock:
 
 
 def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
-    """Return the whole section, without segments where there are no results.
-
-    Every segment of an item names its producer.
-    """
+    """Return the whole section, empty without results; segments name their producers."""
     blocks = result_blocks(results)
     if not blocks:
         return ()
@@ -93,7 +90,7 @@ def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...
 
 
 def result_blocks(results: Results | Sequence[Results]) -> tuple[ResultBlock, ...]:
-    """Return the blocks of the section; no two items have the same name."""
+    """Return the blocks of the section; items have unique names."""
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
     blocks = []
@@ -124,7 +121,7 @@ def _block(result: Results) -> ResultBlock:
 
 
 def _heading(marks: str, name: str) -> str:
-    """Return a heading with a name, marked as a result's where it would look like another section's."""
+    """Return a heading, marked as a result's if it would forge another section's."""
     heading = f"{marks} {heading_text(name)}"
     is_ours = name not in _BLOCKS and plain_headings(heading) != heading
     return f"{marks} Result {heading_text(name)}" if is_ours else heading
@@ -199,12 +196,12 @@ def _place(noun: str, reference: DataReference) -> str:
 
 
 def _listed(name: str, title: str, sentences: Sequence[str]) -> Iterator[ResultItem]:
-    """Yield sentences in a fence: they hold what workers said, which could begin with anything."""
+    """Yield fenced sentences, since workers' words could begin with anything."""
     if sentences:
         text = "\n".join(map(one_line, sentences))
         yield ResultItem(f"{name} {title.lower()}", text, f"#### {title}")
 
 
 def one_line(text: str) -> str:
-    """Return text on one line, so that nothing in it can begin a heading, a list or a fence."""
+    """Return text on one line, safe against headings, lists and fences."""
     return heading_text(" ".join(message_text(text).split()))
