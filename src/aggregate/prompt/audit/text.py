@@ -1,4 +1,4 @@
-"""The account of a prompt to read: a table of its files, all about single ones, and the schema of its JSON."""
+"""An audit as text: a table of its files, details of one file; and its JSON Schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,26 +11,19 @@ from aggregate.base.text import fitted, printable
 from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION, Audit
 from aggregate.prompt.document import Section
 
-BAR = 16  # Characters of the longest bar
+BAR = 16  # characters of the longest bar
 
 
 def bar(share: float) -> str:
     return "█" * round(BAR * min(max(share, 0.0), 1.0)) or "▏"
 
 
-# Files that the prompt does not show which the table lists, the likeliest first.
-_MOST_UNSHOWN = 10
-
-_STRONGEST = 2  # Reasons that the table gives for a file
-
-_TASK_CHARACTERS = 200  # Of a task in the table's heading; the audit has all of it
-
-# Columns of a path: on the narrowest terminal, and where the reasons would not be seen any more.
-_LEAST_NAME, _MOST_NAME = 10, 60
-
-_WIDE = 90  # Columns from which there is room for bars
-
-# Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear.
+_MOST_UNSHOWN = 10  # omitted files in the table, the likeliest first
+_STRONGEST = 2  # reasons for a file in the table
+_TASK_CHARACTERS = 200  # of the task in the table's heading
+_LEAST_NAME, _MOST_NAME = 10, 60  # columns of a path, so that the reasons stay visible
+_WIDE = 90  # columns that leave room for bars
+# Names of evidence for people, if the audit's own name is unclear.
 _PLAIN_WORDS = {
     "all of the task": "what the task asks for",
     "auxiliary": "beside the source",
@@ -53,9 +46,9 @@ class AuditLines(NamedTuple):
 
 
 def audit_lines(audit: Audit, *, title: str = "", width: int = 0) -> AuditLines:
-    """Return the lines of an account of a prompt that is called ``title``, empty where it was not written.
+    """Format an audit; ``title`` is the prompt's name, empty if it was not written.
 
-    Those of the table fit into ``width`` columns; ``0`` cuts nothing.
+    The table's lines fit into ``width`` columns; ``0`` cuts nothing.
     """
     table = list(_table_lines(audit, width)) if audit.rows else []
     return AuditLines(list(_heading_lines(audit, title)), table, list(_footing_lines(audit)))
@@ -76,7 +69,7 @@ def _heading_lines(audit: Audit, title: str) -> Iterator[str]:
 
 
 def _table_lines(audit: Audit, width: int) -> Iterator[str]:
-    """Yield the header, the files with tokens by these, and then the likeliest of the others."""
+    """Yield the header, the files by tokens, and the likeliest omitted files."""
     unshown = [row for row in audit.rows if not row.tokens]
     unshown.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path))
     rows = sorted(
@@ -112,7 +105,7 @@ def _cells(row: FileChoice, best: float) -> tuple[str, ...]:
 
 
 def told_reasons(reasons: Sequence[Reason]) -> str:
-    """Return the strongest reasons of a file in words, ``""`` for none."""
+    """Format the strongest reasons of a file."""
     return "; ".join(map(_because, reasons[:_STRONGEST]))
 
 
@@ -126,9 +119,9 @@ def _because(reason: Reason) -> str:
 def _footing_lines(audit: Audit) -> Iterator[str]:
     more = sum(not row.tokens for row in audit.rows) - _MOST_UNSHOWN
     if more > 0:
-        yield f"and {more:,} more that are not shown: aggregate explain PATH tells of any"
+        yield f"and {more:,} more that are not shown: aggregate explain PATH describes one"
     if audit.generated:
-        yield f"{audit.generated:>9,} in headings of the files' section and in what it lists as not shown"
+        yield f"{audit.generated:>9,} in headings of the files' section and its list of omitted files"
     for section, tokens in audit.sections.items():
         if section not in OF_FILES:
             yield f"{tokens:>9,} in {section.value}"
@@ -142,7 +135,7 @@ def _footing_lines(audit: Audit) -> Iterator[str]:
 
 def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
     most = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
-    pin = ", shown whatever it costs" if row.pinned else ""
+    pin = ", always shown" if row.pinned else ""
     size = f" of about {row.size:,}" if row.size > row.tokens else ""
     rank = f", rank {row.rank:,} of {len(audit.rows):,}" if row.rank else ""
     yield printable(row.path)
@@ -166,17 +159,17 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the schema of an audit as JSON; it describes each key, and allows no other."""
+    """Return the JSON Schema of audits; it allows no other keys."""
     schema = _object(_AUDIT, optional="source_map")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Audit of a prompt",
-        "description": "What was decided about one prompt, and why.",
+        "description": "The choice of files for one prompt, and its reasons.",
         **schema,
     }
 
 
-_Key = tuple[str, Mapping[str, Any]]  # What a key means, and the schema of its value
+_Key = tuple[str, Mapping[str, Any]]  # description and schema of a value
 
 
 def _object(properties: Mapping[str, _Key], *, optional: str = "") -> dict[str, Any]:
@@ -200,73 +193,59 @@ def _or_null(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
-
 _TEXTS = _list(_TEXT)
-
 _COUNT = {"type": "integer", "minimum": 0}
-
 _NUMBER = {"type": "integer", "minimum": 1}
-
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-
 _LEVEL = {"enum": [level.value for level in Level]}
 
 _SEEDS: dict[str, _Key] = {
-    "focus": ("Files and places that are shown whatever they cost.", _TEXTS),
+    "focus": ("Files and lines that are always shown.", _TEXTS),
     "symbols": ("Names of definitions.", _TEXTS),
     "since": ("A git revision, empty for none.", _TEXT),
 }
-
 _BUDGET: dict[str, _Key] = {
-    "tokens": ("The most tokens of the prompt.", _NUMBER),
-    "history": ("The part of what pins leave that the discussion may take.", _SHARE),
-    "results": ("The part of what pins leave that results may claim at least.", _SHARE),
+    "tokens": ("Token limit of the prompt.", _NUMBER),
+    "history": ("Largest share of the discussion, of the tokens left by pins.", _SHARE),
+    "results": ("Guaranteed share of results, of the tokens left by pins.", _SHARE),
     "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
-
-_MISSING = {"evidence": ("Its kind.", _TEXT), "reason": ("Why there was none.", _TEXT)}
-
+_MISSING = {"evidence": ("The kind.", _TEXT), "reason": ("The cause.", _TEXT)}
 _GUESS: dict[str, _Key] = {
-    "reason": ("Why it is one.", _TEXT),
+    "reason": ("The cause.", _TEXT),
     "proposals": ("Names that may help, the likeliest first.", _TEXTS),
 }
-
 _CUT: dict[str, _Key] = {
-    "section": ("Which one.", _TEXT),
-    "what": ("Which turn, result or list.", _TEXT),
-    "tokens": ("How many that saved.", _COUNT),
-    "reason": ("Why.", _TEXT),
+    "section": ("The section.", _TEXT),
+    "what": ("The turn, result or list.", _TEXT),
+    "tokens": ("Tokens saved.", _COUNT),
+    "reason": ("The cause.", _TEXT),
 }
-
 _EVIDENCE: dict[str, _Key] = {
-    "kind": ("What was observed.", _TEXT),
-    "weight": ("What it added to the score.", {"type": "number"}),
+    "kind": ("The kind of observation.", _TEXT),
+    "weight": ("Its part of the score.", {"type": "number"}),
     "matched": ("Terms, a symbol, another file.", _TEXT),
 }
-
 # By ``ROW_KEYS``.
 _ROW = (
-    ("As the prompt shows it.", _TEXT),
+    ("The path in the prompt.", _TEXT),
     ("The path or glob of the configuration.", _TEXT),
-    ("How much of it is shown; name: it is listed, left out: it is counted.", _LEVEL),
-    ("The most that its entry allows.", _LEVEL),
-    ("Whether it is shown whatever it costs.", {"type": "boolean"}),
-    ("Of its block, by o200k.", _COUNT),
-    ("How likely the task touches it; null without a task.", _or_null(_SHARE)),
-    ("Its place by score; null without a task.", _or_null(_NUMBER)),
-    ("Why, the strongest first.", _list(_object(_EVIDENCE))),
-    ("Those that are shown in full.", _TEXTS),
+    ("Its view; name: only listed, left out: only counted.", _LEVEL),
+    ("The largest view that its entry allows.", _LEVEL),
+    ("Whether it is always shown.", {"type": "boolean"}),
+    ("Tokens of its block (o200k).", _COUNT),
+    ("Probability that the task changes it; null without a task.", _or_null(_SHARE)),
+    ("Its rank by score; null without a task.", _or_null(_NUMBER)),
+    ("Reasons, the strongest first.", _list(_object(_EVIDENCE))),
+    ("Definitions shown in full.", _TEXTS),
     ("The level that another tenth of the budget would buy.", _or_null(_LEVEL)),
-    ("SHA-256 of its bytes, empty where nothing of it is shown.", _TEXT),
-    ("Tokens of the whole file, as far as they are known.", _COUNT),
+    ("SHA-256 of its bytes; empty if the prompt has none of it.", _TEXT),
+    ("Tokens of the whole file, if known.", _COUNT),
 )
-
+_PACKED = "Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85."
 _MAP = {
-    "sources": ("Those that no row has; they follow on the paths of the rows.", _TEXTS),
-    "runs": (
-        "Runs of lines, packed: columns of numbers in JSON, compressed by zlib, in base 85.",
-        _TEXT,
-    ),
+    "sources": ("Sources without a row; their numbers follow those of the rows.", _TEXTS),
+    "runs": (_PACKED, _TEXT),
 }
 
 _SECTIONS = {
@@ -276,28 +255,21 @@ _SECTIONS = {
 }
 
 _AUDIT: dict[str, _Key] = {
-    "version": ("Of this format.", {"const": VERSION}),
-    "task": ("What the prompt is for; empty where nobody said so.", _TEXT),
-    "seeds": ("What the user points at beside the task.", _object(_SEEDS)),
-    "look": ("Whom a second look asked, for how much, and a line of each file picked.", _TEXTS),
-    "budget": ("The most tokens; null for no limit.", _or_null(_object(_BUDGET))),
-    "tokens": ("Of the whole prompt, by o200k.", _COUNT),
-    "sections": ("Tokens of each section that is there; they add up to tokens.", _SECTIONS),
-    "generated": (
-        "Tokens of the sections files and changed that belong to no row; with those of the rows and of the other "
-        "sections they add up to tokens.",
-        _COUNT,
-    ),
-    "bytes": ("Of the prompt in UTF-8.", _COUNT),
-    "missing": ("Evidence that there was none of.", _list(_object(_MISSING))),
-    "guess": (
-        "Why the choice is a guess, as the task tells of no place; null where it is none.",
-        _or_null(_object(_GUESS)),
-    ),
-    "cut": ("What else than files was shortened or left out.", _list(_object(_CUT))),
+    "version": ("Version of this format.", {"const": VERSION}),
+    "task": ("The task; empty without one.", _TEXT),
+    "seeds": ("The user's hints besides the task.", _object(_SEEDS)),
+    "look": ("Model and cost of a second look, and a line for each file picked.", _TEXTS),
+    "budget": ("The budget; null for no limit.", _or_null(_object(_BUDGET))),
+    "tokens": ("Tokens of the whole prompt (o200k).", _COUNT),
+    "sections": ("Tokens of each section; their sum is tokens.", _SECTIONS),
+    "generated": ("Tokens of the sections files and changed outside of all rows.", _COUNT),
+    "bytes": ("Size of the prompt in UTF-8.", _COUNT),
+    "missing": ("Kinds of evidence that were not available.", _list(_object(_MISSING))),
+    "guess": ("Cause of an uncertain choice; null for a certain one.", _or_null(_object(_GUESS))),
+    "cut": ("Shortened or omitted parts other than files.", _list(_object(_CUT))),
     "rows": (
         "The candidates, in the order of the configuration.",
         _list(_object(dict(zip(ROW_KEYS, _ROW, strict=True)))),
     ),
-    "source_map": ("Where each line of the prompt comes from.", _object(_MAP)),
+    "source_map": ("The source of each line of the prompt.", _object(_MAP)),
 }
