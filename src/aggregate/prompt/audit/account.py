@@ -1,4 +1,4 @@
-"""The audit of a prompt, stored as JSON beside it (rules A-1, A-2, A-4)."""
+"""The audit of a prompt: decisions and token counts, stored beside it (rules A-1, A-2, A-4)."""
 
 import json
 import math
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 
 def rounded(number: float) -> float:
-    """Round a number so that all machines agree: finite, never ``-0.0``."""
-    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores; rounding is slow
+    """Round a number to 6 digits, equal on all machines: finite and never ``-0.0``."""
+    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores: rounding is slow
         return 0.0
     return round(number, 6) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Tokens and reasons of one prompt; rows, ``generated`` and sections add up (rule A-2)."""
+    """The audit of one prompt; tokens of rows, of ``generated`` and of other sections add up (rule A-2)."""
 
     task: Task  # empty without a task
     budget: Budget | None
     tokens: int  # of the whole prompt, by o200k
     sections: Mapping[Section, int]  # tokens, in the prompt's order
-    generated: int  # tokens of the files' section outside of rows: headings, lists of omitted files
-    rows: tuple[FileChoice, ...]  # all candidates, in the order of the configuration
+    generated: int  # tokens of the files' section outside of rows: headings, lists of hidden files
+    rows: tuple[FileChoice, ...]  # in the order of the configuration
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
     guess: Guess | None = None
@@ -55,14 +55,13 @@ class Audit:
 
 
 VERSION = 2  # of the format; readers refuse others
-OF_FILES = (Section.FILES, Section.CHANGED)  # sections made of files' blocks
+OF_FILES = (Section.FILES, Section.CHANGED)  # sections whose blocks belong to files
 # JSON keys of a row, in the order of ``FileChoice``; ``evidence`` holds its reasons.
 ROW_KEYS = (
     *("path", "entry", "level", "most", "pinned", "tokens", "score", "rank"),
     *("evidence", "definitions", "next", "content_hash", "size"),
 )
-
-_ROWS_OF_PIECE: Final = 1_000  # rows per write: some hundred kilobytes of memory
+_ROWS_OF_PIECE: Final = 1_000  # rows in memory as text: some hundred kilobytes
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
@@ -74,11 +73,11 @@ def audit_of(
     size: int = 0,
     source_map: SourceMap | None = None,
 ) -> Audit:
-    """Return the audit of a prompt with its tokens and its size in bytes."""
-    left = dict(tokens.files)  # count a path that is shown twice once
+    """Return the audit of a prompt with its tokens and bytes as written."""
+    file_tokens = dict(tokens.files)  # a repeated path counts once
     rows = tuple(
         row._replace(
-            tokens=left.pop(row.path, 0),
+            tokens=file_tokens.pop(row.path, 0),
             score=None if row.score is None else rounded(row.score),
             reasons=row.reasons
             and tuple(reason._replace(weight=rounded(reason.weight)) for reason in row.reasons),
@@ -142,8 +141,8 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
-    """Write the audit of the prompt at ``path`` beside it."""
-    from aggregate.prompt.source_map import map_sources  # not needed without an audit
+    """Write the audit of a prompt beside it."""
+    from aggregate.prompt.source_map import map_sources  # prompts without an audit need neither
     from aggregate.prompt.token_counts import count_prompt
 
     size = sum(map(len, prompt.pieces()))
@@ -155,7 +154,7 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
 
 
 def audit_pieces(audit: Audit) -> Iterator[bytes]:
-    """Yield an audit as ASCII JSON in pieces, with one line for each key and row."""
+    """Yield an audit's file in pieces: JSON in ASCII, a line for each key and row."""
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         sources, runs = pack_map(audit.source_map, [row.path for row in audit.rows])
@@ -187,7 +186,7 @@ def parse_audit(text: str) -> Audit:
     try:
         data = json.loads(text)
         if data["version"] != VERSION:
-            raise ValueError(f"is of version {data['version']!r}, not {VERSION}")
+            raise ValueError(f"has version {data['version']!r}, not {VERSION}")
         return _audit(data)
     except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise ValueError(f"is not an audit: {error!r}") from None
@@ -208,7 +207,7 @@ def _audit(data: Mapping[str, Any]) -> Audit:
             focus,
             tuple(map(str, seeds["symbols"])),
             str(seeds["since"]),
-            look=tuple(map(str, data.get("look", ()))),  # missing in older audits
+            look=tuple(map(str, data.get("look", ()))),  # older audits have none
         ),
         budget=budget
         and Budget(

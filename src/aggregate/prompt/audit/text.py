@@ -1,4 +1,4 @@
-"""An audit as text: a table of its files, details of one file; and its JSON Schema."""
+"""Audits as text: the table of files, the details of one file, and the JSON Schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,19 +11,19 @@ from aggregate.base.text import fitted, printable
 from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION, Audit
 from aggregate.prompt.document import Section
 
-BAR = 16  # characters of the longest bar
+BAR = 16  # Characters of the longest bar
 
 
 def bar(share: float) -> str:
     return "█" * round(BAR * min(max(share, 0.0), 1.0)) or "▏"
 
 
-_MOST_UNSHOWN = 10  # omitted files in the table, the likeliest first
+_MOST_UNSHOWN = 10  # hidden files in the table, the likeliest first
 _STRONGEST = 2  # reasons for a file in the table
-_TASK_CHARACTERS = 200  # of the task in the table's heading
-_LEAST_NAME, _MOST_NAME = 10, 60  # columns of a path, so that the reasons stay visible
-_WIDE = 90  # columns that leave room for bars
-# Names of evidence for people, if the audit's own name is unclear.
+_TASK_CHARACTERS = 200  # of the task in the heading; the audit has all of it
+_LEAST_NAME, _MOST_NAME = 10, 60  # columns of a path; wider ones would hide the reasons
+_WIDE = 90  # columns from which the table has bars
+# Kinds of evidence whose names in the audit are for programs.
 _PLAIN_WORDS = {
     "all of the task": "what the task asks for",
     "auxiliary": "beside the source",
@@ -46,9 +46,9 @@ class AuditLines(NamedTuple):
 
 
 def audit_lines(audit: Audit, *, title: str = "", width: int = 0) -> AuditLines:
-    """Format an audit; ``title`` is the prompt's name, empty if it was not written.
+    """Return the lines of an audit; ``title`` is the prompt's file, if it was written.
 
-    The table's lines fit into ``width`` columns; ``0`` cuts nothing.
+    The table has at most ``width`` columns; ``0`` cuts nothing.
     """
     table = list(_table_lines(audit, width)) if audit.rows else []
     return AuditLines(list(_heading_lines(audit, title)), table, list(_footing_lines(audit)))
@@ -69,7 +69,7 @@ def _heading_lines(audit: Audit, title: str) -> Iterator[str]:
 
 
 def _table_lines(audit: Audit, width: int) -> Iterator[str]:
-    """Yield the header, the files by tokens, and the likeliest omitted files."""
+    """Yield the header, the visible files by tokens, and the likeliest hidden files."""
     unshown = [row for row in audit.rows if not row.tokens]
     unshown.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path))
     rows = sorted(
@@ -105,7 +105,7 @@ def _cells(row: FileChoice, best: float) -> tuple[str, ...]:
 
 
 def told_reasons(reasons: Sequence[Reason]) -> str:
-    """Format the strongest reasons of a file."""
+    """Return the strongest reasons of a file in words, ``""`` for none."""
     return "; ".join(map(_because, reasons[:_STRONGEST]))
 
 
@@ -119,9 +119,9 @@ def _because(reason: Reason) -> str:
 def _footing_lines(audit: Audit) -> Iterator[str]:
     more = sum(not row.tokens for row in audit.rows) - _MOST_UNSHOWN
     if more > 0:
-        yield f"and {more:,} more that are not shown: aggregate explain PATH describes one"
+        yield f"and {more:,} more hidden files: aggregate explain PATH describes one"
     if audit.generated:
-        yield f"{audit.generated:>9,} in headings of the files' section and its list of omitted files"
+        yield f"{audit.generated:>9,} in headings of the files' section and in its list of hidden files"
     for section, tokens in audit.sections.items():
         if section not in OF_FILES:
             yield f"{tokens:>9,} in {section.value}"
@@ -134,12 +134,12 @@ def _footing_lines(audit: Audit) -> Iterator[str]:
 
 
 def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
-    most = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
+    limit = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
     pin = ", always shown" if row.pinned else ""
     size = f" of about {row.size:,}" if row.size > row.tokens else ""
     rank = f", rank {row.rank:,} of {len(audit.rows):,}" if row.rank else ""
     yield printable(row.path)
-    yield f"  level        {row.level.value}{most}{pin}"
+    yield f"  level        {row.level.value}{limit}{pin}"
     yield f"  tokens       {row.tokens:,}{size}"
     if row.score is not None:
         yield f"  score        {row.score:.4%}{rank}"
@@ -159,17 +159,17 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the JSON Schema of audits; it allows no other keys."""
+    """Return the JSON Schema of an audit; it allows no other keys."""
     schema = _object(_AUDIT, optional="source_map")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Audit of a prompt",
-        "description": "The choice of files for one prompt, and its reasons.",
+        "description": "The decisions about one prompt, and the reasons.",
         **schema,
     }
 
 
-_Key = tuple[str, Mapping[str, Any]]  # description and schema of a value
+_Key = tuple[str, Mapping[str, Any]]  # a key's description, and the schema of its value
 
 
 def _object(properties: Mapping[str, _Key], *, optional: str = "") -> dict[str, Any]:
@@ -198,78 +198,78 @@ _COUNT = {"type": "integer", "minimum": 0}
 _NUMBER = {"type": "integer", "minimum": 1}
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _LEVEL = {"enum": [level.value for level in Level]}
-
 _SEEDS: dict[str, _Key] = {
-    "focus": ("Files and lines that are always shown.", _TEXTS),
+    "focus": ("Files and places that are always shown.", _TEXTS),
     "symbols": ("Names of definitions.", _TEXTS),
-    "since": ("A git revision, empty for none.", _TEXT),
+    "since": ("A git revision, or empty.", _TEXT),
 }
 _BUDGET: dict[str, _Key] = {
-    "tokens": ("Token limit of the prompt.", _NUMBER),
-    "history": ("Largest share of the discussion, of the tokens left by pins.", _SHARE),
-    "results": ("Guaranteed share of results, of the tokens left by pins.", _SHARE),
+    "tokens": ("The most tokens of the prompt.", _NUMBER),
+    "history": ("The discussion's largest part of the tokens beside the pins.", _SHARE),
+    "results": ("The results' guaranteed part of the tokens beside the pins.", _SHARE),
     "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
-_MISSING = {"evidence": ("The kind.", _TEXT), "reason": ("The cause.", _TEXT)}
+_MISSING = {"evidence": ("The kind of evidence.", _TEXT), "reason": ("Why it is missing.", _TEXT)}
 _GUESS: dict[str, _Key] = {
-    "reason": ("The cause.", _TEXT),
+    "reason": ("Why the choice is a guess.", _TEXT),
     "proposals": ("Names that may help, the likeliest first.", _TEXTS),
 }
 _CUT: dict[str, _Key] = {
     "section": ("The section.", _TEXT),
     "what": ("The turn, result or list.", _TEXT),
-    "tokens": ("Tokens saved.", _COUNT),
-    "reason": ("The cause.", _TEXT),
+    "tokens": ("The tokens saved.", _COUNT),
+    "reason": ("Why it was cut.", _TEXT),
 }
 _EVIDENCE: dict[str, _Key] = {
     "kind": ("The kind of observation.", _TEXT),
-    "weight": ("Its part of the score.", {"type": "number"}),
-    "matched": ("Terms, a symbol, another file.", _TEXT),
+    "weight": ("Its addition to the score.", {"type": "number"}),
+    "matched": ("The matching terms, symbol or file.", _TEXT),
 }
 # By ``ROW_KEYS``.
 _ROW = (
-    ("The path in the prompt.", _TEXT),
-    ("The path or glob of the configuration.", _TEXT),
-    ("Its view; name: only listed, left out: only counted.", _LEVEL),
-    ("The largest view that its entry allows.", _LEVEL),
-    ("Whether it is always shown.", {"type": "boolean"}),
-    ("Tokens of its block (o200k).", _COUNT),
-    ("Probability that the task changes it; null without a task.", _or_null(_SHARE)),
-    ("Its rank by score; null without a task.", _or_null(_NUMBER)),
-    ("Reasons, the strongest first.", _list(_object(_EVIDENCE))),
-    ("Definitions shown in full.", _TEXTS),
-    ("The level that another tenth of the budget would buy.", _or_null(_LEVEL)),
-    ("SHA-256 of its bytes; empty if the prompt has none of it.", _TEXT),
-    ("Tokens of the whole file, if known.", _COUNT),
+    ("The path as in the prompt.", _TEXT),
+    ("The path or glob in the configuration.", _TEXT),
+    ("The level of detail; name: only listed, left out: only counted.", _LEVEL),
+    ("The most detailed level that its entry allows.", _LEVEL),
+    ("Whether the file is always shown.", {"type": "boolean"}),
+    ("Tokens of its block, by o200k.", _COUNT),
+    ("The likelihood that the task touches it; null without a task.", _or_null(_SHARE)),
+    ("The rank by score; null without a task.", _or_null(_NUMBER)),
+    ("The reasons, the strongest first.", _list(_object(_EVIDENCE))),
+    ("Definitions that are shown in full.", _TEXTS),
+    ("The level with another tenth of the budget.", _or_null(_LEVEL)),
+    ("SHA-256 of its bytes, empty for a hidden file.", _TEXT),
+    ("Estimated tokens of the whole file.", _COUNT),
 )
-_PACKED = "Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85."
 _MAP = {
     "sources": ("Sources without a row; their numbers follow those of the rows.", _TEXTS),
-    "runs": (_PACKED, _TEXT),
+    "runs": ("Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85.", _TEXT),
 }
-
 _SECTIONS = {
     "type": "object",
     "propertyNames": {"enum": [section.value for section in Section]},
     "additionalProperties": _COUNT,
 }
-
 _AUDIT: dict[str, _Key] = {
-    "version": ("Version of this format.", {"const": VERSION}),
-    "task": ("The task; empty without one.", _TEXT),
-    "seeds": ("The user's hints besides the task.", _object(_SEEDS)),
-    "look": ("Model and cost of a second look, and a line for each file picked.", _TEXTS),
-    "budget": ("The budget; null for no limit.", _or_null(_object(_BUDGET))),
-    "tokens": ("Tokens of the whole prompt (o200k).", _COUNT),
-    "sections": ("Tokens of each section; their sum is tokens.", _SECTIONS),
-    "generated": ("Tokens of the sections files and changed outside of all rows.", _COUNT),
-    "bytes": ("Size of the prompt in UTF-8.", _COUNT),
-    "missing": ("Kinds of evidence that were not available.", _list(_object(_MISSING))),
-    "guess": ("Cause of an uncertain choice; null for a certain one.", _or_null(_object(_GUESS))),
-    "cut": ("Shortened or omitted parts other than files.", _list(_object(_CUT))),
+    "version": ("The version of this format.", {"const": VERSION}),
+    "task": ("The text of the task, or empty.", _TEXT),
+    "seeds": ("Files, places and names that the user points at.", _object(_SEEDS)),
+    "look": ("The second look's model, its price, and a line for each picked file.", _TEXTS),
+    "budget": ("The most tokens; null for no limit.", _or_null(_object(_BUDGET))),
+    "tokens": ("Tokens of the whole prompt, by o200k.", _COUNT),
+    "sections": ("Tokens of each section; they add up to tokens.", _SECTIONS),
+    "generated": (
+        "Tokens outside of rows in the sections files and changed; with the rows and the other sections they add up "
+        "to tokens.",
+        _COUNT,
+    ),
+    "bytes": ("Bytes of the prompt in UTF-8.", _COUNT),
+    "missing": ("Evidence that the ranking lacked.", _list(_object(_MISSING))),
+    "guess": ("Why the choice of files is a guess, or null.", _or_null(_object(_GUESS))),
+    "cut": ("Other shortened or omitted parts than files.", _list(_object(_CUT))),
     "rows": (
         "The candidates, in the order of the configuration.",
         _list(_object(dict(zip(ROW_KEYS, _ROW, strict=True)))),
     ),
-    "source_map": ("The source of each line of the prompt.", _object(_MAP)),
+    "source_map": ("The origin of each line of the prompt.", _object(_MAP)),
 }
