@@ -26,10 +26,10 @@ from aggregate.prompt import (
     count_prompt,
     find_screenshots,
     grown_files,
+    no_file_fits,
     read_images,
     redact_text,
 )
-from aggregate.prompt.assemble import no_file_fits
 from aggregate.prompt.document import Image, Section
 from aggregate.prompt.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
