@@ -141,7 +141,7 @@ def test_a_message_may_come_from_standard_input(
     [
         (["send", " ", "--provider", "scripted"], 2, "the message is empty"),
         (["send", "\ud800", "--provider", "scripted"], 2, "the message is not UTF-8"),
-        (["send", "x"], 2, "aggregate: no provider is named: take one of anthropic"),
+        (["send", "x"], 2, "aggregate: no provider is set: use one of anthropic"),
         (["send", "x", "--persona", "p"], 2, 'there is no persona "p": write a table [personas.p]'),
     ],
 )

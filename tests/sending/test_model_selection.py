@@ -72,7 +72,7 @@ def test_who_is_asked(
 def test_a_model_tells_its_provider(tmp_path: Path) -> None:
     """Where nobody names a provider, a known model does; one that is unknown does not (S-1)."""
     assert asked(tmp_path, model="claude-opus-5") == ("anthropic", "claude-opus-5")
-    with pytest.raises(ClientSetupError, match="no provider is named"):
+    with pytest.raises(ClientSetupError, match="no provider is set"):
         asked(tmp_path, model="unheard-of")
 
 

@@ -207,7 +207,7 @@ def test_an_unwritable_folder_loses_no_answer(state: Path) -> None:
     """What cannot be kept is said, not raised: the answer was paid for (rule B-10)."""
     state.write_text("a file", encoding="utf-8")
     (warning,) = record_usage(Place("anthropic", MODEL), Kinds(10_000), Usage(11_000))
-    assert warning.startswith("how anthropic counts tokens is not kept: ")
+    assert warning.startswith("cannot save how anthropic counts tokens: ")
     assert token_ratio("anthropic", MODEL).value == 1.25
 
 
