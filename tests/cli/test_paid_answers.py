@@ -66,7 +66,7 @@ def test_what_came_before_a_signal_is_kept(folder: Path, how: signal.Signals) ->
         assert code == 130
         assert (
             err.decode().strip()
-            == f"aggregate: interrupted; what came of the answer is in {ANSWER}"
+            == f"aggregate: interrupted; the partial answer is in {ANSWER}"
         )
         assert was_recorded(folder)
 

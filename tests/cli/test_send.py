@@ -91,7 +91,7 @@ def test_json(config: str) -> None:
     assert answer["cost"] > 0
     _, out, _ = aggregate(*send, "--dry-run", "--provider", "deepseek", "--effort", "high")
     assert json.loads(out)["warnings"] == [
-        "deepseek deepseek-flash takes no effort: high is left out"
+        "deepseek deepseek-flash does not support effort: high is ignored"
     ]
 
 

@@ -132,7 +132,7 @@ def test_a_costly_request_is_not_sent(tmp_path: Path) -> None:
         ModelSelection("compatible", "m", base_url="http://127.0.0.1:9"),
         environ={},
     )
-    with pytest.raises(ClientSetupError, match="a limit in dollars cannot be kept"):
+    with pytest.raises(ClientSetupError, match="cannot apply a limit in dollars"):
         send_turn(unknown)
 
 
