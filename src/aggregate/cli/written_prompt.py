@@ -100,9 +100,7 @@ class WrittenPrompt:
         if self.stream.smallest:
             warn(no_file_fits(self.stream.smallest))
         elif not self.stream.rows:
-            warn(
-                "no files: nothing matches [files] paths of the configuration, or the folder is empty"
-            )
+            warn("no files: the folder is empty, or [files] paths of the configuration match none")
         lines = [f"{self.tokens.document:>11,} tokens (o200k)"]
         lines += [f"{tokens:>11,} in {part.value}" for part, tokens in self.tokens.sections.items()]
         files = sorted(self.tokens.files.items(), key=lambda item: (-item[1], item[0]))
