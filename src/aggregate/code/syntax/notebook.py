@@ -1,14 +1,17 @@
 """Jupyter notebooks: their cells, and the lines of the file in which each line of a cell stands."""
 
+import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 from json import JSONDecoder
 from typing import Any, NamedTuple
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.values import escape_surrogates
+from aggregate.code.syntax.definitions import Definition
 
 _DECODER = JSONDecoder(strict=False)
 _KINDS = ("code", "markdown", "raw")
@@ -22,6 +25,16 @@ _SUFFIXES = {
     "scala": ".scala",
 }
 _LEFT_OUT = ("outputs", "attachments")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
+
+
+class Heading(NamedTuple):
+    """A heading in a cell of Markdown."""
+
+    line: int  # of the cell, from 0
+    level: int
+    title: str
 
 
 class CellLine(NamedTuple):
@@ -40,6 +53,16 @@ class Cell:
     last_line: int
     outputs: int = 0
     output_bytes: int = 0  # how many bytes of the file these and the cell's attachments take
+
+    def headings(self) -> Iterator[Heading]:
+        """Yield the headings of a Markdown cell, outside fences."""
+        fence = ""
+        for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
+            mark = _FENCE.match(line.text)
+            if mark and fence in ("", mark[1]):
+                fence = "" if fence else mark[1]
+            elif not fence and (match := _HEADING.match(line.text)) and match[2]:
+                yield Heading(number, len(match[1]), match[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +103,68 @@ def read_notebook(text: str) -> Notebook | None:
     return Notebook(_language(whole.get("metadata")), tuple(cells))
 
 
-def cells_in_place(path: str, text: str) -> tuple[str, str]:
-    """Return a path and a text to analyse: of a notebook its cells, each line where it stands in the file.
+class Analysable(NamedTuple):
+    """A text to analyse: a notebook's cells as comments and code, else the file itself.
 
-    Outputs and JSON are blank, other cells than those of code are comments. Any other file is returned as it is.
+    Line numbers are those of the file; if most lines of cells share one of its lines, those of the ``full`` view.
     """
+
+    path: str
+    text: str
+    headings: tuple[Definition, ...] = ()
+
+
+def cells_in_place(path: str, text: str) -> Analysable:
+    """Return a notebook's cells without outputs and JSON, other files unchanged."""
     if not path.lower().endswith(".ipynb"):
-        return path, text
+        return Analysable(path, text)
     try:
         notebook = read_notebook(text)
     except NotebookError:
         notebook = None
-    if notebook is None or text.count("\n") < len(notebook.cells):  # all of it on one line
-        return path, text
+    if notebook is None:
+        return Analysable(path, text)
     lines = [""] * (text.count("\n") + 1)
-    for cell in notebook.cells:
-        for line in cell.lines:
-            place = min(line.first_line, len(lines)) - 1
+    placed: list[tuple[int, Heading]] = []
+    places = [
+        [cell.first_line, *(line.first_line for line in cell.lines)] for cell in notebook.cells
+    ]
+    if is_compact(chain.from_iterable(places)):
+        starts = accumulate((len(cell.lines) + 2 for cell in notebook.cells), initial=1)
+        places = [
+            [*range(start, start + len(own))] for start, own in zip(starts, places, strict=False)
+        ]
+        lines = [""] * max(places[-1])
+    for cell, (_, *numbers) in zip(notebook.cells, places, strict=True):
+        for number, line in zip(numbers, cell.lines, strict=True):
             words = line.text if cell.kind == "code" else f"# {line.text}"
-            lines[place] = f"{lines[place]} {words}" if lines[place] else words
+            lines[number - 1] = f"{lines[number - 1]} {words}" if lines[number - 1] else words
+        placed += ((numbers[heading.line], heading) for heading in cell.headings())
+    offsets = [
+        *accumulate((len(line.encode(errors="surrogatepass")) + 1 for line in lines), initial=0)
+    ]
+    headings = (
+        Definition(
+            "heading",
+            (title,),
+            offsets[number - 1],
+            offsets[number] - 1,
+            offsets[number] - 1,
+            0,
+            number,
+            number,
+            level,
+        )
+        for number, (_, level, title) in placed
+    )
     suffix = _SUFFIXES.get(notebook.language, ".py")
-    return path.removesuffix(path[-6:]) + suffix, "\n".join(lines)
+    return Analysable(path.removesuffix(path[-6:]) + suffix, "\n".join(lines), tuple(headings))
+
+
+def is_compact(numbers: Iterable[int]) -> bool:
+    """Return whether most lines of cells share a line of their file, by the numbers of these."""
+    counts = Counter(numbers)
+    return 2 * len(counts) < counts.total()
 
 
 def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
