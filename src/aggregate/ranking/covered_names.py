@@ -122,10 +122,33 @@ def file_names(inquiry: Inquiry) -> Evidence:
     stems = [name_of(facts.path) for facts in inquiry.files]
     coverage = _coverage(Counter(stems), inquiry.question.task.topic)
     values = scaled({file: coverage[stem] for file, stem in enumerate(stems) if stem in coverage})
+    if notebooks := _named_notebooks(inquiry, stems):
+        values = notebooks
     matched = {file: stems[file] for file in best_keys(values)}
-    if not inquiry.question.task.is_question:
+    if not (notebooks or inquiry.question.task.is_question):
         values = {file: _CHANGE * value for file, value in values.items()}
     return Evidence("words of the file's name", files=values, matched=matched)
+
+
+def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, float]:
+    """Return the notebooks whose names have the words that the first line puts before "notebook"."""
+    line = inquiry.question.task.text.lstrip().partition("\n")[0].lower()
+    before, mark, _ = line.partition(" notebook")
+    words: list[str] = []
+    for word in reversed(_WORD.findall(before) if mark else ()):
+        if word in STOP_WORDS:
+            break
+        words.append(root_of(word))
+    roots = {
+        file: {root_of(part.lower()) for part in split_identifier(stem)}
+        for file, stem in enumerate(stems)
+        if words and inquiry.files[file].path.endswith(".ipynb")
+    }
+    for most in range(len(words), 0, -1):  # the words next to it may be all of the name
+        files = [file for file, parts in roots.items() if parts.issuperset(words[:most])]
+        if files:
+            return dict.fromkeys(files, 1 / sqrt(len(files)))
+    return {}
 
 
 def name_of(path: str) -> str:
