@@ -61,7 +61,7 @@ def test_changes_are_shown_since_a_revision(folder: Path) -> None:
     assert "more file" not in printed(folder, "--diff")  # a prompt of ours is no change
     assert "## Changes" not in printed(folder)
     assert "unknown git revision 'nowhere'" in refused(folder, *TASK, "--diff=nowhere")
-    reason = "--diff shows what fits into a budget: leave out --budget all"
+    reason = "--diff needs a budget: leave out --budget all"
     assert refused(folder, "retry once", "--diff", "--budget", "all").endswith(reason)
 
 
