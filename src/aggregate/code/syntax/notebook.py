@@ -3,9 +3,9 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, count
 from json import JSONDecoder
 from typing import Any, NamedTuple
 
@@ -29,14 +29,6 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
-class Heading(NamedTuple):
-    """A heading in a cell of Markdown."""
-
-    line: int  # of the cell, from 0
-    level: int
-    title: str
-
-
 class CellLine(NamedTuple):
     """A line of a cell, without its end, and the first and last line of the file in which it stands."""
 
@@ -54,15 +46,15 @@ class Cell:
     outputs: int = 0
     output_bytes: int = 0  # how many bytes of the file these and the cell's attachments take
 
-    def headings(self) -> Iterator[Heading]:
-        """Yield the headings of a Markdown cell, outside fences."""
+    def headings(self) -> Iterator[tuple[int, int, str]]:
+        """Yield a heading's line in the cell, from 0, its level and its title."""
         fence = ""
         for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
             mark = _FENCE.match(line.text)
             if mark and fence in ("", mark[1]):
                 fence = "" if fence else mark[1]
             elif not fence and (match := _HEADING.match(line.text)) and match[2]:
-                yield Heading(number, len(match[1]), match[2])
+                yield number, len(match[1]), match[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,62 +95,51 @@ def read_notebook(text: str) -> Notebook | None:
     return Notebook(_language(whole.get("metadata")), tuple(cells))
 
 
-class Analysable(NamedTuple):
-    """A text to analyse: a notebook's cells as comments and code, else the file itself.
+def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
+    """Return a path and text to analyse, and headings: a notebook's cells without outputs and JSON.
 
-    Line numbers are those of the file; if most lines of cells share one of its lines, those of the ``full`` view.
+    Prose is in comments. Lines have the numbers of the file, or of the ``full`` view if the notebook is compact.
     """
-
-    path: str
-    text: str
-    headings: tuple[Definition, ...] = ()
-
-
-def cells_in_place(path: str, text: str) -> Analysable:
-    """Return a notebook's cells without outputs and JSON, other files unchanged."""
-    if not path.lower().endswith(".ipynb"):
-        return Analysable(path, text)
     try:
-        notebook = read_notebook(text)
+        notebook = read_notebook(text) if path.lower().endswith(".ipynb") else None
     except NotebookError:
         notebook = None
     if notebook is None:
-        return Analysable(path, text)
+        return path, text, ()
     lines = [""] * (text.count("\n") + 1)
-    placed: list[tuple[int, Heading]] = []
     places = [
-        [cell.first_line, *(line.first_line for line in cell.lines)] for cell in notebook.cells
+        [cell.first_line, *(each.first_line for each in cell.lines)] for cell in notebook.cells
     ]
     if is_compact(chain.from_iterable(places)):
-        starts = accumulate((len(cell.lines) + 2 for cell in notebook.cells), initial=1)
-        places = [
-            [*range(start, start + len(own))] for start, own in zip(starts, places, strict=False)
-        ]
-        lines = [""] * max(places[-1])
-    for cell, (_, *numbers) in zip(notebook.cells, places, strict=True):
-        for number, line in zip(numbers, cell.lines, strict=True):
+        numbers = count(1)
+        places = [[next(numbers) for _ in (*own, "gap")][:-1] for own in places]
+        lines = [""] * places[-1][-1]
+    headings: list[tuple[int, int, str]] = []
+    for cell, (_, *own) in zip(notebook.cells, places, strict=True):
+        for number, line in zip(own, cell.lines, strict=True):
             words = line.text if cell.kind == "code" else f"# {line.text}"
             lines[number - 1] = f"{lines[number - 1]} {words}" if lines[number - 1] else words
-        placed += ((numbers[heading.line], heading) for heading in cell.headings())
-    offsets = [
-        *accumulate((len(line.encode(errors="surrogatepass")) + 1 for line in lines), initial=0)
+        headings += ((own[line], level, title) for line, level, title in cell.headings())
+    starts = line_starts(lines)
+    found = [
+        definition_at("heading", title, (at, at), starts, level) for at, level, title in headings
     ]
-    headings = (
-        Definition(
-            "heading",
-            (title,),
-            offsets[number - 1],
-            offsets[number] - 1,
-            offsets[number] - 1,
-            0,
-            number,
-            number,
-            level,
-        )
-        for number, (_, level, title) in placed
-    )
     suffix = _SUFFIXES.get(notebook.language, ".py")
-    return Analysable(path.removesuffix(path[-6:]) + suffix, "\n".join(lines), tuple(headings))
+    return path.removesuffix(path[-6:]) + suffix, "\n".join(lines), found
+
+
+def line_starts(lines: Sequence[str]) -> list[int]:
+    """Return the byte at which each line begins, and the end."""
+    sizes = (len(line.encode(errors="surrogatepass")) + 1 for line in lines)
+    return list(accumulate(sizes, initial=0))
+
+
+def definition_at(
+    kind: str, name: str, lines: tuple[int, int], starts: Sequence[int], level: int = 0
+) -> Definition:
+    """Return a definition of some lines, 1-based, without a body."""
+    start, end = starts[lines[0] - 1], starts[lines[1]] - 1
+    return Definition(kind, (name,), start, end, starts[lines[0]] - 1, 0, *lines, level)
 
 
 def is_compact(numbers: Iterable[int]) -> bool:

@@ -4,14 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import find_invisible
 from aggregate.code.syntax.definitions import Definition, Module, with_headings
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of, language_named
-from aggregate.code.syntax.notebook import Cell, Notebook, read_notebook
+from aggregate.code.syntax.notebook import Cell, Notebook, definition_at, line_starts, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
@@ -151,23 +150,14 @@ def first_prose(notebook: Notebook) -> str:
 
 
 def _headings_and_cells(script: Script) -> Iterator[Definition]:
-    lines = script.text.encode(errors="surrogatepass").split(b"\n")
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    starts = line_starts(script.text.split("\n"))
     for number, place in enumerate(script.places, start=1):
         if place.cell.kind == "code":
             at = (place.first_line, place.last_line)
-            yield _definition("cell", f"cell {number}", at, starts)
+            yield definition_at("cell", f"cell {number}", at, starts)
         for line, level, title in place.cell.headings():
             at = (place.first_line + 1 + line,) * 2
-            yield _definition("heading", title, at, starts, level)
-
-
-def _definition(
-    kind: str, name: str, lines: tuple[int, int], starts: list[int], level: int = 0
-) -> Definition:
-    (first, last), depth = lines, 0
-    start, end, header_end = starts[first - 1], starts[last] - 1, starts[first] - 1
-    return Definition(kind, (name,), start, end, header_end, depth, first, last, level)
+            yield definition_at("heading", title, at, starts, level)
 
 
 _MOST_HEADINGS = 40

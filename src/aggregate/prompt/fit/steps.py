@@ -4,7 +4,7 @@ A larger budget goes further down the same order, so it never shows less of any 
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
@@ -225,19 +225,21 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 def _highest_headings(file: Fittable) -> tuple[Run, ...]:
     """Return a likely notebook's headings, down to the level at which there is room for all."""
-    shown: tuple[Run, ...] = ()
-    level, room = {-1}, _ALL_HEADINGS if file.is_likely else 0
-    while level and room >= 0:
-        numbers = [
-            number
+    shown: list[DefinedName] = []
+    room = _ALL_HEADINGS
+    outer: Set[int] = {-1} if file.is_likely else set()
+    while outer:
+        inner = {
+            number: definition
             for number, definition in enumerate(file.definitions)
-            if definition.kind == "heading" and definition.outer in level
-        ]
-        room -= sum(len(file.definitions[number].path[-1]) + _CELL_MARKS for number in numbers)
-        if room >= 0:
-            shown += tuple(signature_run(file.definitions[number]) for number in numbers)
-        level = set(numbers)
-    return shown
+            if definition.kind == "heading" and definition.outer in outer
+        }
+        room -= sum(len(heading.path[-1]) + _CELL_MARKS for heading in inner.values())
+        if room < 0:
+            break
+        shown += inner.values()
+        outer = inner.keys()
+    return tuple(map(signature_run, shown))
 
 
 def _body_values(file: Fittable) -> list[float]:
