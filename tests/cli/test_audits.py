@@ -345,8 +345,8 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         + "".join(
             f"     0  left out                                   z{n:02}.py\n" for n in range(9)
         )
-        + "and 3 more that are not shown: aggregate explain PATH tells of any\n"
-        "      100 in headings of the files' section and in what it lists as not shown\n"
+        + "and 3 more hidden files: aggregate explain PATH describes one\n"
+        "      100 in headings of the files' section and in its list of hidden files\n"
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "a guess: nothing in the task points at specific code; likely areas: f in a.py, b.py\n"

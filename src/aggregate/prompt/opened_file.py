@@ -70,9 +70,7 @@ def open_file(
     ticks = "`" * (len(block) - len(block.rstrip("`")))
     frame = file_block(path, "", language=view.language, note=note).replace("```", ticks or "```")
     # A notebook on few lines is analysed by the lines of its cells.
-    is_own = is_text or (
-        mode is ViewMode.FULL and is_compact(span.source_start for span in view.spans)
-    )
+    is_own = is_text or (mode is ViewMode.FULL and is_compact(s.source_start for s in view.spans))
     find = (lambda run: (run,)) if is_own else _finder(view, len(texts))
     is_whole = mode in _ON_DEMAND
     gap = count(gap_line(view.language, len(texts)))

@@ -155,8 +155,7 @@ def _read(
     definitions: Sequence[DefinedName] = ()
     try:
         module = read_definitions(text, language)
-        if headings:
-            module = with_headings(module, headings)
+        module = with_headings(module, headings) if headings else module
         definitions = _defined_names(module, lines, language)
         return definitions, read_statements(text, language)[: len(lines)], True
     except DeadlineError:
