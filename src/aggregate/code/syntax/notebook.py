@@ -108,7 +108,7 @@ def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]
         return path, text, ()
     lines = [""] * (text.count("\n") + 1)
     places = [
-        [cell.first_line, *(each.first_line for each in cell.lines)] for cell in notebook.cells
+        [cell.first_line, *(part.first_line for part in cell.lines)] for cell in notebook.cells
     ]
     if is_compact(chain.from_iterable(places)):
         numbers = count(1)
@@ -122,7 +122,7 @@ def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]
         headings += ((own[line], level, title) for line, level, title in cell.headings())
     starts = line_starts(lines)
     found = [
-        definition_at("heading", title, (at, at), starts, level) for at, level, title in headings
+        definition_at("heading", name, (at, at), starts, level) for at, level, name in headings
     ]
     suffix = _SUFFIXES.get(notebook.language, ".py")
     return path.removesuffix(path[-6:]) + suffix, "\n".join(lines), found

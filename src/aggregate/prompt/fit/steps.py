@@ -4,10 +4,11 @@ A larger budget goes further down the same order, so it never shows less of any 
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
+from itertools import accumulate
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -224,22 +225,12 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 
 def _highest_headings(file: Fittable) -> tuple[Run, ...]:
-    """Return a likely notebook's headings, down to the level at which there is room for all."""
-    shown: list[DefinedName] = []
-    room = _ALL_HEADINGS
-    outer: Set[int] = {-1} if file.is_likely else set()
-    while outer:
-        inner = {
-            number: definition
-            for number, definition in enumerate(file.definitions)
-            if definition.kind == "heading" and definition.outer in outer
-        }
-        room -= sum(len(heading.path[-1]) + _CELL_MARKS for heading in inner.values())
-        if room < 0:
-            break
-        shown += inner.values()
-        outer = inner.keys()
-    return tuple(map(signature_run, shown))
+    """Return a likely notebook's headings, the highest first, as far as there is room."""
+    headings = [each for each in file.definitions if each.kind == "heading" and file.is_likely]
+    headings.sort(key=lambda heading: len(heading.path))
+    sizes = accumulate(len(heading.path[-1]) + _CELL_MARKS for heading in headings)
+    pairs = zip(headings, sizes, strict=True)
+    return tuple(signature_run(heading) for heading, size in pairs if size <= _ALL_HEADINGS)
 
 
 def _body_values(file: Fittable) -> list[float]:
