@@ -221,7 +221,7 @@ def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:
     options = ["fix the loop", "--focus", "src/a.py", "-q"]
     ended = start(clone, *options, "--budget", "5")
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err.startswith("aggregate: what must be shown has ")
+    assert ended.err.startswith("aggregate: the required parts have ")
     assert ended.err.count("\n") == 1
     smallest = int(ended.err.rpartition(" ")[2])
     assert start(clone, *options, "--budget", str(smallest - 1)).code == 1

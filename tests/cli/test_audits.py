@@ -161,7 +161,7 @@ def test_a_line_of_a_prompt_leads_to_its_origin(asked: Path) -> None:
     number = len(lines) - 1  # the empty line behind the last line feed
     assert lines[number] == ""
     assert start(asked, "locate", f"1:{number}") == Ended(0, "generated: blank line\n", "")
-    assert "there is no line" in start(asked, "locate", f"1:{number + 1}").err
+    assert "but no line" in start(asked, "locate", f"1:{number + 1}").err
     number = lines.index("    return times")
     assert start(asked, "locate", f"md_gen/demo_001.md:{number}").out == "src/retry.py:8\n"
     assert start(asked, "locate", "src/retry.py:8").out == f"md_gen/demo_001.md:{number}\n"
@@ -171,17 +171,17 @@ def test_it_works_after_the_files_have_changed(asked: Path) -> None:
     """The recorded map is read, not the files: where these have changed or are gone it says so (rule L-2)."""
     number = prompt_lines(asked).index("def retry(times):")
     (asked / "src/retry.py").write_text("# one more line\n" + SOURCE, encoding="utf-8")
-    told = "src/retry.py has changed since the prompt was written: line numbers are the old ones\n"
+    told = "src/retry.py has changed since the prompt was written: line numbers are from then\n"
     assert start(asked, "locate", f"1:{number}") == Ended(0, "src/retry.py:4\n", told)
     assert start(asked, "locate", "src/retry.py:4") == Ended(
         0, f"md_gen/demo_001.md:{number}\n", told
     )
     (asked / "src/retry.py").unlink()
-    gone = "src/retry.py does not exist any more: line numbers are the old ones\n"
+    gone = "src/retry.py does not exist any more: line numbers are from then\n"
     assert start(asked, "locate", f"1:{number}") == Ended(0, "src/retry.py:4\n", gone)
     with (asked / "md_gen/demo_001.md").open("a", encoding="utf-8") as prompt:
         prompt.write("more")
-    edited = "demo_001.md has been edited since it was written: line numbers are the old ones\n"
+    edited = "demo_001.md has been edited since it was written: line numbers are from then\n"
     assert start(asked, "locate", f"1:{number}").err == edited + gone
 
 
@@ -236,8 +236,8 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
         (["locate", "9:1"], "md_gen/demo_009.md: no such prompt"),
         (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),
         (["locate", "1:0"], "md_gen/demo_001.md: the prompt has "),
-        (["locate", "src/retry.py:99999"], "src/retry.py: the file has 12 lines: there is no line"),
-        (["locate", "src/retry.py:0"], "src/retry.py: the file has 12 lines: there is no line 0"),
+        (["locate", "src/retry.py:99999"], "src/retry.py: the file has 12 lines, but no line"),
+        (["locate", "src/retry.py:0"], "src/retry.py: the file has 12 lines, but no line 0"),
         (["locate", "src/retri.py:3"], 'src/retri.py is not a file of demo_001.md: did you mean "src/retry.py"?'),
         (
             ["explain", "retri.py"],
@@ -345,8 +345,8 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         + "".join(
             f"     0  left out                                   z{n:02}.py\n" for n in range(9)
         )
-        + "and 3 more that are not shown: aggregate explain PATH tells of any\n"
-        "      100 in headings of the files' section and in what it lists as not shown\n"
+        + "and 3 more hidden files: aggregate explain PATH describes one\n"
+        "      100 in headings of the files' section and in its list of hidden files\n"
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "a guess: nothing in the task points at specific code; likely areas: f in a.py, b.py\n"

@@ -466,7 +466,7 @@ def test_what_is_added_is_shown_within_a_budget(folder: Path) -> None:
         ("/add nothere.py", "there is no file nothere.py"),
         ("/drop nothere.py", "there is no file nothere.py"),
         ("/add ../secret.py", "../secret.py may not be read"),
-        ("/attach b.py", "it is no PNG, JPEG, GIF or WebP image"),
+        ("/attach b.py", "not a PNG, JPEG, GIF or WebP image"),
         ("/attach shot.png", "there is no image shot.png"),
     ],
 )

@@ -107,9 +107,8 @@ def read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
         raise click.UsageError(f"--paths-from {source[:SHOWN]} lists no path")
     missing = [name for name in names if not os.path.lexists(name)]
     if len(missing) == len(names):
-        raise click.UsageError(
-            f"--paths-from {source[:SHOWN]} lists no file that exists: {_missing(names[0])}"
-        )
+        reason = _missing(names[0])
+        raise click.UsageError(f"--paths-from {source[:SHOWN]} lists no file that exists: {reason}")
     if tells:
         warn_all([f"{name}: no such file, left out" for name in missing])
     return tuple(name for name in names if name not in missing)

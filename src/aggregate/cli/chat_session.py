@@ -86,9 +86,8 @@ class ChatSession:
         self._say_news(for_reader(turn.warnings), turn.notes)
         try:
             with rendered_answer() if self.renders else nullcontext(write_piece) as write:
-                completed = deliver(
-                    turn, project, as_json=self.asked.as_json, indent=None, write=write
-                )
+                as_json = self.asked.as_json
+                completed = deliver(turn, project, as_json=as_json, indent=None, write=write)
         except BaseException:
             if bill := turn.stopped_bill:
                 self.spent = self.spent.with_one(bill)

@@ -131,9 +131,7 @@ _BROKEN, _MISTAKEN = 1, 2  # exit codes: something is missing; the configuration
 
 @click.command()
 @new_config_option
-@budget_option(
-    "Use all files, in prompts of at most this many tokens; by default show code by its skeleton."
-)
+@budget_option("Use all files, within this many tokens; by default show code by its skeleton.")
 def init(config: Path, budget: Amount | None) -> None:
     """Write a commented manual_slop.toml for this folder."""
     folder = config.parent

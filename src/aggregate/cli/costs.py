@@ -1,13 +1,12 @@
 """``costs``: costs and savings of requests by day, project and model."""
 
-import json
 from datetime import date, timedelta
 from functools import reduce
 
 import click
 
 from aggregate.cli.options import json_option, limit_option
-from aggregate.cli.output import counted, say, write_result, write_rows
+from aggregate.cli.output import counted, say, write_json, write_rows
 from aggregate.sending import Charge, charges
 from aggregate.sending.models import saving
 
@@ -26,11 +25,7 @@ def costs(days: int, by: str | None, as_json: bool) -> None:
     first = (date.today() - timedelta(days=days - 1)).isoformat()
     rows = _added_up([row for row in charges() if row.day >= first], by)
     if as_json:
-        data = [
-            row._asdict() | {"dollars": float(row.dollars), "saved": float(row.saved)}
-            for row in rows
-        ]
-        write_result(json.dumps(data, indent=2))
+        write_json([_data(row) for row in rows])
         return
     for row in rows:
         write_rows(_line(row))
@@ -38,6 +33,10 @@ def costs(days: int, by: str | None, as_json: bool) -> None:
         say("in all: " + _line(_sum(rows)).replace("\t", "; "))
     else:
         say(f"no requests in the last {days:,} days")
+
+
+def _data(row: Charge) -> dict[str, object]:
+    return row._asdict() | {"dollars": float(row.dollars), "saved": float(row.saved)}
 
 
 def _added_up(rows: list[Charge], by: str | None) -> list[Charge]:

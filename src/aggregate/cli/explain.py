@@ -1,6 +1,5 @@
 """``explain``, ``locate`` and ``prune``: look at written prompts, and delete old ones."""
 
-import json
 import os
 import re
 import shutil
@@ -15,16 +14,9 @@ from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
 from aggregate.base.request import FileChoice, Level
+from aggregate.cli import output
 from aggregate.cli.asking import from_here, open_project_here
 from aggregate.cli.options import config_option, json_option
-from aggregate.cli.output import (
-    is_terminal,
-    say,
-    write_path,
-    write_rendered,
-    write_result,
-    write_rows,
-)
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob
 from aggregate.prompt import Request, audit as audits, is_named, request_for
@@ -58,7 +50,7 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
         raise ConfigError(f"{path} is not a candidate of {prompt.name}{hint}", path=str(prompt))
     if as_json:
         data = audits.audit_data(replace(audit, rows=tuple(rows) or audit.rows))
-        write_result(json.dumps(data["rows"] if rows else data, indent=2))
+        output.write_json(data["rows"] if rows else data)
     elif rows:
         print_rows(audit, rows)
     else:
@@ -81,19 +73,19 @@ def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
 
 def print_audit(audit: Audit, *, title: str = "") -> None:
     width, bold, plain = 0, "", ""
-    if is_terminal():
+    if output.is_terminal():
         width, bold, plain = shutil.get_terminal_size().columns, "\x1b[1m", "\x1b[0m"
     lines = audits.audit_lines(audit, title=title, width=width)
-    write_rows(*lines.heading)
+    output.write_rows(*lines.heading)
     if lines.table:
         header, *rows = lines.table
-        write_rendered(f"{bold}{header}{plain}\n" + "".join(f"{row}\n" for row in rows))
-    write_rows(*lines.footing)
+        output.write_rendered(f"{bold}{header}{plain}\n" + "".join(f"{row}\n" for row in rows))
+    output.write_rows(*lines.footing)
 
 
 def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
     for number, row in enumerate(rows):
-        write_rows(*([""] if number else []), *audits.row_lines(audit, row))
+        output.write_rows(*([""] if number else []), *audits.row_lines(audit, row))
 
 
 def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
@@ -115,18 +107,14 @@ def newest_prompt(request: Request) -> tuple[Path, Audit]:
 @click.command()
 @config_option
 @click.option(
-    "--keep",
-    type=click.IntRange(min=0),
-    required=True,
-    metavar="N",
-    help="Keep this many of the newest prompts.",
+    "--keep", type=click.IntRange(0), required=True, metavar="N", help="Keep this many prompts."
 )
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print the deleted paths."""
     request = request_for(open_project_here(config), with_history=False)
     folder, project = request.output_dir, request.written_in
     for path in prune_outputs(folder, request.namespace, keep=keep, project=project):
-        write_path(path)
+        output.write_path(path)
 
 
 _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
@@ -163,15 +151,13 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
     source_map = _map_of(prompt, audit)
     origin = source_map.origin(line)
     if origin is None:
-        raise ConfigError(
-            f"the prompt has {source_map.lines:,} lines: there is no line {line:,}",
-            path=str(prompt),
-        )
+        reason = f"the prompt has {source_map.lines:,} lines, but no line {line:,}"
+        raise ConfigError(reason, path=str(prompt))
     _report_changed_prompt(prompt, audit)
-    write_rows(_described(origin))
+    output.write_rows(_described(origin))
     if origin.kind is OriginKind.FILE:
         if origin.stands_for:
-            say(f"{prompt.name}:{line} is {origin.stands_for}")
+            output.say(f"{prompt.name}:{line} is {origin.stands_for}")
         data = _content(request.base_dir / origin.source)
         copy = _verbatim_line(prompt, line, origin)
         _report_changed_file(origin.source, data, audit, origin.first, copy)
@@ -191,14 +177,15 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
     if origin is None:
         lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
         if not 1 <= line <= lines:
-            raise ConfigError(f"the file has {lines:,} lines: there is no line {line:,}", path=path)
+            raise ConfigError(f"the file has {lines:,} lines, but no line {line:,}", path=path)
     _report_changed_prompt(prompt, audit)
     if origin is None:
-        write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row)}")
+        output.write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row)}")
     else:
-        write_rows(f"{os.path.relpath(prompt)}:{number}")
+        output.write_rows(f"{os.path.relpath(prompt)}:{number}")
         if not origin.is_verbatim:
-            say(f"it only represents {path}:{line}: {origin.stands_for or _described(origin)}")
+            source = origin.stands_for or _described(origin)
+            output.say(f"it only represents {path}:{line}: {source}")
     _report_changed_file(path, data, audit, line, _verbatim_line(prompt, number, origin))
 
 
@@ -234,10 +221,10 @@ def _report_changed_prompt(path: Path, audit: Audit) -> None:
     try:
         size = path.stat().st_size
     except OSError:
-        say(f"{path.name} does not exist any more")
+        output.say(f"{path.name} does not exist any more")
         return
     if audit.size and size != audit.size:
-        say(f"{path.name} has been edited since it was written: line numbers are the old ones")
+        output.say(f"{path.name} has been edited since it was written: line numbers are from then")
 
 
 def _report_changed_file(
@@ -245,7 +232,7 @@ def _report_changed_file(
 ) -> None:
     row = _row_of(path, audit)
     if data is None:
-        say(f"{path} does not exist any more: line numbers are the old ones")
+        output.say(f"{path} does not exist any more: line numbers are from then")
         return
     if row is not None and row.content_hash:
         has_changed = sha256(data).hexdigest() != row.content_hash
@@ -253,7 +240,7 @@ def _report_changed_file(
         lines = decode(data).text.split("\n")[line - 1 : line]
         has_changed = copy is not None and lines != [copy]
     if has_changed:
-        say(f"{path} has changed since the prompt was written: line numbers are the old ones")
+        output.say(f"{path} has changed since the prompt was written: line numbers are from then")
 
 
 def _verbatim_line(prompt: Path, line: int, origin: Origin | None) -> str | None:

@@ -43,9 +43,8 @@ def read_instruction(path: Path) -> str:
         raise ConfigError(f"it cannot be read: {reason or error}", path=str(path)) from None
     goal = values.get("goal") if isinstance(values, dict) else None
     if not isinstance(goal, str) or not goal.strip():
-        raise ConfigError(
-            'it has no goal: add a line such as goal: "Count the runs"', path=str(path), key="goal"
-        )
+        example = 'it has no goal: add a line such as goal: "Count the runs"'
+        raise ConfigError(example, path=str(path), key="goal")
     for key in values:
         if key not in _USED:
             warn(f"{path}: {key} is not used")
@@ -56,16 +55,13 @@ _SIGN = "⚠️  Warning: "  # start of a result's warning of failed steps (D-73
 _LIMIT_EXIT = 3  # exit code of a goal stopped by a limit
 _WIDTH = 80  # characters of a step's text in the trace, besides its cost
 _USUAL = EngineLimits()
+_PATH = click.Path(path_type=Path)
+_ROOT_HELP = "Let tools read this folder. Repeatable.  [default: .]"
 
 
 @click.command()
 @click.argument("goal", required=False)
-@click.option(
-    "--instruction",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Read the goal from this file.",
-)
+@click.option("--instruction", metavar="FILE", type=_PATH, help="Read the goal from this file.")
 @options.tools_option
 @click.option(
     "--provider",
@@ -77,33 +73,13 @@ _USUAL = EngineLimits()
 )
 @click.option("--model", metavar="NAME", default="", help="Ask this model of the provider.")
 @options.base_url_option
-@click.option(
-    "--script",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Read the answers of the scripted provider from this file.",
-)
+@click.option("--script", metavar="FILE", type=_PATH, help="Read scripted answers from this file.")
 @options.allow_option
-@click.option(
-    "--root",
-    multiple=True,
-    default=["."],
-    help="Let tools read this folder. Repeatable.  [default: .]",
-)
-@click.option(
-    "--state-dir",
-    default="state",
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Keep saved state and large values in this folder.",
-)
+@click.option("--root", multiple=True, default=["."], help=_ROOT_HELP)
+@click.option("--state-dir", default="state", show_default=True, type=_PATH, help="State folder.")
 @options.limit_option("--max-tokens", "Use at most this many tokens.", default=_USUAL.tokens)
 @options.limit_option(
-    "--max-seconds",
-    "Stop after this many seconds.",
-    options.POSITIVE,
-    metavar="S",
-    default=_USUAL.seconds,
+    "--max-seconds", "Stop after this many seconds.", options.POSITIVE, default=_USUAL.seconds
 )
 @options.limit_option("--max-steps", "Do at most this many steps.", default=_USUAL.steps)
 @options.redact_option(sending=True)

@@ -1,6 +1,5 @@
 """``cache``, ``trust``, ``languages`` and ``schema``: commands for all projects of this machine."""
 
-import json
 from pathlib import Path
 
 import click
@@ -8,7 +7,7 @@ import click
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import install_command
 from aggregate.cli.options import json_option
-from aggregate.cli.output import say, warn, write_path, write_result, write_rows
+from aggregate.cli.output import say, warn, write_json, write_path, write_rows
 from aggregate.cli.program import Described
 from aggregate.code.syntax import LANGUAGES
 from aggregate.project.configuration import forget_configs, set_trust, trusted_projects
@@ -30,7 +29,7 @@ def cache(context: click.Context, as_json: bool) -> None:
         return
     report, warning = read_report(context.obj, byte_limit())
     if as_json:
-        write_result(json.dumps(report._asdict() | {"path": str(report.path)}, indent=2))
+        write_json(report._asdict() | {"path": str(report.path)})
     else:
         for name, value in report._asdict().items():
             write_rows(f"{name:<8} {value:,}" if isinstance(value, int) else f"{name:<8} {value}")
@@ -84,4 +83,4 @@ def schema(audit: bool) -> None:
         from aggregate.prompt.audit import audit_schema as schema_of
     else:
         from aggregate.project.tables import json_schema as schema_of
-    write_result(json.dumps(schema_of(), indent=2))
+    write_json(schema_of())

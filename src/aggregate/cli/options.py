@@ -39,9 +39,9 @@ def limit_option(
     metavar: str = "N",
     default: float | None = None,
 ) -> Decorator:
-    shows_default = default is not None
+    show = default is not None
     return click.option(
-        name, type=kind, metavar=metavar, default=default, show_default=shows_default, help=text
+        name, type=kind, metavar=metavar, default=default, show_default=show, help=text
     )
 
 
@@ -87,9 +87,8 @@ def redact_option(*, sending: bool) -> Decorator:
     return click.option("--redact/--no-redact", default=None, help=text)
 
 
-base_url_option = click.option(
-    "--base-url", metavar="URL", default="", help="Call the provider at this address."
-)
+preset_option = click.option("--preset", metavar="NAME", help="Use this preset (default: active).")
+base_url_option = click.option("--base-url", metavar="URL", default="", help="Call this address.")
 tools_option = click.option(
     "--tools",
     "folder",

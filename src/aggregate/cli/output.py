@@ -62,6 +62,12 @@ def write_result(text: str) -> None:
     write_piece(text if not text or text.endswith("\n") else f"{text}\n")
 
 
+def write_json(data: object, *, indent: int | None = 2) -> None:
+    import json  # the help does not load it
+
+    write_result(json.dumps(data, indent=indent))
+
+
 def write_piece(piece: str) -> None:
     if is_terminal():
         _write(printable(piece, body=True))

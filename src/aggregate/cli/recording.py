@@ -101,10 +101,10 @@ class Recording:
             names = "\n".join((*witnesses.files, *(text for _, text in output)))
             if redact(names, self._request.redaction).findings:
                 return  # a cache must not contain secrets, not even as names
-            output_dir, project = str(self._request.output_dir), self._request.written_in
+            folder, project = str(self._request.output_dir), self._request.written_in
             root = str(project) if project else None
             run = RememberedRun(
-                this.key, witnesses, output, written, output_dir, root, this.began_ns, pages
+                this.key, witnesses, output, written, folder, root, this.began_ns, pages
             )
             data = run.pack()
             if len(data) <= remembered.MOST_BYTES:

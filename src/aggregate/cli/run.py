@@ -1,11 +1,10 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
-import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ from aggregate.cli.arguments import (
     read_paths_from,
     warn_of_revision,
 )
-from aggregate.cli.output import progress, say, warn_all, write_path, write_pieces, write_result
+from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
 from aggregate.cli.program import HELP_ALL
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
@@ -178,12 +177,8 @@ class AskedRun:
     def _narrowing(self, base_dir: Path) -> Narrowing:
         folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
         is_below = folder != "." and not folder.startswith("..")
-        return Narrowing(
-            path_entries(self.typed.paths, base_dir),
-            self.include,
-            self.exclude,
-            f"{folder}/" if is_below else "",
-        )
+        paths, prefix = path_entries(self.typed.paths, base_dir), f"{folder}/" if is_below else ""
+        return Narrowing(paths, self.include, self.exclude, prefix)
 
     def request(self, project: Project) -> Request:
         base_dir = project.folder / project.config.files.base_dir
@@ -201,9 +196,8 @@ class AskedRun:
             redact=self.redact,
             finish=self.finish,
         )
-        request = replace(
-            request, narrowing=self._narrowing(base_dir), output_file=self.output_file
-        )
+        narrowing = self._narrowing(base_dir)
+        request = replace(request, narrowing=narrowing, output_file=self.output_file)
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
         elif request.tier is None and request.focus_files:
@@ -217,14 +211,9 @@ class AskedRun:
 @click.command(cls=RunCommand, params=[HELP_ALL])
 @click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
 @asking.task_option
-@asking.budget_option(
-    "Limit the prompt to this many tokens, such as 32000, 32k or auto; all: no limit.",
-    may_be_all=True,
-)
+@asking.budget_option("Limit the tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True)
 @click.option("-o", "--output", metavar="FILE|-", help="Write the prompt here; - prints it.")
-@click.option(
-    "--include", metavar="GLOB", multiple=True, help="Use only matching files. Repeatable."
-)
+@click.option("--include", metavar="GLOB", multiple=True, help="Use matching files. Repeatable.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Skip matching files. Repeatable.")
 @partial(
     asking.seed_options,
@@ -254,9 +243,7 @@ class AskedRun:
     metavar="FILE|-",
     help="Read paths from this file or standard input, one a line or NUL-separated.",
 )
-@click.option(
-    "--preset", metavar="NAME", help="Use this context preset; by default the active one."
-)
+@options.preset_option
 @click.option(
     "--pick",
     metavar="PROVIDER[:MODEL]",
@@ -310,19 +297,13 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
         raise click.UsageError("--output is empty: give it a file name")
     if asked.output_file and asked.to_stdout:
         raise click.UsageError("--stdout and --output exclude each other: take one of them")
-    ways = {
-        "--stdout": asked.to_stdout,
-        "--explain": asked.explain,
-        "--json": asked.as_json,
-        "--copy": asked.copies,
-    }
-    for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
+    names = ("--stdout", "--explain", "--json", "--copy")
+    chosen = compress(names, (asked.to_stdout, asked.explain, asked.as_json, asked.copies))
+    for pair in combinations(chosen, 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
     if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
-        raise click.UsageError(
-            "--remote uses the files of the repository only: leave out --config and --allow-outside"
-        )
+        raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
     recording = Recording(context.obj)
     asked.named_task  # noqa: B018 - report its mistakes before those of the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
@@ -334,9 +315,8 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
         warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
     with index:  # so that an interrupted run saves its results
-        request = asking.looked_at(
-            request, asked.pick, base_url=asked.base_url, index=index, quiet=asked.quiet
-        )
+        pick, url = asked.pick, asked.base_url
+        request = asking.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
         if asked.split:
             from aggregate.cli.split_prompts import write_parts  # seldom needed
 
@@ -381,16 +361,15 @@ def _compose(
             has_records = write_named(request.output_file, written.pieces)
             path = request.output_file if has_records else None
         else:
-            path = write_numbered(
-                request.output_dir, request.namespace, written.pieces, project=root
-            )
+            folder, name = request.output_dir, request.namespace
+            path = write_numbered(folder, name, written.pieces, project=root)
     if path and not asked.as_json:
         write_path(path)
     written.record(path)
     if counts:
         warnings = written.warnings()
         if asked.as_json:
-            write_result(json.dumps(written.data(path, warnings), indent=2))
+            write_json(written.data(path, warnings))
         if not asked.quiet:
             written.tell(warnings)
     return path, written
@@ -422,6 +401,6 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     if not asked.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if asked.as_json:
-        write_result(json.dumps(audit_data(audit), indent=2))
+        write_json(audit_data(audit))
     else:
         print_audit(audit)

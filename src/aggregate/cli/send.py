@@ -1,6 +1,5 @@
 """``send``, and the steps that ``chat`` shares: prepare a turn, send it, print the answer."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
@@ -99,10 +98,10 @@ class AskedTurn:
 
     def seeds(self, project: Project) -> Task | None:
         task = asking.read_task(None, symbols=self.symbols, since=self.since)
-        places = asking.typed_places(self.focus, project.folder / project.config.files.base_dir)
-        if not (task or places):
+        focus = asking.typed_places(self.focus, project.folder / project.config.files.base_dir)
+        if not (task or focus):
             return None
-        return replace(task or Task(), focus=places, is_strict=True)
+        return replace(task or Task(), focus=focus, is_strict=True)
 
 
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -169,13 +168,10 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
                 output.warn(warning)
             output.say(*turn.news)
             warn_of_end(completed)
-            files = (completed.path, completed.history)
-            output.say(
-                _usage_sentence(completed),
-                ", ".join(str(file) for file in files if file is not None),
-            )
+            files = [str(file) for file in (completed.path, completed.history) if file is not None]
+            output.say(_usage_sentence(completed), ", ".join(files))
     elif asked.as_json:
-        output.write_result(json.dumps(turn.data, indent=2))
+        output.write_json(turn.data)
     else:
         output.write_rows(*turn.lines)
 
@@ -198,8 +194,7 @@ def _compare(project: Project, asked: AskedTurn, text: str) -> None:
             rows.append((price, model.name, counted_tokens, most, fits))
     if asked.as_json:
         names = ("cost", "model", "tokens", "most", "fits")
-        data = [dict(zip(names, row, strict=True)) for row in sorted(rows)]
-        output.write_result(json.dumps(data, indent=2))
+        output.write_json([dict(zip(names, row, strict=True)) for row in sorted(rows)])
         return
     for price, name, size, most, fits in sorted(rows):
         note = "" if fits else "\ttoo long for its window"
@@ -253,7 +248,7 @@ def deliver(
         completed = send_turn(turn, on_text=None if as_json else write)
     with output.writable_output(f"the answer is in {completed.answer}"):
         if as_json:
-            output.write_result(json.dumps(_answer_data(completed), indent=indent))
+            output.write_json(_answer_data(completed), indent=indent)
         elif not completed.reply.text.endswith("\n"):
             write("\n")
     return completed
@@ -312,22 +307,22 @@ def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
 ) -> Exchange | None:
     """Report the cost, and let the model summarize the oldest turns."""
-    prepared = prepare_compaction(
-        project, asked.selection, on_wait=_say_wait, require_key=not dry_run
-    )
+    selection = asked.selection
+    prepared = prepare_compaction(project, selection, on_wait=_say_wait, require_key=not dry_run)
     if not asked.quiet:
         output.warn_all(for_reader(prepared.turn.warnings), more="run --json")
     if dry_run:
-        plan = json.dumps(prepared.data, indent=2)
-        output.write_result(plan) if asked.as_json else output.write_rows(prepared.sentence)
+        if asked.as_json:
+            output.write_json(prepared.data)
+        else:
+            output.write_rows(prepared.sentence)
         return None
     if not asked.quiet:
         output.say(prepared.sentence)
     completed = compact_discussion(prepared, project)
     with output.writable_output(f"the summary is in {completed.answer}"):
         if shows_summary and asked.as_json:
-            data = prepared.data | _answer_data(completed)
-            output.write_result(json.dumps(data, indent=2))
+            output.write_json(prepared.data | _answer_data(completed))
         elif shows_summary:
             output.write_piece(completed.reply.text.rstrip("\n") + "\n")
     if not asked.quiet:

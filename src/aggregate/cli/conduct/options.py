@@ -68,9 +68,7 @@ _DATABASE = click.option(
     metavar="URL",
     help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
 )
-_SHARED_DATABASE = click.option(
-    "--database", required=True, metavar="URL", help="Use the database of `aggregate conduct run`."
-)
+_SHARED_DATABASE = click.option("--database", required=True, metavar="URL", help="Database to use.")
 _RUN = (
     limit_option("--places", "Work on this many tickets at a time in each worker.  [default: 8]"),
     click.option("--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker`."),
@@ -94,10 +92,9 @@ def _adding(*decorators: Decorator) -> Decorator:
 
 
 worker_options = _adding(_SHARED_DATABASE, _WORKER, *_TERMS, _LEASE)
-run_options = _adding(
-    _TRACK, options.config_option, options.scope_options, _DATABASE, _WORKER, *_TERMS, _LEASE, *_RUN
-)
-past_run_options = _adding(_TRACK, options.config_option, _DATABASE)
+_PROJECT = (_TRACK, options.config_option)
+run_options = _adding(*_PROJECT, options.scope_options, _DATABASE, _WORKER, *_TERMS, _LEASE, *_RUN)
+past_run_options = _adding(*_PROJECT, _DATABASE)
 decision_options = _adding(
     _TRACK,
     click.argument("ticket"),
@@ -121,8 +118,5 @@ def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
 
 
 def open_run_project(settings: RunSettings) -> Project:
-    return open_project(
-        settings["config"],
-        allow_outside=settings["allow_outside"],
-        allow_secrets=settings["allow_secrets"],
-    )
+    outside, secrets = settings["allow_outside"], settings["allow_secrets"]
+    return open_project(settings["config"], allow_outside=outside, allow_secrets=secrets)

@@ -32,22 +32,21 @@ from aggregate.prompt.sections import one_line
 @options.decision_options
 def approve(track: str, ticket: str, note: str, config: Path, database: str) -> None:
     """Approve a waiting TICKET; run its dependents."""
-    _decide(track, ticket, note, open_project(config), database, approved=True)
+    _decide(open_project(config), track, ticket, note, database, approved=True)
 
 
 @click.command()
 @options.decision_options
 def reject(track: str, ticket: str, note: str, config: Path, database: str) -> None:
     """Reject a waiting TICKET; do not run its dependents."""
-    _decide(track, ticket, note, open_project(config), database, approved=False)
+    _decide(open_project(config), track, ticket, note, database, approved=False)
 
 
 def _decide(
-    track: str, ticket: str, note: str, project: Project, database: str, *, approved: bool
+    project: Project, track: str, ticket: str, note: str, url: str, *, approved: bool
 ) -> None:
-    run_id = run_control.decide(
-        project, track, ticket, approved=approved, note=note, database=database
-    )
+    decide = run_control.decide
+    run_id = decide(project, track, ticket, approved=approved, note=note, database=url)
     write_rows(f"{'approved' if approved else 'rejected'} {ticket} of {run_id}")
 
 

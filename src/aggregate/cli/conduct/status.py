@@ -37,9 +37,8 @@ def status(track: str, config: Path, database: str, ticket: str, watch: bool) ->
 
 def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
     total = len(progress.tickets)
-    rows = [
-        f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
-    ]
+    ended = f"{len(progress.lines):,} of {total:,} tickets have ended"
+    rows = [f"{progress.run_id}: {progress.state}, {ended}"]
     for line in progress.lines:
         causes = " <- ".join(one_line(error) for error in reversed(line.end.errors))
         lost = progress.failed_before.get(line.ticket.id)
