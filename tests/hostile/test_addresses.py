@@ -66,10 +66,7 @@ def test_a_trusted_project_has_no_say_where_a_key_goes(tmp_path: Path) -> None:
     trusted += '[personas.helper]\nprovider = "compatible"\nbase_url = "https://mine.example/v1"\n'
     project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": trusted})
     code, _, err = aggregate(*arguments)
-    assert (code, f"only the project sets the address {ELSEWHERE}" in err) == (
-        2,
-        True,
-    )
+    assert (code, f"only the project sets the address {ELSEWHERE}" in err) == (2, True)
 
 
 def test_other_providers_keys_go_to_no_address_of_a_project(tmp_path: Path) -> None:

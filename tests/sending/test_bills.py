@@ -146,10 +146,10 @@ def test_misses_are_part_of_the_plan(tmp_path: Path) -> None:
     failed = prepared(tmp_path)
     assert learned_of(Place("anthropic", MODEL)).misses == 2
     assert set(failed.plan.layout.lifetimes) <= {300}
-    assert any("nothing is written for an hour" in said for said in failed.warnings)
+    assert any("one-hour entries are off" in said for said in failed.warnings)
     assert failed.expected_price > failed.price(failed.forecast)  # type: ignore[operator]
     sent(failed, Usage(100, 0, failed.forecast.cache_read))
-    assert not any("for an hour" in said for said in prepared(tmp_path).warnings)
+    assert not any("one-hour" in said for said in prepared(tmp_path).warnings)
 
 
 def test_another_effort_reads_nothing(tmp_path: Path) -> None:
