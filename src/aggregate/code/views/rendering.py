@@ -1,4 +1,4 @@
-"""Render views by their mode, here or in child processes; failures become values."""
+"""Render views by mode, here or in child processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -50,7 +50,7 @@ def takes_grammar(request: ViewRequest) -> bool:
 
 
 def is_the_text(path: str, mode: ViewMode) -> bool:
-    """Return whether a view is the file's unchanged text, without rendering (rule M-31)."""
+    """Return whether a view is the unchanged text, without rendering (rule M-31)."""
     return mode is ViewMode.FULL and not _is_notebook(path)
 
 
