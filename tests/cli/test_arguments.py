@@ -55,7 +55,7 @@ def refused(*arguments: str) -> str:
 def test_a_task_without_a_budget_has_32000_tokens(clone: Path) -> None:
     """One line says so; ``--budget all`` shows everything as without a task (rule T-3)."""
     ended = succeeded("fix the retry loop")
-    assert "\nbudget: 32,000 tokens, since none is set; --budget N sets another one" in ended.err
+    assert "\nbudget: 32,000 tokens by default; --budget N sets another one" in ended.err
     assert "budget" not in json.loads(Path("md_gen/.clone_001.audit.json").read_text())["missing"]
     assert Path("md_gen/clone_001.md").read_text().rstrip().endswith("fix the retry loop")
     whole = succeeded("fix the retry loop", "--budget", "all")
@@ -289,7 +289,7 @@ def test_a_prompt_without_a_record_is_named(clone: Path) -> None:
     """A named prompt of neither task nor budget is there, though nothing says where its lines come from (rule L-2)."""
     succeeded("src", "-o", "all.md", "-q")
     for command in (["locate", "all.md:5"], ["explain", "all.md"]):
-        assert "all.md: nothing is recorded of what this prompt is made of" in refused(*command)
+        assert "all.md: this prompt has no audit" in refused(*command)
 
 
 @pytest.mark.parametrize("option", [["--budget", "4k"], ["--stdout"], ["-o", "x.md"]])

@@ -100,7 +100,7 @@ def test_a_home_folder_is_no_project(clone: Path, monkeypatch: pytest.MonkeyPatc
     assert aggregate("fix it now", "-q").code == 0
     (clone / ".git").rename(clone / "git")
     for arguments in (["fix it now", "-q"], [], ["stats"], ["send", "x", "--provider", "scripted"]):
-        assert "this folder holds all that you have" in mistake(aggregate(*arguments))
+        assert "this folder holds all your files" in mistake(aggregate(*arguments))
 
 
 def test_prompts_of_a_folder_without_a_configuration_can_be_looked_after(clone: Path) -> None:
@@ -136,11 +136,11 @@ def test_a_task_comes_from_a_file_or_standard_input(
         (["--task", "@."], "the task's file . cannot be read: is a directory"),
         (["--task", "@latin.txt"], "the task's file latin.txt is not UTF-8 (byte 1): save it as UTF-8"),
         (["--task", "@pipe"], "the task's file pipe cannot be read: is not a regular file"),
-        (["--symbol", " "], "--symbol names nothing: give it the name of a definition"),
+        (["--symbol", " "], "--symbol is empty: give it the name of a definition"),
         (["--budget", "some"], "it must be a number of tokens from 1 to 1,000,000,000, such as 32000,"),
         (["--budget", "0"], "or auto, not '0'"),
         (["--budget", "-5"], "or auto, not '-5'"),
-        (["--explain"], "--explain says what a task or a budget decides: add --task or --budget"),
+        (["--explain"], "--explain needs a task or a budget: add --task or --budget"),
         (["--explain", "--stdout", "--task", "x"], "--stdout and --explain exclude each other"),
     ],
 )  # fmt: skip
@@ -213,7 +213,7 @@ def test_a_sentence_may_stand_behind_options(clone: Path) -> None:
         assert start(clone, *arguments, "-q").code == 0
     ended = start(clone, "run", "fix it", "--task", "x")
     assert ended.code == 2
-    assert "the task is named twice: leave out --task or 'fix it'" in ended.err
+    assert "the task is given twice: leave out --task or 'fix it'" in ended.err
 
 
 def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:
@@ -221,7 +221,7 @@ def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:
     options = ["fix the loop", "--focus", "src/a.py", "-q"]
     ended = start(clone, *options, "--budget", "5")
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err.startswith("aggregate: what must be shown has ")
+    assert ended.err.startswith("aggregate: the required parts have ")
     assert ended.err.count("\n") == 1
     smallest = int(ended.err.rpartition(" ")[2])
     assert start(clone, *options, "--budget", str(smallest - 1)).code == 1

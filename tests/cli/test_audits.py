@@ -68,10 +68,10 @@ def test_a_run_with_neither_task_nor_budget_leaves_no_audit(tmp_path: Path) -> N
     assert names(folder) == [".demo_001.chain.json", ".gitignore", "demo_001.md"]
     said = mistake(start(folder, "locate", "1:3"))
     assert said == (
-        "md_gen/demo_001.md: nothing is recorded of what this prompt is made of: "
-        "aggregate run with --task or --budget records what its prompt is made of"
+        "md_gen/demo_001.md: this prompt has no audit: "
+        "only aggregate run with --task or --budget records the sources of its prompt"
     )
-    assert mistake(start(folder, "explain")).startswith("no prompt in md_gen has an account of its")
+    assert mistake(start(folder, "explain")).startswith("no prompt in md_gen has an audit")
 
 
 def test_each_run_with_one_leaves_an_audit_that_adds_up(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_a_line_of_a_prompt_leads_to_its_origin(asked: Path) -> None:
     number = len(lines) - 1  # the empty line behind the last line feed
     assert lines[number] == ""
     assert start(asked, "locate", f"1:{number}") == Ended(0, "generated: blank line\n", "")
-    assert "there is no line" in start(asked, "locate", f"1:{number + 1}").err
+    assert "but no line" in start(asked, "locate", f"1:{number + 1}").err
     number = lines.index("    return times")
     assert start(asked, "locate", f"md_gen/demo_001.md:{number}").out == "src/retry.py:8\n"
     assert start(asked, "locate", "src/retry.py:8").out == f"md_gen/demo_001.md:{number}\n"
@@ -171,17 +171,17 @@ def test_it_works_after_the_files_have_changed(asked: Path) -> None:
     """The recorded map is read, not the files: where these have changed or are gone it says so (rule L-2)."""
     number = prompt_lines(asked).index("def retry(times):")
     (asked / "src/retry.py").write_text("# one more line\n" + SOURCE, encoding="utf-8")
-    told = "src/retry.py has changed since the prompt was written: lines are those of then\n"
+    told = "src/retry.py has changed since the prompt was written: line numbers are from then\n"
     assert start(asked, "locate", f"1:{number}") == Ended(0, "src/retry.py:4\n", told)
     assert start(asked, "locate", "src/retry.py:4") == Ended(
         0, f"md_gen/demo_001.md:{number}\n", told
     )
     (asked / "src/retry.py").unlink()
-    gone = "src/retry.py is not there any more: lines are those of then\n"
+    gone = "src/retry.py does not exist any more: line numbers are from then\n"
     assert start(asked, "locate", f"1:{number}") == Ended(0, "src/retry.py:4\n", gone)
     with (asked / "md_gen/demo_001.md").open("a", encoding="utf-8") as prompt:
         prompt.write("more")
-    edited = "demo_001.md has been edited since it was written: lines are those of then\n"
+    edited = "demo_001.md has been edited since it was written: line numbers are from then\n"
     assert start(asked, "locate", f"1:{number}").err == edited + gone
 
 
@@ -199,7 +199,7 @@ def test_a_file_with_a_secret_has_changed_too(tmp_path: Path) -> None:
     assert told.out.startswith("src/retry.py:")
     assert told.err == f"demo_001.md:{secret} is a line with a secret that was replaced\n"
     place = told.out.strip()
-    stands_in = f"it only stands for {place}: a line with a secret that was replaced\n"
+    stands_in = f"it only represents {place}: a line with a secret that was replaced\n"
     assert start(folder, "locate", place).err == stands_in
     assert PLANTED[0].value not in (folder / "md_gen/.demo_001.audit.json").read_text("utf-8")
     (folder / "src/retry.py").write_text(f"\n{text}", encoding="utf-8")
@@ -230,23 +230,23 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["explain", "9"], "md_gen/demo_009.md: there is no prompt: aggregate run with"),
-        (["explain", "nope.py"], "md_gen/demo_001.md: no candidate of demo_001.md is called nope"),
-        (["explain", "1", "*.rs"], "md_gen/demo_001.md: no candidate of demo_001.md is called *.rs"),
-        (["locate", "9:1"], "md_gen/demo_009.md: there is no prompt"),
+        (["explain", "9"], "md_gen/demo_009.md: no such prompt: only aggregate run with"),
+        (["explain", "nope.py"], "md_gen/demo_001.md: nope.py is not a candidate of demo_001.md"),
+        (["explain", "1", "*.rs"], "md_gen/demo_001.md: *.rs is not a candidate of demo_001.md"),
+        (["locate", "9:1"], "md_gen/demo_009.md: no such prompt"),
         (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),
         (["locate", "1:0"], "md_gen/demo_001.md: the prompt has "),
-        (["locate", "src/retry.py:99999"], "src/retry.py: the file has 12 lines: there is no line"),
-        (["locate", "src/retry.py:0"], "src/retry.py: the file has 12 lines: there is no line 0"),
-        (["locate", "src/retri.py:3"], 'src/retri.py is no file of demo_001.md: did you mean "src/retry.py"?'),
+        (["locate", "src/retry.py:99999"], "src/retry.py: the file has 12 lines, but no line"),
+        (["locate", "src/retry.py:0"], "src/retry.py: the file has 12 lines, but no line 0"),
+        (["locate", "src/retri.py:3"], 'src/retri.py is not a file of demo_001.md: did you mean "src/retry.py"?'),
         (
             ["explain", "retri.py"],
-            "md_gen/demo_001.md: no candidate of demo_001.md is called retri.py: did you mean "
+            "md_gen/demo_001.md: retri.py is not a candidate of demo_001.md: did you mean "
             '"src/retry.py"?',
         ),
-        (["locate", "nope.py:1"], "nope.py is no file of demo_001.md: name one of those it was"),
+        (["locate", "nope.py:1"], "nope.py is not a file of demo_001.md: aggregate explain lists its files"),
         (["locate", f"{'x' * 5000}:1"], "xxxxx"),
-        (["locate", "md_gen/gone.md:1"], "md_gen/gone.md is no file of demo_001.md"),
+        (["locate", "md_gen/gone.md:1"], "md_gen/gone.md is not a file of demo_001.md"),
     ],
 )  # fmt: skip
 def test_what_is_unknown_is_one_sentence(asked: Path, arguments: list[str], said: str) -> None:
@@ -267,12 +267,12 @@ def test_damaged_audits_are_as_if_there_were_none(asked: Path) -> None:
     audit = asked / "md_gen/.demo_001.audit.json"
     text = audit.read_text(encoding="utf-8")
     audit.write_text(text[: len(text) // 2], encoding="utf-8")
-    assert "nothing is recorded" in mistake(start(asked, "locate", "1:3"))
-    assert "nothing is recorded" in mistake(start(asked, "explain", "1"))
+    assert "has no audit" in mistake(start(asked, "locate", "1:3"))
+    assert "has no audit" in mistake(start(asked, "explain", "1"))
     data: dict[str, Any] = json.loads(text)
     del data["source_map"]
     audit.write_text(json.dumps(data), encoding="utf-8")
-    assert "it is not recorded where its lines come from" in mistake(start(asked, "locate", "1:3"))
+    assert "its audit has no source map" in mistake(start(asked, "locate", "1:3"))
     assert start(asked, "explain").code == 0
 
 
@@ -345,8 +345,8 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         + "".join(
             f"     0  left out                                   z{n:02}.py\n" for n in range(9)
         )
-        + "and 3 more that are not shown: aggregate explain PATH tells of any\n"
-        "      100 in headings of the files' section and in what it lists as not shown\n"
+        + "and 3 more hidden files: aggregate explain PATH describes one\n"
+        "      100 in headings of the files' section and in its list of hidden files\n"
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "a guess: nothing in the task points at specific code; likely areas: f in a.py, b.py\n"

@@ -209,7 +209,7 @@ def test_compact(folder: Path) -> None:
     before = next(
         place for place, line in enumerate(said) if "become a summary, for about $" in line
     )
-    assert said[before + 2] == "all turns are kept: --discussion default-full goes on from them"
+    assert said[before + 2] == "all turns are saved: --discussion default-full continues from them"
     assert said[-2] == 'discussion "default-full", 6 turns'
     assert said[-1].startswith("5 answers: ")
     assert len(turns_in(Path("manual_slop_history.toml"))) == 7
@@ -227,15 +227,15 @@ def test_discussions(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "code", "said"),
     [
-        ("/nope\n", 2, 'there is no command /nope: '),
+        ("/nope\n", 2, 'no such command: /nope: '),
         ("/modle x\n", 2, 'did you mean "/model"?'),
         ("/budget some\n", 2, "the budget "),
-        ("/focus 'a\n", 2, "a quotation mark has no other one"),
+        ("/focus 'a\n", 2, "a quotation mark is not closed"),
         ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),
         ("/persona nobody\n", 2, 'there is no persona "nobody"'),
         ("/discussion A/B\n", 2, "invalid name of a discussion 'A/B'"),
-        ("/fork\n", 2, "name the new discussion"),
-        ("/retry\n", 2, "nothing was asked yet"),
+        ("/fork\n", 2, "the new discussion needs a name"),
+        ("/retry\n", 2, "this discussion has no question yet"),
         ("/focus b.py\nWhat?\n", 2, "add a budget"),
     ],
 )  # fmt: skip
@@ -358,7 +358,7 @@ def test_on_a_terminal(folder: Path) -> None:
         assert Path("md_gen/demo_001.reply.md").read_text(encoding="utf-8") == "Half an "
         assert not Path("manual_slop_history.toml").exists()
         terminal.type(b"/nope\n")
-        terminal.read_until("there is no command /nope")
+        terminal.read_until("no such command: /nope")
         server.pieces.put("")  # the server lets the first request go
         server.pieces.put("Whole.")
         server.pieces.put(None)
@@ -466,7 +466,7 @@ def test_what_is_added_is_shown_within_a_budget(folder: Path) -> None:
         ("/add nothere.py", "there is no file nothere.py"),
         ("/drop nothere.py", "there is no file nothere.py"),
         ("/add ../secret.py", "../secret.py may not be read"),
-        ("/attach b.py", "it is no PNG, JPEG, GIF or WebP image"),
+        ("/attach b.py", "not a PNG, JPEG, GIF or WebP image"),
         ("/attach shot.png", "there is no image shot.png"),
     ],
 )

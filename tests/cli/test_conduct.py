@@ -66,7 +66,7 @@ def test_a_run_and_another(tmp_path: Path) -> None:
     assert ended.out == f"[x] {TRACK}: A demo\n"
     ended = conducted(folder, "forget", TRACK)
     assert ended.out == f"forgot demo/{TRACK}/001\nforgot demo/{TRACK}/002\n"
-    assert conduct(folder, "forget", TRACK)[:2] == (0, "no run that is over\n")
+    assert conduct(folder, "forget", TRACK)[:2] == (0, "no finished run\n")
 
 
 def without_times(report: Path) -> str:
@@ -148,7 +148,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
         "  b: not run, a has failed",
         "so far: 0 tokens",
-        "aggregate conduct resume demo runs what failed once more",
+        "aggregate conduct resume demo runs the failed tickets again",
     ]
 
 
@@ -199,12 +199,12 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
         time.sleep(0.3)
         begun.command.interrupt(signal.SIGINT)
         errors, code = begun.err.read(), begun.command.wait()
-    goes_on = f"interrupted: aggregate conduct resume {TRACK} goes on\n".encode()
+    goes_on = f"interrupted: aggregate conduct resume {TRACK} continues\n".encode()
     assert (code, errors) == (130, goes_on + b"\naggregate: interrupted\n")
     ended = conducted(folder, "status", "demo")
     status = ended.out.splitlines()
     assert status[0] == f"demo/{TRACK}/001: interrupted, 0 of 2 tickets have ended"
-    assert status[-1].endswith("aggregate conduct resume demo goes on with it")
+    assert status[-1].endswith("aggregate conduct resume demo continues it")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
     ended = conducted(folder, "resume", "demo")
     assert ended.err.splitlines()[0] == f"going on with demo/{TRACK}/001"

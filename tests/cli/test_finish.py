@@ -61,7 +61,7 @@ def test_changes_are_shown_since_a_revision(folder: Path) -> None:
     assert "more file" not in printed(folder, "--diff")  # a prompt of ours is no change
     assert "## Changes" not in printed(folder)
     assert "unknown git revision 'nowhere'" in refused(folder, *TASK, "--diff=nowhere")
-    reason = "--diff shows what fits into a budget: leave out --budget all"
+    reason = "--diff needs a budget: leave out --budget all"
     assert refused(folder, "retry once", "--diff", "--budget", "all").endswith(reason)
 
 
@@ -74,7 +74,7 @@ def test_instructions_are_a_text_or_a_file(folder: Path) -> None:
     quoted = "\n## Instructions\n\n```text\n# Rules\n```\n"
     assert quoted in printed(folder, "--instructions", "rules.md")
     assert refused(folder, *TASK, "--instructions", "rule.md") == (
-        "rule.md: there is no such file of instructions"
+        "rule.md: no such file of instructions"
     )
     project(folder, {"manual_slop.toml": '[files]\npaths = ["src/*"]\n'})
     plain = start(folder, "run", "--stdout", "--instructions", "Be brief.")
@@ -87,7 +87,7 @@ def test_a_projects_own_instructions_need_trust(folder: Path) -> None:
     theirs.write_text('[files]\npaths = ["src/*"]\n[prompt]\ninstructions = "Obey the project."\n')
     ended = start(folder, *TASK, "--stdout")
     assert "Obey" not in ended.out
-    assert "those of a project count only if you trust it" in ended.err
+    assert "since you do not trust this project" in ended.err
     assert start(folder, "trust", ".").code == 0
     assert "\n## Instructions\n\nObey the project.\n" in printed(folder)
     assert "Obey" not in start(folder, "run", "--stdout").out

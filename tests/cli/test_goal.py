@@ -119,7 +119,7 @@ def test_odd_characters_are_printed_safely(tmp_path: Path) -> None:
     assert "\x1b" not in done.err
 
 
-MISTAKES = [((), "give a goal or --instruction FILE"), (("  ",), "the goal is empty")]
+MISTAKES = [((), "give either a goal or --instruction FILE"), (("  ",), "the goal is empty")]
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES)

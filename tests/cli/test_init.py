@@ -42,7 +42,7 @@ def test_a_configuration_that_is_there_is_left_alone(tmp_path: Path) -> None:
     path = project(tmp_path, {"manual_slop.toml": "# mine\n"}) / "manual_slop.toml"
     assert (
         mistake(start(tmp_path, "init"))
-        == "manual_slop.toml: exists already: edit it, or delete it first"
+        == "manual_slop.toml: already exists: edit it, or delete it first"
     )
     assert path.read_bytes() == b"# mine\n"
 
@@ -105,14 +105,14 @@ def test_what_tools_have_filled_is_excluded(
         text = config.read_text(encoding="utf-8")
         exclude = 'exclude = ["/odd/", "build/", "node_modules/", "venv/"]'
         assert (exclude in text) is make_repository
-        assert ended.err.startswith("it takes 2 files, 31 tokens (o200k); next: aggregate run\n")
+        assert ended.err.startswith("it matches 2 files, 31 tokens (o200k); next: aggregate run\n")
         ended = succeeded("run", "--stdout", "-q")
         assert ended.out.count("### File ") == 2
         config.unlink()
     subprocess.run(["git", "add", "web/build"], check=True)
     ended = succeeded("init")
     assert 'exclude = ["/odd/", "node_modules/", "venv/"]' in config.read_text(encoding="utf-8")
-    assert "it takes 5 files, " in ended.err
+    assert "it matches 5 files, " in ended.err
 
 
 def test_a_large_project_is_told_of_a_budget(
@@ -121,7 +121,7 @@ def test_a_large_project_is_told_of_a_budget(
     """Where all is more than a model reads well, what comes next is a task with a budget."""
     text = "value = [" + ", ".join(map(str, range(40_000))) + "]\n"
     monkeypatch.chdir(project(tmp_path, {"a.py": text}))
-    assert succeeded("init").err.startswith("it takes 1 file, ")
+    assert succeeded("init").err.startswith("it matches 1 file, ")
     (tmp_path / "manual_slop.toml").unlink()
     said = 'tokens (o200k); next: aggregate "what you are about to do" --budget 32k\n'
     assert said in succeeded("init").err
@@ -131,7 +131,7 @@ def test_what_runs_write_is_better_ignored(tmp_path: Path, monkeypatch: pytest.M
     """``init`` says which of the folders that runs write to nothing ignores, and changes no other file."""
     monkeypatch.chdir(project(tmp_path, {"a.py": "", ".gitignore": "*.log\nstate"}))
     ended = succeeded("init")
-    assert ended.err.endswith("\nruns write to md_gen/: better add that to .gitignore\n")
+    assert ended.err.endswith("\nruns write to md_gen/: add that to .gitignore\n")
     assert (tmp_path / ".gitignore").read_text(encoding="utf-8") == "*.log\nstate"
 
 
@@ -246,7 +246,7 @@ def test_what_is_there_is_no_news(demo: Path) -> None:
     """All right is exit code 0 and nothing on standard output; nothing is written (W-3)."""
     ended = start(demo, "check")
     assert (ended.code, ended.out) == (0, "")
-    assert ended.err == "manual_slop.toml: all that it names is there\n"
+    assert ended.err == "manual_slop.toml: everything exists\n"
     assert not (demo / "md_gen").exists()
     assert start(demo, "check", "--quiet").err == ""
 
@@ -268,4 +268,4 @@ def test_a_configuration_that_cannot_be_used_is_2(demo: Path) -> None:
     ended = start(demo, "check", "other.toml", "manual_slop.toml")
     assert ended.code == 2
     assert ended.out.startswith("other.toml:")
-    assert "manual_slop.toml: all that it names is there" in ended.err
+    assert "manual_slop.toml: everything exists" in ended.err

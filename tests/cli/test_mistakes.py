@@ -53,7 +53,7 @@ def test_a_preset_that_does_not_exist_is_named(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["view", "a.py", "--lines", "x"], "'x' is no run of lines: write A-B, such as 10-20"),
+        (["view", "a.py", "--lines", "x"], "'x' is not a range of lines: write A-B, such as 10-20"),
         (["view", "a.py", "--mode", "upside-down"], "'upside-down' is not one of"),
         (["run", "--stdout", "--json"], "--stdout and --json exclude each other: take one of them"),
         (["run", "--tier", "4"], "4 is not in the range 1<=x<=3"),

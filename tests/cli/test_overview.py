@@ -45,7 +45,7 @@ def overview(folder: Path, budget: int, *, has_frame: bool = True) -> str:
 
 def test_a_hint_is_shown_once_in_a_project(tmp_path: Path) -> None:
     """What is always the same on standard error comes again with ``--verbose`` alone, in another project anew (M-15)."""
-    hints = ("no manual_slop.toml here: ", "budget: 32,000 tokens, since none is set; ")
+    hints = ("no manual_slop.toml here: ", "budget: 32,000 tokens by default; ")
     for name in ("one", "two"):
         folder = project(tmp_path / name, {"a.py": "def area(radius):\n    return radius\n"})
         cache = {"AGGREGATE_CACHE_DIR": str(tmp_path / "cache")}

@@ -134,4 +134,4 @@ def test_what_does_not_go_with_it_is_a_mistake(option: list[str], tmp_path: Path
     """It has no configuration, and nothing outside of it is read."""
     ended = fetched(tmp_path / "here", "ada/boat", *option)
     assert ended.code == 2
-    assert "leave out --config and --allow-outside" in ended.err
+    assert "--remote excludes --config and --allow-outside" in ended.err

@@ -90,4 +90,4 @@ def test_a_pick_without_a_task_is_a_mistake(folder: Path) -> None:
     """It is a sentence, and nobody is asked."""
     ended = start(folder, "run", "--pick", "scripted")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.endswith("Error: --pick says what a budget shows for a task: add both\n")
+    assert ended.err.endswith("Error: --pick chooses files for a task and a budget: add both\n")

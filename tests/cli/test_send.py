@@ -111,7 +111,7 @@ def test_compact(config: str) -> None:
     assert history.read_bytes() == before
     code, out, err = aggregate(*compact, "And now?")
     assert (code, out.count("\n")) == (0, 1)
-    assert "all turns are kept" in err
+    assert "all turns are saved" in err
     assert len(turns_in(history)) == 7
     assert aggregate(*ask)[0] == 0
     assert aggregate(*ask)[0] == 0
@@ -121,7 +121,7 @@ def test_compact(config: str) -> None:
     assert aggregate(*ask)[0] == 0
     assert re.fullmatch(r"No model was asked; .*\n", aggregate(*compact, "-q").out)
     code, _, err = aggregate("send", "-c", config, "--provider", "scripted")
-    assert (code, "say something: aggregate send MESSAGE" in err) == (2, True)
+    assert (code, "the message is missing: aggregate send MESSAGE" in err) == (2, True)
 
 
 def test_a_message_may_come_from_standard_input(
@@ -139,7 +139,7 @@ def test_a_message_may_come_from_standard_input(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["send", " ", "--provider", "scripted"], 2, "the message is empty: say something"),
+        (["send", " ", "--provider", "scripted"], 2, "the message is empty"),
         (["send", "\ud800", "--provider", "scripted"], 2, "the message is not UTF-8"),
         (["send", "x"], 2, "aggregate: no provider is named: take one of anthropic"),
         (["send", "x", "--persona", "p"], 2, 'there is no persona "p": write a table [personas.p]'),

@@ -114,7 +114,7 @@ def test_a_folder_that_is_gone_is_a_sentence(
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    said = "aggregate: the current folder is not there any more: go to another one\n"
+    said = "aggregate: the current folder does not exist any more: go to another one\n"
     assert aggregate() == (FAILED, "", said)
 
 
@@ -131,7 +131,7 @@ def test_a_prompt_that_no_model_takes_is_a_warning(
     (warning,) = json.loads(ended.out)["warnings"]
     assert warning.startswith("the prompt has 2,25")
     assert "tokens, more than any model here takes (1,050,000): " in warning
-    assert 'aggregate "what you are about to do" --budget 60k shows what matters' in warning
+    assert 'aggregate "what you are about to do" --budget 60k selects' in warning
     assert "the largest folders are a/ 1,500,0" in warning
     assert f"warning: {warning}\n" in ended.err
 

@@ -105,14 +105,14 @@ def test_it_is_written_only_by_a_word_of_the_user(tmp_path: Path) -> None:
     refused = start(tmp_path, "mcp", "install", "cursor")
     assert refused.code == 2
     assert '+    "aggregate": {' in refused.out
-    assert refused.err.endswith("Error: nobody is here to be asked: add --yes\n")
+    assert refused.err.endswith("Error: cannot ask without a terminal: add --yes\n")
     assert not file.exists()
     assert start(tmp_path, "mcp", "install", "cursor", "--yes").code == 0
     written = json.loads(file.read_text())["mcpServers"]["aggregate"]
     *words, name = written["args"]
     assert name == "mcp"
     assert subprocess.run([written["command"], *words, "--help"], check=False).returncode == 0
-    assert "nothing is changed" in start(tmp_path, "mcp", "install", "cursor").err
+    assert "needs no change" in start(tmp_path, "mcp", "install", "cursor").err
     assert start(tmp_path, "mcp", "install", "cursor", "--remove", "--yes").code == 0
     assert not file.parent.exists()
 

@@ -316,7 +316,7 @@ def test_folders_are_outlined_as_far_as_an_answer_reaches(folder: Path, tmp_path
         (
             "compose",
             {"task": "retry", "focus": ["src/retry.py:1-7"], "budget": 45},
-            "compose: what must be shown has 101 tokens, more than the budget of 5; the largest: src/retry.py (47), "
+            "compose: the required parts have 101 tokens, more than the budget of 5; the largest: src/retry.py (47), "
             "project (46), the task (5); use a budget of 341 or focus on less",
         ),
         ("read", {"path": "src"}, "src is a folder: outline lists its files"),

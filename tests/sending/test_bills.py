@@ -203,4 +203,4 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert [(one["day"], one["project"], one["requests"]) for one in data] == [(row.day, "", 1)]
     nothing = start(folder, "costs", AGGREGATE_STATE_DIR=str(tmp_path / "other"))
-    assert nothing.err == "no request of the last 30 days is known\n"
+    assert nothing.err == "no requests in the last 30 days\n"

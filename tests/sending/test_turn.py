@@ -318,7 +318,7 @@ def test_screenshots_are_sent_as_images(folder: Path) -> None:
     assert made.plan.text == made.prompt.markdown
     assert made.warnings == (
         "screenshot gone.png: file not found",
-        "screenshot shots/b.png is only named in the prompt: it is no PNG, JPEG, GIF or WebP image",
+        "screenshot shots/b.png is only named in the prompt: not a PNG, JPEG, GIF or WebP image",
     )
     config.write_text(f'{text}\n[screenshots]\npaths = ["../c.png"]\n', encoding="utf-8")
     with pytest.raises(ScopeError, match="outside the project"):

@@ -1,21 +1,21 @@
 """The command line: it reads options, calls the pipeline, and prints.
 
 Standard output carries the result only; everything else goes to standard error. Exit codes: ``0`` done, ``1`` the work
-failed (a file cannot be written), ``2`` a mistake in the command or the configuration, ``70`` an error that nobody
-foresaw, ``130`` interrupted, 128 and a signal's number where that ended ``run``.
+failed (a file cannot be written), ``2`` a mistake in the command or the configuration, ``70`` an unexpected error,
+``130`` interrupted, 128 plus the number of a signal that ended ``run``.
 """
 
 import os
 import sys
 
-_INTERRUPTED = 130  # exit code of what a person has interrupted, as shells have it
+_INTERRUPTED = 130  # exit code, as shells use it
 _HELPS = {"-h", "--help", "--help-all", "--version"}
 
 
 def main() -> None:
     try:
         code = _run()
-    except KeyboardInterrupt:  # before the program was loaded, which tells of later ones itself
+    except KeyboardInterrupt:  # while the program, which handles later ones, is loaded
         sys.stderr.write("aggregate: interrupted\n")
         code = _INTERRUPTED
     raise SystemExit(code)
@@ -24,7 +24,7 @@ def main() -> None:
 def _run() -> int:
     this = None
     if _may_repeat(sys.argv[1:]):
-        from aggregate.cli import remembered  # 10 ms, which other commands do without
+        from aggregate.cli import remembered  # takes 10 ms
 
         this = remembered.this_run(sys.argv[1:])
         earlier = this and this.earlier
@@ -32,19 +32,18 @@ def _run() -> int:
             code = remembered.repeat(earlier.run)
             if code is not None:
                 return code
-    from aggregate.base.disk.programs import guard_process  # a run that is repeated starts none
+    from aggregate.base.disk.programs import guard_process  # a repeated run starts no program
 
     guard_process()
-    # Plugins of the library that checks configurations could only watch this program; looking for them reads the
-    # metadata of everything installed, and what it finds is run.
+    # Finding plugins reads the metadata of every installed package, and runs foreign code.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    from aggregate.cli.program import run_process  # nothing is loaded before PATH is clean
+    from aggregate.cli.program import run_process  # after PATH is clean
 
     return run_process(this)
 
 
 def _may_repeat(arguments: list[str]) -> bool:
-    """Tell whether this may be a command that is remembered: ``run``, by its name or without, or ``stats``."""
+    """Return whether this may be ``run``, with or without its name, or ``stats``."""
     first = arguments[0] if arguments else "run"
-    is_one = first in ("run", "stats") or first.startswith("-") or " " in first
-    return is_one and _HELPS.isdisjoint(arguments)
+    is_remembered = first in ("run", "stats") or first.startswith("-") or " " in first
+    return is_remembered and _HELPS.isdisjoint(arguments)

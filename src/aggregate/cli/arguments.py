@@ -1,4 +1,4 @@
-"""Arguments of ``run``: which of them are paths, and which are words of the task (rule T-13)."""
+"""Split the arguments of ``run`` into paths and words of the task (rule T-13)."""
 
 import glob
 import os
@@ -22,19 +22,19 @@ from aggregate.prompt import ALL_FILES
 
 _LITERAL: Final = "aggregate.words"  # key of the words behind ``--`` in a context's ``meta``
 _DIFF: Final = "--diff"
-_BEHIND_DIFF: Final = "aggregate.behind_diff"  # key of the argument behind a --diff without a value
-UNCOMMITTED: Final = "HEAD"  # the revision that --diff means by itself
+_BEHIND_DIFF: Final = "aggregate.behind_diff"  # key of the argument after a --diff without a value
+UNCOMMITTED: Final = "HEAD"  # revision of --diff without a value
 _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class RunCommand(BriefCommand):
-    """A command that knows which arguments stood behind ``--``, and whose ``--diff`` takes a value by ``=`` alone."""
+    """A command that remembers the arguments after ``--``; its ``--diff`` takes a value by ``=`` only."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
         ctx.meta[_LITERAL] = tuple(args[end + 1 :])
-        behind = [args[place + 1] for place in range(end - 1) if args[place] == _DIFF]
-        ctx.meta[_BEHIND_DIFF] = "".join(behind[-1:])
+        followers = [args[index + 1] for index in range(end - 1) if args[index] == _DIFF]
+        ctx.meta[_BEHIND_DIFF] = "".join(followers[-1:])
         options = [f"{_DIFF}={UNCOMMITTED}" if word == _DIFF else word for word in args[:end]]
         return super().parse_args(ctx, options)
 
@@ -45,7 +45,7 @@ class Arguments(NamedTuple):
 
 
 def read_arguments(words: Sequence[str]) -> Arguments:
-    """Split arguments into paths and the task; a path that does not exist is a mistake."""
+    """Split arguments into paths and the task; reject a missing path."""
     literal: tuple[str, ...] = click.get_current_context().meta.get(_LITERAL, ())
     paths = tuple(word for word in words if _is_path(word))
     task_words = [word for word in words if word not in paths]
@@ -57,7 +57,7 @@ def read_arguments(words: Sequence[str]) -> Arguments:
 
 
 def warn_of_revision(words: Sequence[str], folder: Path) -> None:
-    """Warn if the word behind ``--diff`` is taken as the task and names a revision."""
+    """Warn if the word after ``--diff`` is a revision but became the task."""
     word: str = click.get_current_context().meta.get(_BEHIND_DIFF, "")
     if word not in words or word.startswith("-") or re.search(r"\s", word) or _is_path(word):
         return
@@ -77,7 +77,7 @@ def _is_path(word: str) -> bool:
 
 
 def _is_missing(word: str, *, is_alone: bool) -> bool:
-    """Tell whether a word of the task looks like a path of this folder that does not exist."""
+    """Return whether a word of the task looks like a missing path of this folder."""
     if word.startswith("@") or re.search(r"\s", word) or _ADDRESS.match(word):
         return False
     folder = word.partition("/")[0]
@@ -95,7 +95,7 @@ def _missing(word: str) -> str:
 
 
 def read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
-    """Return the paths that a file or standard input (``-``) lists; those that do not exist are a warning."""
+    """Read paths from a file or standard input (``-``); warn about missing ones."""
     try:
         text = read_input() if source == "-" else read_text(Path(source))
     except (OSError, ValueError) as error:
@@ -107,9 +107,8 @@ def read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
         raise click.UsageError(f"--paths-from {source[:SHOWN]} lists no path")
     missing = [name for name in names if not os.path.lexists(name)]
     if len(missing) == len(names):
-        raise click.UsageError(
-            f"--paths-from {source[:SHOWN]} lists no file that exists: {_missing(names[0])}"
-        )
+        reason = _missing(names[0])
+        raise click.UsageError(f"--paths-from {source[:SHOWN]} lists no file that exists: {reason}")
     if tells:
         warn_all([f"{name}: no such file, left out" for name in missing])
     return tuple(name for name in names if name not in missing)
@@ -122,7 +121,7 @@ def _listed(line: str) -> str:
 
 
 def path_entries(paths: Sequence[str], base_dir: Path) -> tuple[str, ...]:
-    """Return typed paths as a configuration writes them; a folder stands for all files below it."""
+    """Convert paths into configuration entries; a folder becomes a glob of its files."""
     return tuple(_entry(path, base_dir) for path in paths)
 
 

@@ -1,4 +1,4 @@
-"""What a command is asked: about which project, for which task, from which places, within which budget."""
+"""A command's project, task, places and budget, read from its options."""
 
 import os
 import sys
@@ -38,15 +38,15 @@ OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
 def open_project_here(config: Path, *, prompt: str = "") -> Project:
-    """Return the project, or the folder without a configuration that prompts were written in (rule T-6).
+    """Open the project, or a folder without a configuration but with prompts (rule T-6).
 
-    ``prompt`` is the path of a prompt that may lie anywhere.
+    ``prompt`` is the path of a prompt anywhere.
     """
     if config.exists() or is_named("config"):
         return open_project(config)
     bare = unconfigured(config)
-    is_there = bool(Path(prompt).name) and is_file(Path(prompt))
-    if not is_there and not bare.prompts.is_dir():
+    has_prompt = bool(Path(prompt).name) and is_file(Path(prompt))
+    if not has_prompt and not bare.prompts.is_dir():
         raise ConfigError(
             "there is neither a manual_slop.toml nor a prompt here; to make one: "
             'aggregate "what you are about to do" --budget 32k',
@@ -63,42 +63,41 @@ def open_asked_project(
     hint: str = "",
     is_verbose: bool = False,
 ) -> Project:
-    """Return the project, or a folder without a configuration, for which there is a ``hint`` (rule T-6)."""
-    told = click.get_current_context().meta
-    # A configuration that is gone while a command runs, as within a checkout, is missing.
-    if told.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
+    """Open the project, or a folder without a configuration; print ``hint`` then (rule T-6)."""
+    meta = click.get_current_context().meta
+    # Remembered: a configuration that a checkout removes meanwhile is an error.
+    if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     here = config.parent.absolute()
     is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
     if is_everything and not os.path.lexists(here / ".git"):
         raise ConfigError(
-            "this folder holds all that you have, and no manual_slop.toml: go to a project, or write one with "
-            '"aggregate init"',
+            'this folder holds all your files and no manual_slop.toml: go to a project, or use "aggregate init"',
             path=str(here),
         )
     bare = unconfigured(config)
     project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    if hint and not told.setdefault(KEEP, False):
-        told[KEEP] = True
+    if hint and KEEP not in meta:
+        meta[KEEP] = True
         say_once(hint, project, is_verbose=is_verbose)
     return project
 
 
 def say_once(hint: str, project: Project, *, is_verbose: bool) -> None:
-    """Say a sentence that is always the same, only the first time in a project unless the user is verbose."""
+    """Print a hint only once per project, or always if the user is verbose."""
     if is_verbose:
         say(hint)
         return
     cache = cache_folder()
     key = sha256(f"{real_path(project.folder)}\0{hint}".encode("utf-8", "surrogateescape"))
-    place = cache and cache / "hints" / key.hexdigest()[:32]
-    if place and os.path.lexists(place):
+    mark = cache and cache / "hints" / key.hexdigest()[:32]
+    if mark and os.path.lexists(mark):
         return
     say(hint, is_repeated=False)
-    if place:
+    if mark:
         with suppress(OSError):
-            place.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
-            os.close(create_private(place))
+            mark.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+            os.close(create_private(mark))
 
 
 def is_named(parameter: str) -> bool:
@@ -107,76 +106,68 @@ def is_named(parameter: str) -> bool:
 
 
 def from_here(path: str, base_dir: Path) -> str:
-    """Return a path or glob of the current folder relative to ``base_dir``; what is neither there nor a glob stays."""
+    """Return a path or glob relative to ``base_dir``, unchanged if nothing matches."""
     here, base = Path.cwd(), Path(os.path.abspath(base_dir))
     full = os.path.abspath(here / path)
     is_inside = full != str(base) and Path(full).is_relative_to(base)
-    is_meant = os.path.lexists(full) or (is_glob(path) and here.is_relative_to(base))
-    if Path(path).is_absolute() or not is_inside or not is_meant:
+    matches = os.path.lexists(full) or (is_glob(path) and here.is_relative_to(base))
+    if Path(path).is_absolute() or not is_inside or not matches:
         return path
     return display_path(full, base)
 
 
 def existing_meant(path: str, folder: Path) -> str:
-    asked, meant = Path(split_root(path)[0] if is_glob(path) else path), ""
-    for part in asked.parts:
-        place = folder / meant
+    """Return a suggestion for a misspelt path, empty without one."""
+    plain, nearest = Path(split_root(path)[0] if is_glob(path) else path), ""
+    for part in plain.parts:
+        parent = folder / nearest
         try:
-            names = sorted(os.listdir(place))  # noqa: PTH208
+            names = sorted(os.listdir(parent))  # noqa: PTH208
         except OSError:
             names = []
-        name = part if os.path.lexists(place / part) else nearest_path(part, names)
+        name = part if os.path.lexists(parent / part) else nearest_path(part, names)
         if not name:
             return ""
-        meant = os.path.join(meant, name)
-    return "" if Path(meant) == asked else f': did you mean "{meant}"?'
+        nearest = os.path.join(nearest, name)
+    return "" if Path(nearest) == plain else f': did you mean "{nearest}"?'
 
 
 def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
-    meant = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
-    return [one + meant.get(one.rpartition(": ")[2], "") for one in warnings]
+    hints = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
+    return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
 
 
-SHOWN = 100  # characters of a mistaken value that an error shows
-_POINTS_AT = "Show this file, or what is around these lines, whatever it costs, and rank from there"
+SHOWN = 100  # characters of a wrong value in an error
 
 
-def _amount(context: click.Context, parameter: click.Parameter, value: str | None) -> Amount | None:
-    try:
-        return None if value is None else parse_amount(value)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"it {error}, not {(value or '')[:SHOWN]!r}", ctx=context, param=parameter
-        ) from None
+def parsed_by(parse: Callable[[str], Amount | str]) -> Callable[..., Amount | str | None]:
+    def callback(
+        context: click.Context, parameter: click.Parameter, value: str | None
+    ) -> Amount | str | None:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            message = f"it {error}, not {(value or '')[:SHOWN]!r}"
+            raise click.BadParameter(message, ctx=context, param=parameter) from None
+
+    return callback
 
 
-def number_of_tokens(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> int | None:
-    try:
-        return None if value is None else parse_number(value)
-    except ValueError as error:
-        raise click.BadParameter(
-            f"it {error}, not {(value or '')[:SHOWN]!r}", ctx=context, param=parameter
-        ) from None
-
-
-def _amount_or_all(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> Amount | str | None:
-    return value if value == NO_BUDGET else _amount(context, parameter, value)
+number_of_tokens = parsed_by(parse_number)
 
 
 def budget_option(text: str, *, may_be_all: bool = False) -> Callable[..., Callable[..., Any]]:
+    def parse(value: str) -> Amount | str:
+        return value if may_be_all and value == NO_BUDGET else parse_amount(value)
+
     metavar = "N|auto|all" if may_be_all else "N|auto"
-    callback = _amount_or_all if may_be_all else _amount
-    return click.option("--budget", metavar=metavar, callback=callback, help=text)
+    return click.option("--budget", metavar=metavar, callback=parsed_by(parse), help=text)
 
 
 task_option = click.option(
     "--task",
     metavar="TEXT",
-    help="Find what matters for this task: your own words, @FILE to read it from a file, or - from standard input.",
+    help="Choose files for this task: your words, @FILE to read them from a file, or - from standard input.",
 )
 
 
@@ -187,41 +178,33 @@ def seed_options(
         "--focus",
         metavar="PATH[:LINE[-LINE]]",
         multiple=True,
-        type=click.Path(),  # so that a shell completes it
-        help=f"{_POINTS_AT}{focus}. Repeatable.",
+        type=click.Path(),  # for shell completion
+        help=f"Show this file, or the code around these lines, and rank from there{focus}. Repeatable.",
     )
-    symbol_option = click.option(
-        "--symbol",
-        metavar="NAME",
-        multiple=True,
-        help="Rank from the definitions of this name, or of Class.name. Repeatable.",
-    )
-    since_option = click.option(
-        "--since",
-        metavar="REV",
-        default="",
-        help="Rank from what has changed since this git revision, such as HEAD for what is not committed.",
-    )
+    text = "Rank from the definitions of this name, or of Class.name. Repeatable."
+    symbol_option = click.option("--symbol", metavar="NAME", multiple=True, help=text)
+    text = "Rank from the changes since this git revision, such as HEAD for uncommitted ones."
+    since_option = click.option("--since", metavar="REV", default="", help=text)
     return focus_option(symbol_option(since_option(command) if has_since else command))
 
 
 def read_attached(command: str, *, tells: bool) -> Given:
-    """Return what a command prints, or what standard input holds."""
+    """Return the output of a command, or standard input for ``-``."""
     if command == "-":
         return Given("Standard input", read_input())
-    from aggregate.cli.users_command import run_command  # seldom asked for
+    from aggregate.cli.users_command import run_command  # seldom needed
 
     if tells:
         say(f"running {command}")
-    printed = run_command(command)
-    return Given(f"Output of {command} (exit code {printed.code})", printed.text)
+    output = run_command(command)
+    return Given(f"Output of {command} (exit code {output.code})", output.text)
 
 
 def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:
     if argument is None and not symbols and not since:
         return None
     if any(not symbol.strip() for symbol in symbols):
-        raise click.UsageError("--symbol names nothing: give it the name of a definition")
+        raise click.UsageError("--symbol is empty: give it the name of a definition")
     text = argument or ""
     if text == "-":
         text = read_input()
@@ -230,7 +213,7 @@ def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str =
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise click.UsageError("the task is not UTF-8: check the terminal's encoding")
     if since:
-        doubt("a revision was asked for")  # any reference may be one
+        doubt("a git revision was read")  # any reference may move
     return Task(text, symbols=tuple(symbols), since=since)
 
 
@@ -240,58 +223,60 @@ def _read_file(name: str) -> str:
     except UnicodeDecodeError as error:
         reason = f"is not UTF-8 (byte {error.start}): save it as UTF-8"
     except OSError as error:
-        reason = f"cannot be read: {error.strerror or error}; begin a task that itself begins with @ with a space"
+        reason = f"cannot be read: {error.strerror or error}; put a space before a task that begins with @"
     except ValueError as error:  # a null character in the path
         reason = f"cannot be read: {error}"
     raise click.UsageError(f"the task's file {name} {reason}")
 
 
 def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
-    """Return places that a person types, which begin in the current folder, as a configuration writes them."""
-    places = []
+    """Convert places relative to the current folder into places relative to ``base_dir``."""
+    focus = []
     for text in typed:
-        place = parse_place(text, Path.cwd())
-        if place.first and os.path.lexists(base_dir / text):
-            place = Place(text)
-        places.append(Place(from_here(place.path, base_dir), place.first, place.last))
-    return tuple(places)
+        point = parse_place(text, Path.cwd())
+        if point.first and os.path.lexists(base_dir / text):
+            point = Place(text)
+        focus.append(Place(from_here(point.path, base_dir), point.first, point.last))
+    return tuple(focus)
 
 
 def read_input() -> str:
     doubt("standard input was read")
     if sys.stdin is None:
-        raise click.UsageError("there is no standard input to read: it is closed")
+        raise click.UsageError("standard input is closed")
     data = sys.stdin.buffer.read(SETTINGS_BYTES + 1)
+    return decoded(data, "standard input")
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Decode input as UTF-8; report input that is too large or not UTF-8."""
     if len(data) > SETTINGS_BYTES:
-        raise click.UsageError(
-            f"standard input is too large: the limit is {SETTINGS_BYTES:,} bytes"
-        )
+        raise click.UsageError(f"{name} is too large: the limit is {SETTINGS_BYTES:,} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise click.UsageError(
-            f"standard input is not UTF-8 (byte {error.start}): write it as UTF-8"
-        ) from None
+        message = f"{name} is not UTF-8 (byte {error.start}): write it as UTF-8"
+        raise click.UsageError(message) from None
 
 
 def agree(question: str) -> None:
-    """Go on only if the person at the terminal says yes."""
+    """Ask the person at the terminal; abort unless they say yes."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError("nobody is here to be asked: add --yes")
+        raise click.UsageError("cannot ask without a terminal: add --yes")
     click.confirm(question, abort=True, err=True)
 
 
 def looked_at(
-    request: Request, asked: str, *, base_url: str = "", index: Index, quiet: bool
+    request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
 ) -> Request:
-    """Return the request with what a model picks of the likeliest files, where the user wants one ``asked`` (T-10)."""
+    """Let a model pick among the likeliest files, if the user named one (rule T-10)."""
     has_both = request.budget is not None and request.task is not None
-    if asked and not has_both:
-        raise click.UsageError("--pick says what a budget shows for a task: add both")
-    name = asked or (has_both and user_config().task.pick)
+    if model and not has_both:
+        raise click.UsageError("--pick chooses files for a task and a budget: add both")
+    name = model or (has_both and user_config().task.pick)
     if not name:
         return request
-    from aggregate.sending import look_again  # which most runs do without
+    from aggregate.sending import look_again  # seldom needed
 
     looked = look_again(request, name, base_url=base_url, index=index)
     if not quiet:

@@ -1,4 +1,4 @@
-"""``chat``: a discussion turn by turn in one process, from a terminal or a pipe."""
+"""``chat``: continue a discussion from a terminal or a pipe."""
 
 import os
 import sys
@@ -16,14 +16,12 @@ from aggregate.project.history import DEFAULT
 
 @click.command()
 @turn_options
-@click.option(
-    "--plain", is_flag=True, help="Print answers as they come, and not as rendered Markdown."
-)
+@click.option("--plain", is_flag=True, help="Print answers unrendered, as they arrive.")
 def chat(asked: AskedTurn, *, plain: bool) -> None:
-    """Go on with a discussion, message by message.
+    """Continue a discussion, message by message.
 
-    Each is sent and kept as by send. Without a terminal each line of standard input is a message, and a mistake ends
-    it. /help lists the commands.
+    Messages are sent and saved as by send. Without a terminal each line of standard input is a message, and an error
+    ends the chat. /help lists the commands.
     """
     is_capable = is_terminal() and os.environ.get("TERM") != "dumb"
     session = ChatSession(asked, renders=is_capable and not plain and not asked.as_json)
@@ -69,8 +67,7 @@ def _answer_all(session: ChatSession, lines: PipedLines) -> None:
             continue
         try:
             try:
-                # A message that begins like a command is sent with a blank before it.
-                if is_command(message):
+                if is_command(message):  # with a space before the slash it would be sent
                     run_command(session, message)
                 else:
                     if lines.is_interactive:
@@ -83,6 +80,9 @@ def _answer_all(session: ChatSession, lines: PipedLines) -> None:
         except (AggregateError, click.ClickException, KeyboardInterrupt) as error:
             if not lines.is_interactive:
                 raise
-            said = error.format_message() if isinstance(error, click.ClickException) else str(error)
-            said = "stopped" if isinstance(error, KeyboardInterrupt) else said
-            say("; ".join((said, *getattr(error, "__notes__", ()))))
+            reason = str(error)
+            if isinstance(error, KeyboardInterrupt):
+                reason = "stopped"
+            elif isinstance(error, click.ClickException):
+                reason = error.format_message()
+            say("; ".join((reason, *getattr(error, "__notes__", ()))))

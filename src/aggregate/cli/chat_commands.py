@@ -1,4 +1,4 @@
-"""The commands of ``chat``, which begin with a slash: each is a function of the rooms below, or of the session."""
+"""The slash commands of ``chat``."""
 
 import os
 import shlex
@@ -18,12 +18,12 @@ from aggregate.prompt import shared_personas
 from aggregate.sending import Attached, Discussion, find_files, provider_for
 from aggregate.sending.clients import NAMES
 
-_PLANNED = "And?"  # what a plan is made for where no message is named and nothing was asked yet
-_AS_CONFIGURED = "none"  # takes a setting of this session back
+_PLANNED = "And?"  # message of a plan without one
+_AS_CONFIGURED = "none"  # resets a setting of this session
 
 
-class Leave(Exception):  # noqa: N818 - no error
-    """The session is over."""
+class Leave(Exception):  # noqa: N818 - not an error
+    """The user leaves the session."""
 
 
 class _Command(NamedTuple):
@@ -43,30 +43,30 @@ def is_command(line: str) -> bool:
 def run_command(session: ChatSession, line: str) -> None:
     name, _, rest = line[1:].partition(" ")
     if name not in _COMMANDS:
-        hint = did_you_mean(f"/{name}", [f"/{known}" for known in _COMMANDS])
+        hint = did_you_mean(f"/{name}", [f"/{command}" for command in _COMMANDS])
         raise click.UsageError(
-            f"there is no command /{name[:40]}: {hint}; to send it, write a blank before the slash"
+            f"no such command: /{name[:40]}: {hint}; to send it, put a space before the slash"
         )
     _COMMANDS[name].run(session, rest.strip())
 
 
 def completions(session: ChatSession, before: str, word: str) -> dict[str, str]:
-    """Return what may stand for the word behind ``before``, each with what is said of it."""
+    """Return completions of ``word`` after ``before``, each with a note."""
     if not before and word.startswith("/"):
         rows = _COMMANDS.items()
         return {f"/{name} ": row.summary for name, row in rows if name.startswith(word[1:])}
     if word.startswith("@"):
-        return {f"@{path}": said for path, said in _found(session, word[1:]).items()}
+        return {f"@{path}": note for path, note in _matching(session, word[1:]).items()}
     name, blank, _ = before.removeprefix("/").partition(" ")
     if not before.startswith("/") or not blank or name not in _COMMANDS:
         return {}
     if name in ("add", "focus", "attach"):
-        return _found(session, word)
-    known = _COMMANDS[name].complete(session)
-    return dict.fromkeys((each for each in known if each.startswith(word)), "")
+        return _matching(session, word)
+    choices = _COMMANDS[name].complete(session)
+    return dict.fromkeys((choice for choice in choices if choice.startswith(word)), "")
 
 
-def _found(session: ChatSession, word: str) -> dict[str, str]:
+def _matching(session: ChatSession, word: str) -> dict[str, str]:
     return {path: in_tokens(tokens) for path, tokens in find_files(session.project(), word)}
 
 
@@ -107,7 +107,7 @@ def _named(session: ChatSession) -> list[str]:
 
 def _fork(session: ChatSession, text: str) -> None:
     if not text:
-        raise click.UsageError("name the new discussion: /fork NAME")
+        raise click.UsageError("the new discussion needs a name: /fork NAME")
     Discussion(session.project(), session.discussion).fork(text)
     _discussion(session, text)
 
@@ -116,11 +116,11 @@ def _words(text: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(text))
     except ValueError:
-        raise click.UsageError("a quotation mark has no other one") from None
+        raise click.UsageError("a quotation mark is not closed") from None
 
 
 def _ask_model(session: ChatSession, text: str) -> None:
-    words, now = _words(text), session.asked.selection
+    words, selection = _words(text), session.asked.selection
     if not words:
         say(session.select())
         return
@@ -131,8 +131,8 @@ def _ask_model(session: ChatSession, text: str) -> None:
     else:
         model = words[0]
         session.select()
-        provider = provider_for(session.provider, model, now.provider)
-    base_url = now.base_url if provider == now.provider else ""
+        provider = provider_for(session.provider, model, selection.provider)
+    base_url = selection.base_url if provider == selection.provider else ""
     say(session.select(provider=provider, model=model, base_url=base_url))
 
 
@@ -165,7 +165,7 @@ def _pointer(name: str, parse: Callable[[str], Any]) -> Callable[[ChatSession, s
 def _paths_of(text: str) -> tuple[str, ...]:
     if paths := _words(text):
         return paths
-    raise click.UsageError("name a file: with the command PATH, such as /add src/main.py")
+    raise click.UsageError("name a file, such as /add src/main.py")
 
 
 def _add(session: ChatSession, text: str) -> None:
@@ -207,24 +207,22 @@ _COMMANDS = {
     ),
     "budget": _Command(
         "[N|auto|none]",
-        "Show what matters for each message within this many tokens; none: as configured.",
+        "Limit the prompt of each message to this many tokens; none: as configured.",
         _set_budget,
         lambda _session: (AUTO, "16k", "32k", "60k", _AS_CONFIGURED),
     ),
     "focus": _Command(
         "[PATH[:LINES] ...|none]",
-        "Show these whatever they cost; with a budget.",
+        "Always show these files or lines; needs a budget.",
         _pointer("focus", _words),
     ),
     "symbol": _Command(
         "[NAME ...|none]",
-        "Rank from these definitions; with a budget.",
+        "Rank from these definitions; needs a budget.",
         _pointer("symbols", _words),
     ),
     "since": _Command(
-        "[REV|none]",
-        "Rank from what has changed since then; with a budget.",
-        _pointer("since", str),
+        "[REV|none]", "Rank from the changes since then; needs a budget.", _pointer("since", str)
     ),
     "add": _Command("PATH ...", "Show these files too, in this session.", _add),
     "drop": _Command(
@@ -247,12 +245,12 @@ _COMMANDS = {
     "files": _Command("", "List the files of the last prompt with their tokens.", _files),
     "plan": _Command(
         "[MESSAGE]",
-        "Show what would be sent, read from the cache and paid.",
+        "Show the size, cache reads and cost of the next request.",
         lambda session, text: say(*session.plan(text or _PLANNED).lines),
     ),
     "cost": _Command(
         "",
-        "Say what this session has cost, and how long the cache is warm.",
+        "Show the cost of this session, and how long the cache stays warm.",
         lambda session, _: say(
             session.totals(), *filter(None, [session.sent.warmth if session.sent else ""])
         ),
@@ -265,15 +263,15 @@ _COMMANDS = {
     "retry": _Command("", "Ask the last question once more.", lambda session, _: session.retry()),
     "discussion": _Command(
         "[NAME]",
-        "Go on in another discussion, or begin one.",
+        "Continue another discussion, or begin one.",
         _discussion,
         lambda session: [DEFAULT, NO_DISCUSSION, *_named(session)],
     ),
-    "fork": _Command("NAME", "Go on in a copy of this discussion.", _fork),
+    "fork": _Command("NAME", "Continue in a copy of this discussion.", _fork),
     "compact": _Command(
         "",
-        "Put a summary in the place of the oldest turns; all stay as another one.",
+        "Summarize the oldest turns; a copy of the discussion keeps them.",
         lambda session, _: session.compact(),
     ),
-    "quit": _Command("", "Leave; all is kept, send and chat go on from here.", _quit),
+    "quit": _Command("", "Leave; send and chat can continue from here.", _quit),
 }

@@ -1,4 +1,4 @@
-"""The lines of ``chat``: of standard input, or what a person types, as it is known to be a message."""
+"""The messages of ``chat``: lines of standard input, or typed by a person."""
 
 import os
 import select
@@ -8,22 +8,22 @@ from collections.abc import Sequence
 import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
+from aggregate.cli.asking import decoded
 from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.output import is_terminal
 
 try:
     import readline
-except ImportError:  # Windows, and builds of Python without it: lines are read as they come
+except ImportError:  # Windows, and some builds of Python
     readline = None  # type: ignore[assignment]
 try:
     import termios
     import tty
-except ImportError:  # Windows, which does not tell what was typed ahead
+except ImportError:  # Windows
     termios = None  # type: ignore[assignment]
 
-# How long more of a paste is waited for: a terminal holds 4 KB, and takes the next ones as these are read.
-_MORE_SECONDS = 0.05
+_MORE_SECONDS = 0.05  # to wait for the rest of a paste, which arrives in blocks of 4 KB
 
 
 class PipedLines:
@@ -37,24 +37,17 @@ class PipedLines:
         data = sys.stdin.buffer.readline(SETTINGS_BYTES + 1)
         if not data:
             raise EOFError
-        if len(data) > SETTINGS_BYTES:
-            raise click.UsageError(f"a message is too large: the limit is {SETTINGS_BYTES:,} bytes")
-        try:
-            return data.decode("utf-8-sig").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise click.UsageError(
-                f"a message is not UTF-8 (byte {error.start}): write it as UTF-8"
-            ) from None
+        return decoded(data, "a message").rstrip("\r\n")
 
     def keep_typed(self) -> None:
-        """Let what was typed while a message was answered be a part of the next one, and none of its own."""
+        """Add input typed during an answer to the draft of the next message."""
 
     def remember(self, messages: Sequence[str]) -> None:
-        """Let the user go back to these, the last one first."""
+        """Add messages to the history."""
 
 
 class TypedLines(PipedLines):
-    """Lines that a person types; one that ends with a backslash goes on."""
+    """Lines typed by a person; a trailing backslash continues a line."""
 
     is_interactive = True
 
@@ -79,7 +72,7 @@ class TypedLines(PipedLines):
         if self._takes_pastes:
             line = _line(label)
         else:
-            # Nobody marks what is pasted: it is what is there at once behind the first line.
+            # Without bracketed paste, input that follows at once belongs to the paste.
             draft = self._session.take_draft()
             line = f"{draft}{_line(label + draft)}\n{_typed_ahead()}".rstrip("\n")
         while line.endswith("\\"):
@@ -128,4 +121,4 @@ def _typed_ahead() -> str:
     finally:
         termios.tcsetattr(descriptor, termios.TCSANOW, settings)
     text = data.decode(errors="replace")
-    return "".join(each for each in text if each.isprintable() or each in "\t\n")
+    return "".join(char for char in text if char.isprintable() or char in "\t\n")

@@ -1,4 +1,4 @@
-"""The line that one likes to type in: several lines, completion, history and a toolbar, by prompt_toolkit."""
+"""The input of ``chat`` by prompt_toolkit: several lines, completion, history, a toolbar."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from aggregate.cli.chat_session import ChatSession
 
 
 class EditedLines(TypedLines):
-    """Messages that a person edits until Enter sends them; Alt-Enter, or a trailing backslash, begins a line."""
+    """Messages sent by Enter; Alt-Enter or a trailing backslash begins a new line."""
 
     def __init__(self, session: ChatSession) -> None:
         self._session = session
@@ -33,30 +33,30 @@ class EditedLines(TypedLines):
             multiline=True,
             tempfile_suffix=".md",
             bottom_toolbar=lambda: " · ".join(session.standing()),
-            refresh_interval=1,  # second: the time that a cache is warm runs
+            refresh_interval=1,  # second, for the countdown of the cache
         )
 
     def read(self, label: str) -> str:
         return self._prompt.prompt(f"{label}> ", default=self._session.take_draft())
 
     def remember(self, messages: Sequence[str]) -> None:
-        self._history.asked = list(messages)
+        self._history.messages = list(messages)
 
 
 class _History(FileHistory):
-    """What was typed in this project, for the user alone; behind it what the discussion holds."""
+    """The project's private history of input, followed by the discussion's messages."""
 
-    asked: Sequence[str] = ()
+    messages: Sequence[str] = ()
 
     def load_history_strings(self) -> Iterable[str]:  # the last one first
         typed: list[str] = []
         with suppress(OSError):
             typed = list(super().load_history_strings())
-        return dict.fromkeys((*typed, *reversed(self.asked)))
+        return dict.fromkeys((*typed, *reversed(self.messages)))
 
     def store_string(self, string: str) -> None:
         path = Path(os.fsdecode(self.filename))
-        with suppress(OSError):  # it is typed once more
+        with suppress(OSError):  # a chat works without a history
             if not path.exists():
                 private_folder(path.parent)
                 os.close(create_private(path))
@@ -71,8 +71,7 @@ class _Completer(Completer):
         before = document.text_before_cursor
         word = "" if not before or before[-1].isspace() else before.split()[-1]
         with suppress(AggregateError), self._context.scope(cleanup=False):  # in a thread of its own
-            found = completions(self._session, before.removesuffix(word), word)
-            for text, meta in found.items():
+            for text, meta in completions(self._session, before.removesuffix(word), word).items():
                 yield Completion(text, -len(word), display_meta=meta)
 
 
@@ -83,7 +82,7 @@ def _keys() -> KeyBindings:
     def _(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.complete_state and buffer.complete_state.current_completion:
-            buffer.complete_state = None  # it is taken, and not sent yet
+            buffer.complete_state = None  # accept the completion without sending
         elif buffer.document.text_before_cursor.endswith("\\"):
             buffer.delete_before_cursor()
             buffer.insert_text("\n")

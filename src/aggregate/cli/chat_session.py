@@ -1,4 +1,4 @@
-"""What ``chat`` keeps from turn to turn: who is asked, about what, and what it has cost."""
+"""The state of a ``chat``: its model, files, discussion and costs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -29,23 +29,23 @@ from aggregate.sending.models import Usage
 @dataclass
 class ChatSession:
     asked: AskedTurn
-    renders: bool = False  # the Markdown of answers
+    renders: bool = False  # answers as Markdown
     last: Exchange | None = None
-    sent: Exchange | None = None  # the last one that was answered, by who is asked now
+    sent: Exchange | None = None  # the last answered one of the present model
     draft: str = ""  # of the next message
     discussion: str = DEFAULT
-    provider: str = ""  # who is asked
+    provider: str = ""
     spent: Charge = field(default_factory=Charge)
     _who: str = ""
     _message: str = ""
     _is_answered: bool = False
-    _said: set[str] = field(default_factory=set)
+    _reported: set[str] = field(default_factory=set)
 
     def project(self) -> Project:
         return self.asked.open()
 
     def point_at(self, **seeds: object) -> str:
-        """Take other settings, and return who is asked now."""
+        """Change settings; return the model and persona."""
         asked = replace(self.asked, **seeds)  # type: ignore[arg-type]
         project = asked.open()
         client, selection = select_model(project, asked.selection)
@@ -68,8 +68,8 @@ class ChatSession:
 
     def questions(self) -> list[str]:
         turns = Discussion(self.project(), self.discussion).turns(is_new=True)
-        said = (turn for turn in turns.all if isinstance(turn, dict))
-        return [str(turn.get("content", "")) for turn in said if turn.get("role") == "User"]
+        tables = (turn for turn in turns.all if isinstance(turn, dict))
+        return [str(turn.get("content", "")) for turn in tables if turn.get("role") == "User"]
 
     def plan(self, message: str) -> Exchange:
         return self._prepared(prepare(self.project(), self.asked, message, require_key=False))
@@ -86,9 +86,8 @@ class ChatSession:
         self._say_news(for_reader(turn.warnings), turn.notes)
         try:
             with rendered_answer() if self.renders else nullcontext(write_piece) as write:
-                completed = deliver(
-                    turn, project, as_json=self.asked.as_json, indent=None, write=write
-                )
+                as_json = self.asked.as_json
+                completed = deliver(turn, project, as_json=as_json, indent=None, write=write)
         except BaseException:
             if bill := turn.stopped_bill:
                 self.spent = self.spent.with_one(bill)
@@ -109,13 +108,13 @@ class ChatSession:
         return Discussion(self.project(), self.discussion).take_back()
 
     def retry(self) -> None:
-        """Ask the last question once more; an answer that it has stays until another one is there."""
+        """Ask the last question again; its old answer stays until the new one is complete."""
         if self._message and (not self._is_answered or self.discussion == NO_DISCUSSION):
             self.ask(self._message)
             return
         if not self._message and not self.questions():
-            raise ConfigError("nothing was asked yet in this discussion: say something")
-        # Another process may have gone on meanwhile: its turn is not what is asked once more.
+            raise ConfigError("this discussion has no question yet")
+        # Do not repeat a turn that another process has added meanwhile.
         discussion = Discussion(self.project(), self.discussion)
         last = discussion.last_exchange(question=self._message or None)
         self.ask(str(last[0]["content"]), replaces=last)
@@ -129,7 +128,7 @@ class ChatSession:
         return f"{counted(spent.requests, 'answer')}: {_tokens(spent)}; {spent.price}"
 
     def standing(self) -> list[str]:
-        """Return how long the cache is warm, what was spent, what is attached, and who is asked."""
+        """Return the toolbar's parts: cache warmth, cost, attachments, model."""
         attached = self.asked.selection.attached
         number = len(attached.files) + len(attached.images)
         parts = [self.sent.warmth if self.sent else "", self.spent.price]
@@ -139,31 +138,31 @@ class ChatSession:
         self.select(attached=change(self.asked.selection.attached, self.project(), tuple(paths)))
 
     def add_mentioned(self, message: str) -> None:
-        """Attach the files that a message names as ``@path``."""
+        """Attach the files that a message mentions as ``@path``."""
         added = self.asked.selection.attached.files
-        named = {path: self.place(path) for path in map(self.from_here, mentioned_paths(message))}
-        new = [path for path, place in named.items() if path not in added and place.is_file()]
+        paths = dict.fromkeys(map(self.from_here, mentioned_paths(message)))
+        new = [path for path in paths if path not in added and self.path_of(path).is_file()]
         if new:
             self.add(new)
 
     def add(self, paths: Sequence[str]) -> None:
         self.attach(Attached.with_files, paths)
         for path in paths:
-            say(f"added {path} {in_tokens(file_tokens(self.place(path)))}".rstrip())
+            say(f"added {path} {in_tokens(file_tokens(self.path_of(path)))}".rstrip())
 
-    def place(self, path: str = "") -> Path:
+    def path_of(self, path: str = "") -> Path:
         project = self.project()
         return project.folder / project.config.files.base_dir / path
 
     def from_here(self, path: str) -> str:
-        return from_here(path, self.place())
+        return from_here(path, self.path_of())
 
     def take_draft(self) -> str:
         draft, self.draft = self.draft, ""
         return draft
 
     def answer(self) -> str:
-        """Return the last answer of the discussion, as the model wrote it."""
+        """Return the last answer of the discussion."""
         if self.sent:
             return self.sent.reply.text
         return str(Discussion(self.project(), self.discussion).last_exchange()[1]["content"])
@@ -171,9 +170,10 @@ class ChatSession:
     def _say_news(self, warnings: Sequence[str], notes: Sequence[str] = ()) -> None:
         if self.asked.quiet:
             return
-        warn_all([one for one in warnings if one not in self._said], more="run --json")
-        say(*(one for one in notes if one not in self._said))
-        self._said.update(warnings, notes)
+        new_warnings = [warning for warning in warnings if warning not in self._reported]
+        warn_all(new_warnings, more="run --json")
+        say(*(note for note in notes if note not in self._reported))
+        self._reported.update(warnings, notes)
 
 
 def in_tokens(tokens: int | None) -> str:

@@ -1,7 +1,6 @@
-"""The clipboard: through the desktop's own program, or through the terminal where that is all there is.
+"""Copy to the clipboard by the desktop's program, or else by the terminal.
 
-pyperclip does the same, but leaves its program our standard output, so that ``$(aggregate run --copy)`` would wait for
-it for ever.
+pyperclip would pass our standard output on to its program, so ``$(aggregate run --copy)`` would never end.
 """
 
 import base64
@@ -14,12 +13,12 @@ from aggregate.base.disk.programs import find_program
 from aggregate.base.errors import OutputError
 from aggregate.cli.output import write_to_terminal
 
-_SECONDS = 5  # each goes into the background at once, or has nobody to give it to
-_TERMINAL_BYTES = 74_994  # what every terminal takes that knows OSC 52: 100,000 bytes in base64
-_ERROR_BYTES = 200  # of what a program says of its failure: a sentence
-# Each with a variable that is set where it has a clipboard.
+_SECONDS = 5  # timeout: a working program goes into the background at once
+_TERMINAL_BYTES = 74_994  # accepted by every terminal with OSC 52: 100,000 bytes in base64
+_ERROR_BYTES = 200  # of a program's error output: about a sentence
+# Environment variable of a usable clipboard, and its command.
 _PROGRAMS = (
-    ("PATH", ("pbcopy",)),  # which no other system has
+    ("PATH", ("pbcopy",)),  # exists on macOS only
     ("SYSTEMROOT", ("clip",)),
     ("WSL_DISTRO_NAME", ("clip.exe",)),
     ("WAYLAND_DISPLAY", ("wl-copy",)),
@@ -29,7 +28,7 @@ _PROGRAMS = (
 
 
 def copy_to_clipboard(data: bytes, *, environment: Mapping[str, str] = os.environ) -> str:
-    """Return a sentence that says how; over ssh it is the terminal's, since a display there shows nobody anything."""
+    """Copy ``data`` and return a report; over ssh use the terminal's clipboard only."""
     failure = ""
     is_remote = environment.get("SSH_TTY") or environment.get("SSH_CONNECTION")
     for variable, command in () if is_remote else _PROGRAMS:
@@ -54,7 +53,7 @@ def copy_to_clipboard(data: bytes, *, environment: Mapping[str, str] = os.enviro
 def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> str:
     name = os.path.basename(command[0])  # noqa: PTH119 - text in, text out
     is_windows = name.lower().startswith("clip")
-    # A file, since a pipe would be held by what stays in the background as long as it holds the text.
+    # A file: the program in the background would keep a pipe open.
     with TemporaryFile() as errors:
         try:
             done = subprocess.run(
@@ -62,7 +61,7 @@ def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> str
                 input=data.decode(errors="replace").encode("utf-16") if is_windows else data,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
-                env={**environment, "LC_CTYPE": "UTF-8"},  # else pbcopy takes it for Mac Roman
+                env={**environment, "LC_CTYPE": "UTF-8"},  # else pbcopy assumes Mac Roman
                 timeout=_SECONDS,
                 check=False,
             )
@@ -71,6 +70,6 @@ def _run(command: list[str], data: bytes, environment: Mapping[str, str]) -> str
         except OSError as error:
             return f"{name} cannot be started: {error.strerror or error}"
         errors.seek(0)
-        said = " ".join(errors.read(_ERROR_BYTES).decode(errors="replace").split())
-    reason = f" ({said})" if said else ""
+        message = " ".join(errors.read(_ERROR_BYTES).decode(errors="replace").split())
+    reason = f" ({message})" if message else ""
     return f"{name} ended with {done.returncode}{reason}" if done.returncode else ""

@@ -1,4 +1,4 @@
-"""``init`` and ``check``: write the first configuration of a project, and look one through."""
+"""``init`` writes a project's first configuration; ``check`` reports its mistakes."""
 
 import json
 import re
@@ -24,9 +24,8 @@ from aggregate.project.paths import IgnoreRules
 from aggregate.prompt import compose_prompt, count_prompt, open_project, request_for, select_files
 from aggregate.prompt.document import END
 
-_NO_TEXT = re.compile("[\ud800-\udfff]")
-# Tokens of the budget that the template shows where none is wanted: what "auto" takes without a model.
-_EXAMPLE = 32_000
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_EXAMPLE = 32_000  # tokens of the commented budget: "auto" without a model
 _DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
 
 
@@ -38,11 +37,10 @@ def first_config(
     *,
     budget: Amount | None = None,
 ) -> str:
-    """Return a commented configuration for a project called ``name`` that holds ``files`` (relative paths).
+    """Return a commented configuration for a project with ``files`` (relative paths).
 
-    Every file with one of ``code_suffixes`` is taken by a glob per top folder and suffix, shown by its skeleton; the
-    README comes first, in full. With a ``budget`` all files are candidates, in full at the most. The patterns
-    ``leave_out`` are excluded, and lock files.
+    Code (``code_suffixes``) is shown by its skeleton, with one glob per top folder and suffix, after the README in
+    full. With a ``budget`` all files are candidates, up to full. ``leave_out`` and lock files are excluded.
     """
     locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
     itself = [] if budget is None else [f"/{CONFIG_NAME}"]
@@ -65,27 +63,27 @@ def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
             folder = path.parts[0] if len(path.parts) > 1 else ""
             sizes[folder, path.suffix] += 1
     for folder, suffix in sorted(sizes, key=lambda kind: (kind[0], -sizes[kind], kind[1])):
-        plain = "".join(f"[{char}]" if char in "*?[{" else char for char in folder)
-        glob = f"{plain}/**/*{suffix}" if folder else f"*{suffix}"
+        escaped = "".join(f"[{char}]" if char in "*?[{" else char for char in folder)
+        glob = f"{escaped}/**/*{suffix}" if folder else f"*{suffix}"
         paths.append(f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},')
     return paths
 
 
 def _quoted(text: str) -> str:
-    """Return ``text`` as a TOML string; ``?``, any one character to a glob, stands for bytes that are no UTF-8."""
-    return json.dumps(_NO_TEXT.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Quote ``text`` for TOML; replace bytes that are not UTF-8 by ``?``, which globs match."""
+    return json.dumps(_SURROGATES.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 _TEMPLATE = """\
-# What a language model sees of this project. "aggregate run" writes it to a numbered markdown file.
+# The prompt of this project for a language model. "aggregate run" writes it to a numbered Markdown file.
 # For checks and completion in an editor: aggregate schema > manual_slop.schema.json
 
 [project]
 name = {name}
-# auto: by summary_only; summarize: a digest of every file; full: every file by its view_mode.
+# auto: as summary_only says; summarize: a digest of every file; full: every file in its view_mode.
 aggregation_strategy = "auto"
 summary_only = false
-# "beads" adds the progress track of a beads project.
+# "beads" adds the tasks of a beads project.
 execution_mode = "native"
 
 [output]
@@ -94,23 +92,22 @@ output_dir = "md_gen"
 
 [files]
 base_dir = "."
-# Paths, globs, or tables. Globs honour .gitignore. view_mode: full, summary, skeleton (no function bodies), outline
+# Paths, globs, or tables. Globs respect .gitignore. view_mode: full, summary, skeleton (no function bodies), outline
 # (one line per definition), masked (with ast_mask), custom (with custom_slices), none.
-# Files that are named without a wildcard are shown as their own entry says, whatever a glob says.
+# The entry of a file's own path overrides globs.
 paths = [
 {paths}
 ]
-# Patterns as in .gitignore that globs leave out. Outside of git they also leave out the usual folders of dependencies,
-# outputs and caches, such as node_modules, venv and build.
+# Globs skip these .gitignore patterns. Without git they also skip dependencies, outputs and caches, such as
+# node_modules, venv and build.
 exclude = {exclude}
-# Generated files that a glob stands for (lock files, minified scripts, what says so in its first comment): "name" lists
-# them with their sizes, "outline" shows one line per definition, "full" shows them as their entry asks.
+# Generated files that globs match, such as lock files and minified scripts: "name" lists them with their sizes,
+# "outline" shows one line per definition, "full" uses their view_mode.
 generated = "name"
 
 [budget]
-# The most tokens of a prompt: a number, "32k", or "auto" for what the model reads well. What matters most for the task
-# ("aggregate run --task ...", or [task] text) is shown as far as it fits, each file at the most as its view_mode says:
-# entries that may be shown in full have none.
+# Maximum tokens of a prompt: a number, "32k", or "auto" for a good size for the model. The files most relevant to the
+# task ("aggregate run --task ...", or [task] text) fill it. A view_mode limits a file; without one it may be full.
 {budget}
 
 [screenshots]
@@ -118,7 +115,7 @@ base_dir = "."
 paths = []
 
 [send]
-# Whom "aggregate send" and "aggregate chat" ask where no option says so.
+# Defaults of "aggregate send" and "aggregate chat".
 # provider = "anthropic"
 # model = "claude-sonnet-5"
 
@@ -126,19 +123,17 @@ paths = []
 # Turns, oldest first: "text" or {{ role = "User", content = "text" }}. They may also live in manual_slop_history.toml.
 history = []
 """
-_COUNTED = 2000  # files up to which tokens are counted at once; more take as long as a run
-_MUCH = 60_000  # tokens, the most that a budget of "auto" takes: models overlook things in more
-_REMARK = "NOTE: "  # what a warning begins with that says what a glob leaves out by design, such as binary files
-_BROKEN, _MISTAKEN = 1, 2  # exit codes: something named is not there; not to be used at all
+_COUNTED = 2000  # files whose tokens init counts; more would take as long as a run
+_MUCH = 60_000  # tokens: the largest "auto" budget, since models overlook details in more
+_REMARK = "NOTE: "  # start of a warning about files that globs skip by design, such as binary ones
+_BROKEN, _MISTAKEN = 1, 2  # exit codes: something is missing; the configuration is invalid
 
 
 @click.command()
 @new_config_option
-@budget_option(
-    "Take all files, and let prompts have at most this many tokens; by default code is shown by its skeleton."
-)
+@budget_option("Use all files, within this many tokens; by default show code by its skeleton.")
 def init(config: Path, budget: Amount | None) -> None:
-    """Write a commented manual_slop.toml for the project in this folder."""
+    """Write a commented manual_slop.toml for this folder."""
     folder = config.parent
     files = FolderListing().files(str(folder))
     exclude = dependency_folders(str(folder), files)
@@ -151,7 +146,7 @@ def init(config: Path, budget: Amount | None) -> None:
         with config.open("x", encoding="utf-8", newline="") as file:
             file.write(text)
     except FileExistsError:
-        raise ConfigError("exists already: edit it, or delete it first", path=str(config)) from None
+        raise ConfigError("already exists: edit it, or delete it first", path=str(config)) from None
     except OSError as error:
         raise OutputError(f"cannot write {config}: {error.strerror or error}") from error
     write_path(config)
@@ -164,10 +159,10 @@ def init(config: Path, budget: Amount | None) -> None:
             tokens = count_prompt(compose_prompt(request).prompt, end=END).document
             size += f", {tokens:,} tokens (o200k)"
             command = "aggregate run" if tokens <= _MUCH else command
-    say(f"it takes {size}; next: {command}")
+    say(f"it matches {size}; next: {command}")
     if names := unignored(folder, ("md_gen", "state")):
         folders = " and ".join(f"{name}/" for name in names)
-        say(f"runs write to {folders}: better add that to .gitignore")
+        say(f"runs write to {folders}: add that to .gitignore")
 
 
 @click.command()
@@ -177,11 +172,10 @@ def init(config: Path, budget: Amount | None) -> None:
 def check(
     configs: tuple[Path, ...], allow_outside: bool | None, allow_secrets: bool | None, quiet: bool
 ) -> None:
-    """Check that all that CONFIG names is there; print what is not, one line each.
+    """Check that everything in CONFIG exists; print each problem.
 
-    Without CONFIG the nearest manual_slop.toml is checked. Keys and types, files and globs, symbols and slices,
-    presets, screenshots and the discussion are looked at, nothing is written and nobody is asked. The exit code is 1
-    where something is missing and 2 where a configuration cannot be used.
+    Without CONFIG, check the nearest manual_slop.toml: keys and types, files and globs, symbols and slices, presets,
+    screenshots and the discussion. The exit code is 1 if something is missing, and 2 if a configuration is invalid.
     """
     code = 0
     for config in configs or (nearest_config(),):
@@ -194,7 +188,7 @@ def check(
         prefix = f"{config}: "
         write_rows(*(prefix + sentence.removeprefix(prefix) for sentence in sentences))
         if not sentences and not quiet:
-            say(f"{config}: all that it names is there")
+            say(f"{config}: everything exists")
     if code:
         click.get_current_context().exit(code)
 
@@ -204,7 +198,7 @@ def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool |
     presets = sorted(project.config.context_presets)
     sentences: dict[str, None] = {}
     for preset in (None, *presets):
-        # Without a budget and a task: what these leave out is no mistake.
+        # A budget would hide the problems of files that it omits.
         request = replace(request_for(project, preset=preset), budget=None, task=None)
         composition = compose_prompt(request)
         rows = [file.row for file in composition.files]

@@ -1,13 +1,12 @@
-"""``costs``: what requests have cost and saved, by day, project and model."""
+"""``costs``: costs and savings of requests by day, project and model."""
 
-import json
 from datetime import date, timedelta
 from functools import reduce
 
 import click
 
-from aggregate.cli.options import json_option
-from aggregate.cli.output import counted, say, write_result, write_rows
+from aggregate.cli.options import json_option, limit_option
+from aggregate.cli.output import counted, say, write_json, write_rows
 from aggregate.sending import Charge, charges
 from aggregate.sending.models import saving
 
@@ -15,43 +14,37 @@ _FIELDS = ("day", "project", "provider", "model")
 
 
 @click.command()
-@click.option(
-    "--days",
-    type=click.IntRange(1),
-    default=30,
-    show_default=True,
-    help="Show so many days, today's included.",
-)
-@click.option("--by", type=click.Choice(["day", "project", "model"]), help="Add up by this alone.")
+@limit_option("--days", "Show the last days, including today.", metavar="INTEGER", default=30)
+@click.option("--by", type=click.Choice(["day", "project", "model"]), help="Group by this only.")
 @json_option
 def costs(days: int, by: str | None, as_json: bool) -> None:
-    """Show what your requests have cost, by day, project and model, and what providers' caches have saved.
+    """Show your costs and cache savings by day, project and model.
 
-    The sums lie in your own state folder. A request whose price is not known counts its tokens alone.
+    The sums are stored in your state folder. A request of unknown price adds only tokens.
     """
     first = (date.today() - timedelta(days=days - 1)).isoformat()
     rows = _added_up([row for row in charges() if row.day >= first], by)
     if as_json:
-        data = [
-            row._asdict() | {"dollars": float(row.dollars), "saved": float(row.saved)}
-            for row in rows
-        ]
-        write_result(json.dumps(data, indent=2))
+        write_json([_data(row) for row in rows])
         return
     for row in rows:
         write_rows(_line(row))
     if rows:
         say("in all: " + _line(_sum(rows)).replace("\t", "; "))
     else:
-        say(f"no request of the last {days:,} days is known")
+        say(f"no requests in the last {days:,} days")
+
+
+def _data(row: Charge) -> dict[str, object]:
+    return row._asdict() | {"dollars": float(row.dollars), "saved": float(row.saved)}
 
 
 def _added_up(rows: list[Charge], by: str | None) -> list[Charge]:
-    """Return the sums that are shown, in their order; a field that is not asked for is empty."""
-    kept = _FIELDS if by is None else ("provider", "model") if by == "model" else (by,)
+    """Sum the rows by the fields of ``by``, sorted; other fields are empty."""
+    fields = _FIELDS if by is None else ("provider", "model") if by == "model" else (by,)
     groups: dict[tuple[str, ...], list[Charge]] = {}
     for row in rows:
-        key = tuple(getattr(row, name) if name in kept else "" for name in _FIELDS)
+        key = tuple(getattr(row, name) if name in fields else "" for name in _FIELDS)
         groups.setdefault(key, []).append(row)
     return [_sum(group, *key) for key, group in sorted(groups.items())]
 
@@ -63,10 +56,10 @@ def _sum(rows: list[Charge], day: str = "", project: str = "", *model: str) -> C
 
 def _line(row: Charge) -> str:
     share = f"{row.cache_read / row.input:.0%}" if row.input else "0%"
-    named = [part for part in (row.day, row.project, f"{row.provider} {row.model}".strip()) if part]
+    names = [part for part in (row.day, row.project, f"{row.provider} {row.model}".strip()) if part]
     return "\t".join(
         [
-            *named,
+            *names,
             counted(row.requests, "request"),
             f"{row.input:,} tokens in, {share} read",
             f"{row.output:,} out",

@@ -24,16 +24,16 @@ def discussion() -> None:
 @discussion.command("list")
 @config_option
 def list_(config: Path) -> None:
-    """List the discussions with their turns, tokens and when they were last used."""
+    """List the discussions with their turns, tokens and last use."""
     project = open_project_here(config)
     for name in ("", *named_discussions(config, project.prompts)):
         turns = Discussion(project, name).turns()
         used = turns.path.stat().st_mtime if turns.path else None
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(used)) if used else "-"
         tokens = count(build_discussion_section(turns.all))
-        said = (name or DEFAULT, counted(len(turns.all), "turn"), f"{tokens:,} tokens", when)
+        columns = (name or DEFAULT, counted(len(turns.all), "turn"), f"{tokens:,} tokens", when)
         origin = "" if turns.continues is None else f"goes on from {turns.continues or DEFAULT}"
-        write_rows("\t".join((*said, origin)).rstrip())
+        write_rows("\t".join((*columns, origin)).rstrip())
 
 
 @discussion.command()
@@ -52,7 +52,7 @@ def show(name: str, config: Path) -> None:
 def fork(old: str, new: str, config: Path) -> None:
     """Begin the discussion NEW with all turns of OLD; print the path of its file.
 
-    What the provider's cache holds of OLD is read by NEW, too.
+    NEW also profits from the provider's cache of OLD.
     """
     write_path(Discussion(open_project_here(config), old).fork(new))
 
@@ -62,14 +62,14 @@ def fork(old: str, new: str, config: Path) -> None:
 @config_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 def delete(name: str, config: Path, yes: bool) -> None:
-    """Delete a discussion for good; print the path of its file."""
-    asked = Discussion(open_project_here(config), name)
-    turns = asked.turns()
+    """Delete a discussion permanently; print the path of its file."""
+    discussion = Discussion(open_project_here(config), name)
+    turns = discussion.turns()
     if turns.path is None:
         raise ConfigError(f'the discussion "{name}" has no file of its own', path=str(config))
     if not yes:
         agree(f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?')
-    asked.delete()
+    discussion.delete()
     write_path(turns.path)
     if turns.configured:
         say(f"{counted(len(turns.configured), 'turn')} of it stay in {config}")

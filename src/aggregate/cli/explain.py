@@ -1,6 +1,5 @@
-"""``explain``, ``locate`` and ``prune``: the prompts that were written, what they show, and why."""
+"""``explain``, ``locate`` and ``prune``: look at written prompts, and delete old ones."""
 
-import json
 import os
 import re
 import shutil
@@ -16,32 +15,18 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
 from aggregate.base.request import FileChoice, Level
 from aggregate.base.text import line_count
+from aggregate.cli import output
 from aggregate.cli.asking import from_here, open_project_here
 from aggregate.cli.options import config_option, json_option
-from aggregate.cli.output import (
-    is_terminal,
-    say,
-    write_path,
-    write_rendered,
-    write_result,
-    write_rows,
-)
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob
-from aggregate.prompt import Request, is_named, request_for
-from aggregate.prompt.audit import (
-    Audit,
-    audit_data,
-    audit_lines,
-    newest_audited,
-    read_audit,
-    row_lines,
-)
+from aggregate.prompt import Request, audit as audits, is_named, request_for
+from aggregate.prompt.audit import Audit
 from aggregate.prompt.document import Origin, OriginKind, SourceMap
 from aggregate.prompt.numbered_output import is_prompt, prune_outputs
 from aggregate.sending import find_prompt
 
-_HOW = "aggregate run with --task or --budget records what its prompt is made of"
+_HOW = "only aggregate run with --task or --budget records the sources of its prompt"
 
 
 @click.command()
@@ -50,28 +35,23 @@ _HOW = "aggregate run with --task or --budget records what its prompt is made of
 @config_option
 @json_option
 def explain(number: str | None, path: str | None, config: Path, as_json: bool) -> None:
-    """Show what was decided about each file of a prompt, and why.
+    """Show how much of each file a prompt contains, and why.
 
-    N is the number or path of a prompt that was written for a task or a budget, by default the newest; PATH, a file or
-    a glob, tells everything about these, also about what was left out.
+    N is the number or path of a prompt for a task or a budget, by default the newest. PATH, a file or a glob, shows all
+    details of these files, also of omitted ones.
     """
     request = request_for(open_project_here(config, prompt=number or ""), with_history=False)
-    if (
-        number is not None
-        and path is None
-        and not is_prompt(number, request.output_dir, request.namespace)
-    ):
+    is_number = number is None or is_prompt(number, request.output_dir, request.namespace)
+    if path is None and not is_number:
         number, path = None, number
     prompt, audit = newest_prompt(request) if number is None else audited_prompt(number, request)
     rows = _matching(audit, path, request) if path is not None else []
     if path is not None and not rows:
-        meant = path_meant(path, [row.path for row in audit.rows])
-        raise ConfigError(
-            f"no candidate of {prompt.name} is called {path}{meant}", path=str(prompt)
-        )
+        hint = path_meant(path, [row.path for row in audit.rows])
+        raise ConfigError(f"{path} is not a candidate of {prompt.name}{hint}", path=str(prompt))
     if as_json:
-        data = audit_data(replace(audit, rows=tuple(rows) or audit.rows))
-        write_result(json.dumps(data["rows"] if rows else data, indent=2))
+        data = audits.audit_data(replace(audit, rows=tuple(rows) or audit.rows))
+        output.write_json(data["rows"] if rows else data)
     elif rows:
         print_rows(audit, rows)
     else:
@@ -79,78 +59,71 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
 
 
 def _matching(audit: Audit, path: str, request: Request) -> list[FileChoice]:
-    named = from_here(path, request.base_dir)
-    exact = [row for row in audit.rows if row.path in (named, path)]
+    name = from_here(path, request.base_dir)
+    exact = [row for row in audit.rows if row.path in (name, path)]
     if exact:
         return exact
-    if not is_glob(named):
-        return [row for row in audit.rows if is_named(row.path, row.entry, [named])]
+    if not is_glob(name):
+        return [row for row in audit.rows if is_named(row.path, row.entry, [name])]
     try:
-        pattern = compile_glob(named)
+        pattern = compile_glob(name)
     except ValueError as error:
-        raise click.UsageError(f"{named[:100]}: {error}") from None
+        raise click.UsageError(f"{name[:100]}: {error}") from None
     return [row for row in audit.rows if pattern.fullmatch(row.path)]
 
 
 def print_audit(audit: Audit, *, title: str = "") -> None:
     width, bold, plain = 0, "", ""
-    if is_terminal():
+    if output.is_terminal():
         width, bold, plain = shutil.get_terminal_size().columns, "\x1b[1m", "\x1b[0m"
-    lines = audit_lines(audit, title=title, width=width)
-    write_rows(*lines.heading)
+    lines = audits.audit_lines(audit, title=title, width=width)
+    output.write_rows(*lines.heading)
     if lines.table:
         header, *rows = lines.table
-        write_rendered(f"{bold}{header}{plain}\n" + "".join(f"{row}\n" for row in rows))
-    write_rows(*lines.footing)
+        output.write_rendered(f"{bold}{header}{plain}\n" + "".join(f"{row}\n" for row in rows))
+    output.write_rows(*lines.footing)
 
 
 def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
     for number, row in enumerate(rows):
-        write_rows(*([""] if number else []), *row_lines(audit, row))
+        output.write_rows(*([""] if number else []), *audits.row_lines(audit, row))
 
 
 def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
     path = find_prompt(request.output_dir, request.namespace, name)
-    audit = read_audit(path)
+    audit = audits.read_audit(path)
     if audit is None:
-        reason = "there is no prompt"
-        if path.exists():
-            reason = "nothing is recorded of what this prompt is made of"
+        reason = "this prompt has no audit" if path.exists() else "no such prompt"
         raise ConfigError(f"{reason}: {_HOW}", path=str(path))
     return path, audit
 
 
 def newest_prompt(request: Request) -> tuple[Path, Audit]:
-    newest = newest_audited(request.output_dir, request.namespace)
+    newest = audits.newest_audited(request.output_dir, request.namespace)
     if newest is None:
-        raise ConfigError(f"no prompt in {request.output_dir} has an account of its lines: {_HOW}")
+        raise ConfigError(f"no prompt in {request.output_dir} has an audit: {_HOW}")
     return newest
 
 
 @click.command()
 @config_option
 @click.option(
-    "--keep",
-    type=click.IntRange(min=0),
-    required=True,
-    metavar="N",
-    help="Keep this many of the newest prompts.",
+    "--keep", type=click.IntRange(0), required=True, metavar="N", help="Keep this many prompts."
 )
 def prune(config: Path, keep: int) -> None:
-    """Delete all but the newest prompts; print what was deleted."""
+    """Delete all but the newest prompts; print the deleted paths."""
     request = request_for(open_project_here(config), with_history=False)
-    for path in prune_outputs(
-        request.output_dir, request.namespace, keep=keep, project=request.written_in
-    ):
-        write_path(path)
+    folder, project = request.output_dir, request.written_in
+    for path in prune_outputs(folder, request.namespace, keep=keep, project=project):
+        output.write_path(path)
 
 
 _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
 _WHY_NOT = {
     Level.NAME: "only the file's name is shown",
     Level.LEFT_OUT: "the file was left out",
-    Level.NONE: "the file's content is left out as its entry asks",
-    Level.SUMMARY: "the file is shown by its summary",
+    Level.NONE: "the file's entry leaves its content out",
+    Level.SUMMARY: "only the file's summary is shown",
 }
 
 
@@ -158,10 +131,10 @@ _WHY_NOT = {
 @click.argument("place", metavar="PROMPT:LINE|PATH:LINE", type=click.Path())
 @config_option
 def locate(place: str, config: Path) -> None:
-    """Print where a line of a prompt comes from, or a file's line stands.
+    """Find a prompt's line in the files, or a file's line in the prompt.
 
-    PROMPT is the number or path of a prompt that was written for a task or a budget. What no file holds is named:
-    generated, a turn, a bead, a result, a screenshot. A line of a file is looked for in the newest such prompt.
+    PROMPT is the number or path of a prompt for a task or a budget. A source is a file, generated text, a turn, a bead,
+    a result or a screenshot. A file's line is searched in the newest such prompt.
     """
     match = _PLACE.fullmatch(place)
     if match is None:
@@ -179,17 +152,16 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
     source_map = _map_of(prompt, audit)
     origin = source_map.origin(line)
     if origin is None:
-        raise ConfigError(
-            f"the prompt has {source_map.lines:,} lines: there is no line {line:,}",
-            path=str(prompt),
-        )
-    _tell_changed_prompt(prompt, audit)
-    write_rows(_told(origin))
+        reason = f"the prompt has {source_map.lines:,} lines, but no line {line:,}"
+        raise ConfigError(reason, path=str(prompt))
+    _report_changed_prompt(prompt, audit)
+    output.write_rows(_described(origin))
     if origin.kind is OriginKind.FILE:
         if origin.stands_for:
-            say(f"{prompt.name}:{line} is {origin.stands_for}")
+            output.say(f"{prompt.name}:{line} is {origin.stands_for}")
         data = _content(request.base_dir / origin.source)
-        _tell_changed_file(origin.source, data, audit, origin.first, _shown(prompt, line, origin))
+        copy = _verbatim_line(prompt, line, origin)
+        _report_changed_file(origin.source, data, audit, origin.first, copy)
 
 
 def _locate_in_file(path: str, line: int, request: Request) -> None:
@@ -197,24 +169,25 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
     source_map = _map_of(prompt, audit)
     row = _row_of(path, audit)
     if row is None and path not in source_map.runs.sources:
-        meant = path_meant(path, [row.path for row in audit.rows])
-        remedy = meant or ": name one of those it was made of"
-        raise ConfigError(f"{path} is no file of {prompt.name}{remedy}")
+        hint = path_meant(path, [row.path for row in audit.rows])
+        remedy = hint or ": aggregate explain lists its files"
+        raise ConfigError(f"{path} is not a file of {prompt.name}{remedy}")
     number = source_map.find(path, line) or 0
     origin = source_map.origin(number) if number else None
     data = _content(request.base_dir / path)
     if origin is None:
         lines = line_count(decode(data).text) if data is not None else line
         if not 1 <= line <= lines:
-            raise ConfigError(f"the file has {lines:,} lines: there is no line {line:,}", path=path)
-    _tell_changed_prompt(prompt, audit)
+            raise ConfigError(f"the file has {lines:,} lines, but no line {line:,}", path=path)
+    _report_changed_prompt(prompt, audit)
     if origin is None:
-        write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row)}")
+        output.write_rows(f"{path}:{line} is not in {prompt.name}: {_why_not(row)}")
     else:
-        write_rows(f"{os.path.relpath(prompt)}:{number}")
+        output.write_rows(f"{os.path.relpath(prompt)}:{number}")
         if not origin.is_verbatim:
-            say(f"it only stands for {path}:{line}: {origin.stands_for or _told(origin)}")
-    _tell_changed_file(path, data, audit, line, _shown(prompt, number, origin))
+            source = origin.stands_for or _described(origin)
+            output.say(f"it only represents {path}:{line}: {source}")
+    _report_changed_file(path, data, audit, line, _verbatim_line(prompt, number, origin))
 
 
 def _row_of(path: str, audit: Audit) -> FileChoice | None:
@@ -223,11 +196,11 @@ def _row_of(path: str, audit: Audit) -> FileChoice | None:
 
 def _map_of(prompt: Path, audit: Audit) -> SourceMap:
     if audit.source_map is None:
-        raise ConfigError("it is not recorded where its lines come from", path=str(prompt))
+        raise ConfigError("its audit has no source map", path=str(prompt))
     return audit.source_map
 
 
-def _told(origin: Origin) -> str:
+def _described(origin: Origin) -> str:
     last = f"-{origin.last}" if origin.last != origin.first else ""
     lines = f"{origin.source}:{origin.first}{last}" if origin.first else ""
     if origin.kind is OriginKind.GENERATED:
@@ -239,40 +212,40 @@ def _told(origin: Origin) -> str:
 
 def _why_not(row: FileChoice | None) -> str:
     if row is None:
-        return "no part of the prompt is made of it"
-    reason = _WHY_NOT.get(row.level, f"its level is {row.level.value}, which does not show it")
-    more = f"; another tenth of the budget would make it {row.next.value}" if row.next else ""
+        return "the prompt has nothing of it"
+    reason = _WHY_NOT.get(row.level, f"the file's level is {row.level.value}, without this line")
+    more = f"; another tenth of the budget would raise it to {row.next.value}" if row.next else ""
     return f"{reason}{more}"
 
 
-def _tell_changed_prompt(path: Path, audit: Audit) -> None:
+def _report_changed_prompt(path: Path, audit: Audit) -> None:
     try:
         size = path.stat().st_size
     except OSError:
-        say(f"{path.name} is not there any more")
+        output.say(f"{path.name} does not exist any more")
         return
     if audit.size and size != audit.size:
-        say(f"{path.name} has been edited since it was written: lines are those of then")
+        output.say(f"{path.name} has been edited since it was written: line numbers are from then")
 
 
-def _tell_changed_file(
-    path: str, data: bytes | None, audit: Audit, line: int, shown: str | None
+def _report_changed_file(
+    path: str, data: bytes | None, audit: Audit, line: int, copy: str | None
 ) -> None:
     row = _row_of(path, audit)
     if data is None:
-        say(f"{path} is not there any more: lines are those of then")
+        output.say(f"{path} does not exist any more: line numbers are from then")
         return
     if row is not None and row.content_hash:
         has_changed = sha256(data).hexdigest() != row.content_hash
     else:
-        now = decode(data).text.split("\n")[line - 1 : line]
-        has_changed = shown is not None and now != [shown]
+        lines = decode(data).text.split("\n")[line - 1 : line]
+        has_changed = copy is not None and lines != [copy]
     if has_changed:
-        say(f"{path} has changed since the prompt was written: lines are those of then")
+        output.say(f"{path} has changed since the prompt was written: line numbers are from then")
 
 
-def _shown(prompt: Path, line: int, origin: Origin | None) -> str | None:
-    """Return a line of a prompt as it is now, ``None`` where it shows no line of a file as it is."""
+def _verbatim_line(prompt: Path, line: int, origin: Origin | None) -> str | None:
+    """Return the present text of a prompt's line if it copies a file's line."""
     data = _content(prompt) if origin is not None and origin.is_verbatim else None
     lines = decode(data).text.split("\n") if data is not None else []
     return lines[line - 1] if 0 < line <= len(lines) else None

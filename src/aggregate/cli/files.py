@@ -1,6 +1,5 @@
-"""``view`` and ``stats``: look at one file, and at how large all are."""
+"""``view`` one file, and ``stats`` of all."""
 
-import json
 import re
 from collections.abc import Sequence
 from operator import add
@@ -13,15 +12,8 @@ from rich.cells import cell_len
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.files import ViewMode, ViewRequest
 from aggregate.base.text import fitted, printable
+from aggregate.cli import options, output
 from aggregate.cli.asking import existing_meant, open_asked_project
-from aggregate.cli.options import (
-    cache_options,
-    config_option,
-    generated_option,
-    json_option,
-    scope_options,
-)
-from aggregate.cli.output import is_terminal, progress, say, warn_all, write_rendered, write_result
 from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
@@ -44,37 +36,31 @@ from aggregate.prompt.file_sizes import FileSizes, measure_files
     metavar="NAME[=sig]",
     help="Show this symbol, in full or with =sig by its signature. Repeatable.",
 )
-@click.option(
-    "--lines", "line_ranges", multiple=True, metavar="A-B", help="Show these lines. Repeatable."
-)
-def view(
-    path: Path, mode: str | None, symbols: tuple[str, ...], line_ranges: tuple[str, ...]
-) -> None:
-    """Print one file as a view shows it."""
+@click.option("--lines", multiple=True, metavar="A-B", help="Show these lines. Repeatable.")
+def view(path: Path, mode: str | None, symbols: tuple[str, ...], lines: tuple[str, ...]) -> None:
+    """Print a view of one file."""
     source = read_file(path)
     if source.error:
         raise SyntaxViewError(f"{source.error}: {path}{existing_meant(str(path), Path())}")
-    for values, option, needed in (
-        (symbols, "--symbol", "masked"),
-        (line_ranges, "--lines", "custom"),
-    ):
+    for values, option, needed in ((symbols, "--symbol", "masked"), (lines, "--lines", "custom")):
         mode = mode or (needed if values else None)
         if values and mode != needed:
-            raise click.UsageError(f"{option} goes with --mode {needed}")
-    mask = {name: shows or "def" for name, _, shows in (one.partition("=") for one in symbols)}
-    slices = tuple(map(_line_range, line_ranges))
+            raise click.UsageError(f"{option} needs --mode {needed}")
+    pairs = (symbol.partition("=") for symbol in symbols)
+    mask = {name: part or "def" for name, _, part in pairs}
+    slices = tuple(map(_line_range, lines))
     request = ViewRequest(str(path), source.text, ViewMode(mode or "skeleton"), mask, slices)
     try:
         rendered = view_of(request)
     except DeadlineError as error:
         raise SyntaxViewError(f"{path}: {error}") from None
     text, problems = rendered.text, rendered.problems
-    if problems:  # which are said as errors
-        lines = (line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems)
-        text = "\n".join(lines).strip("\n")
-    write_result(text)
-    say(*(f"aggregate: {note}" for note in missing_grammars([request])))
-    say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in problems))
+    if problems:  # reported as errors instead
+        rest = (line for line in text.split("\n") if line.removeprefix("NOTE: ") not in problems)
+        text = "\n".join(rest).strip("\n")
+    output.write_result(text)
+    output.say(*(f"aggregate: {note}" for note in missing_grammars([request])))
+    output.say(*(f"aggregate: {problem.removeprefix('ERROR: ')}" for problem in problems))
     if problems:
         raise click.exceptions.Exit(1)
 
@@ -82,23 +68,18 @@ def view(
 def _line_range(option: str) -> dict[str, int]:
     match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", option)
     if match is None:
-        raise click.BadParameter(
-            f"{option!r} is no run of lines: write A-B, such as 10-20", param_hint="--lines"
-        )
+        message = f"{option!r} is not a range of lines: write A-B, such as 10-20"
+        raise click.BadParameter(message, param_hint="--lines")
     return {"start_line": int(match[1]), "end_line": int(match[2])}
 
 
 @click.command()
-@config_option
-@scope_options
-@click.option(
-    "--preset",
-    metavar="NAME",
-    help="Take the files from this context preset; by default from the one that is active, if any.",
-)
-@generated_option
-@cache_options
-@json_option
+@options.config_option
+@options.scope_options
+@options.preset_option
+@options.generated_option
+@options.cache_options
+@options.json_option
 def stats(
     config: Path,
     allow_outside: bool | None,
@@ -116,11 +97,11 @@ def stats(
     recording.begin(request)
     with (
         open_index(use=not no_cache, verify=verify) as index,
-        progress("Measuring files", hidden=False) as bar,
+        output.progress("Measuring files", hidden=False) as bar,
     ):
         sizes = measure_files(request, index=index, on_start=bar.start, on_done=bar.advance)
     if as_json:
-        write_result(json.dumps([_data(file) for file in sizes], indent=2))
+        output.write_json([_data(file) for file in sizes])
     else:
         _print_sizes(sizes, request.base_dir)
     if index.is_used and not verify:
@@ -128,32 +109,29 @@ def stats(
 
 
 def _print_sizes(sizes: Sequence[FileSizes], base_dir: Path) -> None:
-    told = []
+    warnings = []
     for file in sizes:
-        meant = existing_meant(file.path, base_dir) if file.error else ""
-        if sentence := file.error + meant or file.problem:
-            told.append(f"{file.path}: {sentence}")
-    warn_all(for_reader(told), more="--json")
+        hint = existing_meant(file.path, base_dir) if file.error else ""
+        if sentence := file.error + hint or file.problem:
+            warnings.append(f"{file.path}: {sentence}")
+    output.warn_all(for_reader(warnings), more="--json")
     measured = [file for file in sizes if not file.error]
-    warn_all(missing_grammars([ViewRequest(f.path, "", ViewMode.SKELETON) for f in measured]))
+    views = [ViewRequest(file.path, "", ViewMode.SKELETON) for file in measured]
+    output.warn_all(missing_grammars(views))
     if measured:
         _print_table(measured)
 
 
 def _data(file: FileSizes) -> dict[str, Any]:
-    told = {"error": file.error, "problem": file.problem}
-    return {
-        "path": file.path,
-        "lines": file.lines,
-        "ast_elements": file.elements,
-        "tokens": file.tokens,
-        **{name: sentence for name, sentence in told.items() if sentence},
-    }
+    data = {"path": file.path, "lines": file.lines, "ast_elements": file.elements}
+    problems = {"error": file.error, "problem": file.problem}
+    present = {name: sentence for name, sentence in problems.items() if sentence}
+    return data | {"tokens": file.tokens} | present
 
 
 def _print_table(sizes: Sequence[FileSizes]) -> None:
-    """Print the files as a tree: each folder with its sums, above what it holds, by name."""
-    bold, plain = ("\x1b[1m", "\x1b[0m") if is_terminal() else ("", "")
+    """Print the files as a tree sorted by name, each folder with its sums."""
+    bold, plain = ("\x1b[1m", "\x1b[0m") if output.is_terminal() else ("", "")
     lines = [("tokens by view", ["lines", "defs", *sizes[0].tokens], True)]
     sums: dict[tuple[str, ...], list[int]] = {}
     files: set[tuple[str, ...]] = set()
@@ -162,17 +140,16 @@ def _print_table(sizes: Sequence[FileSizes]) -> None:
         files.add(parts)
         numbers = (file.lines, file.elements, *file.tokens.values())
         for depth in range(len(parts) + 1):
-            above = sums.get(parts[:depth], [0] * len(numbers))
-            sums[parts[:depth]] = list(map(add, above, numbers))
+            folder_sums = sums.get(parts[:depth], [0] * len(numbers))
+            sums[parts[:depth]] = list(map(add, folder_sums, numbers))
     for parts, counts in sorted(sums.items()):
         is_folder = parts not in files
         name = printable("  " * len(parts) + (parts[-1] if parts else ".") + "/" * is_folder)
         lines.append((name, [f"{number:,}" for number in counts], is_folder))
-    widths = [
-        max(map(len, column)) for column in zip(*(texts for _, texts, _ in lines), strict=True)
-    ]
+    columns = zip(*(texts for _, texts, _ in lines), strict=True)
+    widths = [max(map(len, column)) for column in columns]
     name_width = max(cell_len(name) for name, _, _ in lines)
     for name, texts, is_bold in lines:
         cells = " ".join(text.rjust(width) for text, width in zip(texts, widths, strict=True))
         on, off = (bold, plain) if is_bold else ("", "")
-        write_rendered(f"{on}{fitted(name, name_width)} {cells}{off}\n")
+        output.write_rendered(f"{on}{fitted(name, name_width)} {cells}{off}\n")

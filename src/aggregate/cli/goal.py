@@ -18,14 +18,7 @@ from aggregate.agents.goals import (
 from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
-from aggregate.cli.options import (
-    FiniteRange,
-    allow_option,
-    base_url_option,
-    json_option,
-    redact_option,
-    tools_option,
-)
+from aggregate.cli import options
 from aggregate.cli.output import say, warn, write_result
 from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt import redaction_for
@@ -36,8 +29,8 @@ _USED = ("goal", "description")
 
 
 def read_instruction(path: Path) -> str:
-    """Return the goal of a file, YAML or TOML by its name; unused keys are told."""
-    import yaml  # which other goals do without
+    """Read the goal from a YAML or TOML file; warn about unused keys."""
+    import yaml  # only for goals in files
 
     try:
         text = read_text(path)
@@ -50,30 +43,26 @@ def read_instruction(path: Path) -> str:
         raise ConfigError(f"it cannot be read: {reason or error}", path=str(path)) from None
     goal = values.get("goal") if isinstance(values, dict) else None
     if not isinstance(goal, str) or not goal.strip():
-        raise ConfigError(
-            'it has no goal: add a line such as goal: "Count the runs"', path=str(path), key="goal"
-        )
+        example = 'it has no goal: add a line such as goal: "Count the runs"'
+        raise ConfigError(example, path=str(path), key="goal")
     for key in values:
         if key not in _USED:
             warn(f"{path}: {key} is not used")
     return goal.strip()
 
 
-_SIGN = "⚠️  Warning: "  # how a result begins its warning of failed steps (D-73)
-_LIMIT_EXIT = 3  # the exit code of a goal that ended at a limit
-_WIDTH = 80  # characters of a step's text: with its cost behind it, a line of the trace fits a wide terminal
+_SIGN = "⚠️  Warning: "  # start of a result's warning of failed steps (D-73)
+_LIMIT_EXIT = 3  # exit code of a goal stopped by a limit
+_WIDTH = 80  # characters of a step's text in the trace, besides its cost
 _USUAL = EngineLimits()
+_PATH = click.Path(path_type=Path)
+_ROOT_HELP = "Let tools read this folder. Repeatable.  [default: .]"
 
 
 @click.command()
 @click.argument("goal", required=False)
-@click.option(
-    "--instruction",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Read the goal from this file.",
-)
-@tools_option
+@click.option("--instruction", metavar="FILE", type=_PATH, help="Read the goal from this file.")
+@options.tools_option
 @click.option(
     "--provider",
     metavar="NAME",
@@ -82,62 +71,20 @@ _USUAL = EngineLimits()
     help="Ask this provider: scripted, anthropic, gemini, deepseek, minimax, openai, or compatible (your "
     "own server).",
 )
-@click.option(
-    "--model",
-    metavar="NAME",
-    default="",
-    help="Ask this model, by the provider's name of it; by default its usual one.",
+@click.option("--model", metavar="NAME", default="", help="Ask this model of the provider.")
+@options.base_url_option
+@click.option("--script", metavar="FILE", type=_PATH, help="Read scripted answers from this file.")
+@options.allow_option
+@click.option("--root", multiple=True, default=["."], help=_ROOT_HELP)
+@click.option("--state-dir", default="state", show_default=True, type=_PATH, help="State folder.")
+@options.limit_option("--max-tokens", "Use at most this many tokens.", default=_USUAL.tokens)
+@options.limit_option(
+    "--max-seconds", "Stop after this many seconds.", options.POSITIVE, default=_USUAL.seconds
 )
-@base_url_option
-@click.option(
-    "--script",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Read the answers of the scripted provider from this file.",
-)
-@allow_option
-@click.option(
-    "--root",
-    multiple=True,
-    default=["."],
-    help="Let tools read this folder. Repeatable.  [default: .]",
-)
-@click.option(
-    "--state-dir",
-    default="state",
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Keep saved state and large values in this folder.",
-)
-@click.option(
-    "--max-tokens",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=_USUAL.tokens,
-    show_default=True,
-    help="Use at most this many tokens.",
-)
-@click.option(
-    "--max-seconds",
-    metavar="S",
-    type=FiniteRange(min=0, min_open=True),
-    default=_USUAL.seconds,
-    show_default=True,
-    help="Take at most this many seconds.",
-)
-@click.option(
-    "--max-steps",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=_USUAL.steps,
-    show_default=True,
-    help="Do at most this many steps.",
-)
-@redact_option(sending=True)
-@click.option(
-    "--trace", is_flag=True, help="Draw what happened, with times and tokens, on standard error."
-)
-@json_option
+@options.limit_option("--max-steps", "Do at most this many steps.", default=_USUAL.steps)
+@options.redact_option(sending=True)
+@click.option("--trace", is_flag=True, help="Print the steps, with times and tokens, on stderr.")
+@options.json_option
 def goal(
     goal: str | None,
     instruction: Path | None,
@@ -158,22 +105,20 @@ def goal(
 ) -> None:
     """Reach GOAL step by step and print the answer.
 
-    The exit code is 1 where no step gave something usable, and 3 where a limit ended it: what is printed is then what
-    there was by that time.
+    The exit code is 1 if no step succeeded, and 3 if a limit stopped it: the answer is then that of the steps so far.
     """
     if (goal is None) == (instruction is None):
-        raise click.UsageError("give a goal or --instruction FILE, one of them")
+        raise click.UsageError("give either a goal or --instruction FILE")
     text = read_instruction(instruction) if instruction else goal or ""
     if not text.strip():
-        raise click.UsageError("the goal is empty: say what is wanted")
+        raise click.UsageError("the goal is empty: describe the result")
     if provider != "scripted":
         client = _open_model(provider, model, base_url, redact)
     elif script is not None:
         client = read_script(script)
     else:
         raise click.UsageError(
-            "name who is asked, such as --provider anthropic; the scripted provider needs --script FILE "
-            "with its answers"
+            "name a provider, such as --provider anthropic; the scripted one needs --script FILE with its answers"
         )
     tools = standard_tools(state_dir=state_dir, roots=root, permissions=("read", *allow))
     if folder is not None:
@@ -206,8 +151,7 @@ def trace_lines(trace: Trace, indent: str = "") -> Iterator[str]:
     yield f"{indent}{failed}{name} ({trace.seconds * 1000:,.1f} ms{tokens}){note}"
     children = trace.children
     if trace.kind.value == "dendrite" and len(children) == 1:
-        # The one step of a sub-task says nothing that the sub-task does not.
-        children = children[0].children
+        children = children[0].children  # the only step of a sub-task repeats it
     for child in children:
         yield from trace_lines(child, indent + "  ")
 

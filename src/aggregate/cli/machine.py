@@ -1,6 +1,5 @@
-"""``cache``, ``trust``, ``languages`` and ``schema``: what holds for every project of this machine."""
+"""``cache``, ``trust``, ``languages`` and ``schema``: commands for all projects of this machine."""
 
-import json
 from pathlib import Path
 
 import click
@@ -8,7 +7,7 @@ import click
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import install_command
 from aggregate.cli.options import json_option
-from aggregate.cli.output import say, warn, write_path, write_result, write_rows
+from aggregate.cli.output import say, warn, write_json, write_path, write_rows
 from aggregate.cli.program import Described
 from aggregate.code.syntax import LANGUAGES
 from aggregate.project.configuration import forget_configs, set_trust, trusted_projects
@@ -20,17 +19,17 @@ from aggregate.project.index import byte_limit, clear_index, index_path, read_re
 @json_option
 @click.pass_context
 def cache(context: click.Context, as_json: bool) -> None:
-    """Show where results are kept for the next run, how many, and how often they were of use."""
+    """Show the cache's path, entries, size and hits."""
     context.obj = index_path()
     if context.obj is None:
-        raise ConfigError("there is no home folder to keep anything in: set AGGREGATE_CACHE_DIR")
+        raise ConfigError("there is no home folder for a cache: set AGGREGATE_CACHE_DIR")
     if context.invoked_subcommand is not None:
         if as_json:
-            raise click.UsageError("--json is for showing the cache: leave it out here")
+            raise click.UsageError("--json only shows the cache: leave it out here")
         return
     report, warning = read_report(context.obj, byte_limit())
     if as_json:
-        write_result(json.dumps(report._asdict() | {"path": str(report.path)}, indent=2))
+        write_json(report._asdict() | {"path": str(report.path)})
     else:
         for name, value in report._asdict().items():
             write_rows(f"{name:<8} {value:,}" if isinstance(value, int) else f"{name:<8} {value}")
@@ -41,7 +40,7 @@ def cache(context: click.Context, as_json: bool) -> None:
 @cache.command()
 @click.pass_obj
 def clear(path: Path) -> None:
-    """Delete all that is kept; print the path of what was deleted."""
+    """Delete the cache; print its path."""
     forget_configs()
     forget_remotes(path.parents[1])
     if clear_index(path):
@@ -50,13 +49,13 @@ def clear(path: Path) -> None:
 
 @click.command()
 @click.argument("path", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--remove", is_flag=True, help="Trust the project no longer.")
-@click.option("--list", "show", is_flag=True, help="Print the projects that are trusted.")
+@click.option("--remove", is_flag=True, help="Stop trusting the project.")
+@click.option("--list", "show", is_flag=True, help="Print the trusted projects.")
 def trust(path: Path, remove: bool, show: bool) -> None:
-    """Let the project around PATH read files outside of it; print its root.
+    """Let the project around PATH read files outside; print its root.
 
-    It is written to your own configuration, which no project can change. Files that look like secrets need
-    --allow-secrets all the same.
+    Your own configuration stores this; projects cannot change it. Files that look like secrets still need
+    --allow-secrets.
     """
     if remove and show:
         raise click.UsageError("--remove and --list exclude each other: take one of them")
@@ -77,13 +76,11 @@ def languages() -> None:
 
 
 @click.command()
-@click.option(
-    "--audit", is_flag=True, help="Print that of the audits that lie beside prompts instead."
-)
+@click.option("--audit", is_flag=True, help="Print the schema of prompts' audits instead.")
 def schema(audit: bool) -> None:
     """Print the JSON Schema of manual_slop.toml."""
     if audit:
         from aggregate.prompt.audit import audit_schema as schema_of
     else:
         from aggregate.project.tables import json_schema as schema_of
-    write_result(json.dumps(schema_of(), indent=2))
+    write_json(schema_of())

@@ -10,11 +10,13 @@ from aggregate.base.files import GeneratedView
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
 from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS
 
+Command = Callable[..., None]
+Decorator = Callable[[Command], Command]
 _PATH = click.Path(path_type=Path, dir_okay=False)
 
 
 class FiniteRange(click.FloatRange):
-    """A number within bounds; ``nan`` and ``inf`` are none, though Python reads them and no bound excludes them."""
+    """A number within bounds, but not ``nan`` or ``inf``, which no bound excludes."""
 
     def convert(
         self, value: float, param: click.Parameter | None, ctx: click.Context | None
@@ -25,11 +27,29 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+COUNT = click.IntRange(min=1)
+POSITIVE = FiniteRange(min=0, min_open=True)
+
+
+def limit_option(
+    name: str,
+    text: str,
+    kind: click.IntRange | click.FloatRange = COUNT,
+    *,
+    metavar: str = "N",
+    default: float | None = None,
+) -> Decorator:
+    show = default is not None
+    return click.option(
+        name, type=kind, metavar=metavar, default=default, show_default=show, help=text
+    )
+
+
 config_option = click.option(
     "-c",
     "--config",
     type=_PATH,
-    callback=lambda _context, _option, named: nearest_config() if named is None else named,
+    callback=lambda _context, _option, path: nearest_config() if path is None else path,
     help=f"Read this configuration; by default the nearest {CONFIG_NAME}, up to the root of the repository.",
 )
 new_config_option = click.option(
@@ -40,60 +60,41 @@ new_config_option = click.option(
     show_default=True,
     help="Write this file.",
 )
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Print nothing but the result and errors."
-)
-verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, help="Repeat the hints that a project shows once."
-)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only the result and errors.")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Repeat hints shown before.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 generated_option = click.option(
     "--generated",
     type=click.Choice([view.value for view in GeneratedView]),
-    help="Show generated files that a glob stands for like this; by default as the configuration says, else by name.",
+    help="Show generated files matched by globs like this; by default by name, or as configured.",
 )
 
 
-def cache_options(command: Callable[..., None]) -> Callable[..., None]:
-    no_cache = click.option(
-        "--no-cache",
-        is_flag=True,
-        help="Compute everything anew and keep nothing for the next run.",
-    )
-    verify = click.option(
-        "--verify",
-        is_flag=True,
-        help="Read every file, also those that seem unchanged since an earlier run.",
-    )
+def cache_options(command: Command) -> Command:
+    no_cache = click.option("--no-cache", is_flag=True, help="Compute everything, store nothing.")
+    verify = click.option("--verify", is_flag=True, help="Read even files that seem unchanged.")
     return no_cache(verify(command))
 
 
-def discussion_option(
-    text: str, usual: str = "the one without a name"
-) -> Callable[..., Callable[..., None]]:
-    return click.option(
-        "--discussion",
-        metavar="NAME",
-        default="",
-        help=f"{text} in this discussion; by default in {usual}, and with none outside of all.",
-    )
+def discussion_option(text: str, usual: str = "the one without a name") -> Decorator:
+    text = f"{text} in this discussion; by default in {usual}; none: without a discussion."
+    return click.option("--discussion", metavar="NAME", default="", help=text)
 
 
-def redact_option(*, sending: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    usual = "" if sending else " with a task or a budget"
-    text = f"Replace secrets, such as keys and passwords, by placeholders; by default they are replaced{usual}."
+def redact_option(*, sending: bool) -> Decorator:
+    usual = "default" if sending else "default with a task or a budget"
+    text = f"Replace secrets, such as keys and passwords, by placeholders ({usual})."
     return click.option("--redact/--no-redact", default=None, help=text)
 
 
-base_url_option = click.option(
-    "--base-url", metavar="URL", default="", help="Reach the provider at this address."
-)
+preset_option = click.option("--preset", metavar="NAME", help="Use this preset (default: active).")
+base_url_option = click.option("--base-url", metavar="URL", default="", help="Call this address.")
 tools_option = click.option(
     "--tools",
     "folder",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Take more tools from the Python files in this folder; they are run.",
+    help="Run the Python files in this folder and use their tools.",
 )
 allow_option = click.option(
     "--allow",
@@ -103,17 +104,9 @@ allow_option = click.option(
 )
 
 
-def scope_options(command: Callable[..., None]) -> Callable[..., None]:
-    outside = click.option(
-        ALLOW_OUTSIDE,
-        is_flag=True,
-        default=None,
-        help="Read files outside the project that its files name.",
-    )
-    secrets = click.option(
-        ALLOW_SECRETS,
-        is_flag=True,
-        default=None,
-        help="Read files that look like secrets where they are named.",
-    )
+def scope_options(command: Command) -> Command:
+    text = "Read files outside the project if its files name them."
+    outside = click.option(ALLOW_OUTSIDE, is_flag=True, default=None, help=text)
+    text = "Read files that look like secrets if they are named."
+    secrets = click.option(ALLOW_SECRETS, is_flag=True, default=None, help=text)
     return outside(secrets(command))

@@ -1,4 +1,4 @@
-"""The only way to a terminal: what is not ours is made printable on it, and data keeps its bytes in a pipe or file."""
+"""All output of the program: printable text for terminals, exact bytes for pipes and files."""
 
 import io
 import os
@@ -21,20 +21,17 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-# Sentences of one kind that have a line each: as many as one reads.
-MOST_OF_A_KIND: Final = 20
-# Lines in all, whatever the kinds: a name with a colon in it makes a kind of its own.
-MOST_LINES: Final = 60
+MOST_OF_A_KIND: Final = 20  # lines: people read no more
+MOST_LINES: Final = 60  # of all kinds: a name with a colon makes a kind of its own
 _LABEL: Final = re.compile(r"(?:ERROR|NOTE): ")
-# What differs between sentences of one kind.
+# Differences between sentences of one kind.
 _VARIABLE: Final = re.compile(r'sha256:[0-9a-f]+|"[^"]*"|\d[\d,.]*')
 
 
 def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
-    """Return ``sentences``, of kinds that have more than 20 only the first one, with how many follow, 60 lines in all.
+    """Shorten a list of sentences: 20 of a kind, 60 in all.
 
-    Each says ``place: reason``, or ``ERROR: reason: place`` as the content of a prompt does; ``more`` is where all are,
-    such as ``--json``.
+    A sentence is ``place: reason``, or ``ERROR: reason: place`` as in prompts. ``more`` lists all, such as ``--json``.
     """
     where = f" ({more} lists them)" if more else ""
     kinds = [_kind(sentence) for sentence in sentences]
@@ -52,25 +49,30 @@ def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
 
 
 def _kind(sentence: str) -> str:
-    # The reason that a sentence gives, without what differs from place to place.
     label = _LABEL.match(sentence)
     reason = sentence[label.end() :] if label else sentence.partition(": ")[2] or sentence
     return _VARIABLE.sub("#", reason.partition(": ")[0])
 
 
-_BLOCK_BYTES = 1 << 16  # what is written at once of a body that comes in pieces
+_BLOCK_BYTES = 1 << 16  # of one write of ``write_pieces``
 
 
 def write_result(text: str) -> None:
-    """Elsewhere than on a terminal it is UTF-8, whatever the locale says; a missing line break is added."""
+    """Write text with a final line break, as UTF-8 unless to a terminal."""
     write_piece(text if not text or text.endswith("\n") else f"{text}\n")
+
+
+def write_json(data: object, *, indent: int | None = 2) -> None:
+    import json  # the help does not load it
+
+    write_result(json.dumps(data, indent=indent))
 
 
 def write_piece(piece: str) -> None:
     if is_terminal():
         _write(printable(piece, body=True))
     else:
-        # Of JSON too: \udNNN is how it spells half a pair.
+        # JSON too spells a lone surrogate as \udNNN.
         _write(piece.encode("utf-8", "backslashreplace"))
 
 
@@ -102,7 +104,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def say(*lines: str, is_repeated: bool = True) -> None:
-    """Write lines to standard error; a run that is remembered says those again that are repeated."""
+    """Write lines to standard error; a remembered run repeats those with ``is_repeated``."""
     _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 
@@ -115,7 +117,7 @@ def warn(sentence: str) -> None:
 
 
 def warn_all(sentences: Sequence[str], *, more: str = "") -> None:
-    """Write warnings, of those of one kind that are many only the first and their number; ``more`` has them all."""
+    """Write warnings, shortened by ``group_warnings``."""
     for sentence in group_warnings(sentences, more=more):
         warn(sentence)
 
@@ -139,7 +141,7 @@ def write_to_terminal(sequence: str) -> bool:
 
 @contextmanager
 def writable_output(note: str = "") -> Iterator[None]:
-    """Make one sentence of an output that was closed or is full, with the notes of its error and ``note``."""
+    """Turn errors of a closed or full output into an ``OutputError`` with ``note``."""
     try:
         yield
     except OutputError as error:
@@ -160,15 +162,15 @@ _records: list[list[tuple[int, str]]] = []
 
 
 def record() -> list[tuple[int, str]]:
-    """Return a list to which all is added from now on that is told, with the number of its stream."""
+    """Return a list that collects all further output, with descriptors."""
     _records.append([])
     return _records[-1]
 
 
 def _recorded(number: int, data: str | bytes) -> None:
     text = data if isinstance(data, str) else data.decode("utf-8", "surrogateescape")
-    for told in _records:
-        told.append((number, text))
+    for lines in _records:
+        lines.append((number, text))
 
 
 def _write(data: str | bytes) -> None:
@@ -176,11 +178,11 @@ def _write(data: str | bytes) -> None:
     if sys.stdout is None:
         raise OutputError("the output cannot be written: it is closed")
     if isinstance(data, bytes) and not hasattr(sys.stdout, "buffer"):
-        data = data.decode(errors="replace")  # a host has put a text stream in its place
+        data = data.decode(errors="replace")  # an embedding program has replaced the stream
     try:
         click.echo(data, nl=False)
     except BrokenPipeError:
-        raise  # the reader has left, as `head` does; it depends on the command whether that matters
+        raise  # the reader has left, as `head` does: the command decides
     except (OSError, ValueError) as error:
         raise OutputError(_unwritable(error)) from None
 
@@ -191,25 +193,23 @@ def _write_error(text: str, *, is_repeated: bool = True) -> None:
     try:
         click.echo(text, nl=False, err=True)
     except (OSError, ValueError):
-        # Where standard error is gone, nothing can say so; the result and the exit code still say how it ended.
-        _drop(sys.stderr)
+        _drop(sys.stderr)  # the exit code still reports the outcome
 
 
 @contextmanager
 def usable_streams() -> Iterator[None]:
-    """Make the process's standard streams fit for any text and for any state in which they were passed on.
+    """Make the standard streams usable for any text, even if closed; flush them at the end.
 
-    In the end what is held back is written out, and what cannot be written let go: the interpreter would fail at it.
+    Text that cannot be flushed is dropped, since the interpreter would fail at it.
     """
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
-        except OSError:  # it was closed: else the first file that is opened would take its number and get what is said
+        except OSError:  # closed: the next opened file would get its number, and our messages
             os.open(os.devnull, os.O_RDWR)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # An ASCII locale has no other way to show an umlaut.
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace")  # for umlauts in an ASCII locale
     try:
         yield
     finally:
@@ -227,7 +227,7 @@ def _drop(stream: TextIO) -> None:
     os.close(nowhere)
 
 
-_LONG_WORK = 200  # files below which a run is over before a bar could be read
+_LONG_WORK = 200  # files: with fewer a run ends before its bar can be read
 
 
 class Bar:
@@ -247,8 +247,8 @@ class Bar:
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Have a signal end the process as an error does; those that are ignored, as under ``nohup``, stay so."""
-    import signal  # which a list of commands does without
+    """Let signals end the process by ``SystemExit``; ignored ones stay ignored, as under ``nohup``."""
+    import signal  # the help does not load it
 
     ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     handled: list[signal.Signals] = []
@@ -273,7 +273,7 @@ def progress(title: str, *, hidden: bool) -> Iterator[Bar]:
         stack.enter_context(orderly_termination())
         rich = None
         if not hidden and is_terminal(err=True):
-            # rich adds a twelfth to the time of a run, and draws on a terminal alone
+            # Loading rich adds a twelfth to a run.
             from rich.console import Console
             from rich.progress import Progress
 

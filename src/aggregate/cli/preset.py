@@ -19,7 +19,10 @@ from aggregate.prompt import open_project, request_for, select_files
 
 @click.group(cls=Described)
 def preset() -> None:
-    """List, show, save, apply and delete named compositions of files and screenshots."""
+    """List, show, save, apply and delete context presets.
+
+    A preset names a set of files and screenshots.
+    """
 
 
 @preset.command("list")
@@ -47,14 +50,9 @@ def show(name: str, config: Path) -> None:
 @click.argument("name")
 @click.argument("paths", nargs=-1)
 @config_option
-@budget_option("Let prompts with this preset have at most this many tokens.")
-@click.option("--description", default="", help="Describe it in one line, for lists.")
-@click.option(
-    "--global",
-    "is_global",
-    is_flag=True,
-    help="Store it for all projects; by default in this project's configuration.",
-)
+@budget_option("Limit the tokens of prompts with this preset.")
+@click.option("--description", default="", help="Describe it in one line.")
+@click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
 @click.option("--force", is_flag=True, help="Overwrite a preset of this name.")
 def save(
     name: str,
@@ -65,11 +63,11 @@ def save(
     is_global: bool,
     force: bool,
 ) -> None:
-    """Save PATHS, or the project's present files and screenshots, under NAME."""
+    """Save PATHS, or the project's current files and screenshots, as NAME."""
     manager = _manager(config)
     scope = "global" if is_global else "project"
     if not force and name in manager.names(scope):
-        raise PresetError(f'there is a preset "{name}" already: add --force to overwrite it')
+        raise PresetError(f'the preset "{name}" already exists: add --force to overwrite it')
     screenshots: list[str] = []
     if paths:
         base_dir = config.parent
@@ -91,7 +89,7 @@ def save(
 @click.argument("name")
 @config_option
 def apply(name: str, config: Path) -> None:
-    """Make NAME the active composition of the project."""
+    """Make NAME the active preset of the project."""
     preset = _manager(config).apply_preset(name)
     say(f'"{name}" is active: {counted(len(preset.files), "file")}')
 
@@ -106,7 +104,7 @@ def delete(name: str, config: Path) -> None:
 
 
 def _number_of_files(preset: ContextPreset, config: Path) -> int:
-    """Return how many files the entries of a preset match now."""
+    """Count the files that a preset's entries match now."""
     project = config if config.exists() else unconfigured(config)
     request = request_for(open_project(project), with_history=False)
     request = replace(request, entries=tuple(map(Entry, preset.files)))

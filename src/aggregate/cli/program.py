@@ -1,4 +1,4 @@
-"""The program: its commands in tables, so that a list of them loads none, and how errors become an exit code."""
+"""The program: tables of its commands, loaded on demand, and exit codes of errors."""
 
 import errno
 import gc
@@ -37,94 +37,57 @@ if TYPE_CHECKING:
 
 
 class Row(NamedTuple):
-    module: str  # below aggregate.cli; it holds the command under its name
-    summary: str  # the first sentence of the command's help, which a test compares with it
+    module: str  # below aggregate.cli; it defines a command of this name
+    summary: str  # the first sentence of the command's help (compared by a test)
 
 
 COMMANDS: Mapping[str, Row] = {
     "run": Row("run", "Compose the prompt and write it to a numbered file; print its path."),
-    "explain": Row("explain", "Show what was decided about each file of a prompt, and why."),
-    "locate": Row("explain", "Print where a line of a prompt comes from, or a file's line stands."),
-    "init": Row(
-        "configuration", "Write a commented manual_slop.toml for the project in this folder."
-    ),
+    "explain": Row("explain", "Show how much of each file a prompt contains, and why."),
+    "locate": Row("explain", "Find a prompt's line in the files, or a file's line in the prompt."),
+    "init": Row("configuration", "Write a commented manual_slop.toml for this folder."),
     "stats": Row("files", "Show the files by folder: lines, definitions, tokens in each view."),
-    "view": Row("files", "Print one file as a view shows it."),
-    "send": Row("send", "Send the prompt and MESSAGE, print the answer, and keep both."),
-    "chat": Row("chat", "Go on with a discussion, message by message."),
+    "view": Row("files", "Print a view of one file."),
+    "send": Row("send", "Send the prompt and MESSAGE; print the answer and save both."),
+    "chat": Row("chat", "Continue a discussion, message by message."),
     "mcp": Row("serve", "Serve the project to agents by the Model Context Protocol."),
     "panel": Row("serve", "Compose the prompt by eye, on a page in the browser."),
-    "costs": Row(
-        "costs",
-        "Show what your requests have cost, by day, project and model, and what providers' caches have saved.",
-    ),
+    "costs": Row("costs", "Show your costs and cache savings by day, project and model."),
     "discussion": Row("discussion", "List, show, fork and delete discussions."),
     "goal": Row("goal", "Reach GOAL step by step and print the answer."),
-    "conduct": Row(
-        "conduct.group", "Run the tickets of a track by many workers, and look after such runs."
-    ),
-    "check": Row(
-        "configuration",
-        "Check that all that CONFIG names is there; print what is not, one line each.",
-    ),
-    "preset": Row(
-        "preset", "List, show, save, apply and delete named compositions of files and screenshots."
-    ),
-    "trust": Row(
-        "machine", "Let the project around PATH read files outside of it; print its root."
-    ),
-    "prune": Row("explain", "Delete all but the newest prompts; print what was deleted."),
-    "cache": Row(
-        "machine",
-        "Show where results are kept for the next run, how many, and how often they were of use.",
-    ),
+    "conduct": Row("conduct.group", "Run the tickets of a track with many workers."),
+    "check": Row("configuration", "Check that everything in CONFIG exists; print each problem."),
+    "preset": Row("preset", "List, show, save, apply and delete context presets."),
+    "trust": Row("machine", "Let the project around PATH read files outside; print its root."),
+    "prune": Row("explain", "Delete all but the newest prompts; print the deleted paths."),
+    "cache": Row("machine", "Show the cache's path, entries, size and hits."),
     "languages": Row("machine", "List the languages with their suffixes."),
     "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
-# Which cannot be loaded without the extra "agents".
-_RUNS, _STATUS = "conduct.runs", "conduct.status"
+_RUNS, _STATUS = "conduct.runs", "conduct.status"  # need the extra "agents"
 CONDUCT: Mapping[str, Row] = {
     "run": Row(
-        "conduct.run",
-        "Run the tickets of TRACK, or go on with its unfinished run; print the report's path.",
+        "conduct.run", "Run TRACK, or continue its unfinished run; print the report's path."
     ),
-    "status": Row(
-        _STATUS,
-        "Show how the latest run of TRACK stands, or each attempt at TICKET with its calls.",
-    ),
-    "diff": Row(
-        _STATUS,
-        "Print what TICKET of the latest run of TRACK has changed, or all that is merged, as a patch.",
-    ),
-    "apply": Row(
-        _STATUS,
-        "Write what the latest run of TRACK has changed into your files; print their paths.",
-    ),
-    "drop": Row(_STATUS, "Forget what the latest run of TRACK has changed, with its branches."),
-    "resume": Row(
-        _RUNS, "Go on with the latest run of TRACK: what is open, and what failed, is run."
-    ),
-    "retry": Row(
-        _RUNS, "Run TICKETS of the latest run of TRACK once more, and all that depend on them."
-    ),
-    "approve": Row(_RUNS, "Approve TICKET, which waits for it; what depends on it is run."),
-    "reject": Row(_RUNS, "Reject TICKET, which waits for approval; what depends on it is not run."),
-    "cancel": Row(_RUNS, "End the run of TRACK that is under way."),
-    "forget": Row(
-        _RUNS, "Delete the runs of TRACK that are over from the database; their files stay."
-    ),
-    "new": Row("conduct.group", "Write a track NAME from a question."),
+    "status": Row(_STATUS, "Show the latest run of TRACK, or the attempts at TICKET."),
+    "diff": Row(_STATUS, "Print the changes of TICKET, or of TRACK's latest run, as a patch."),
+    "apply": Row(_STATUS, "Apply the changes of TRACK's latest run to your files; list them."),
+    "drop": Row(_STATUS, "Discard the changes of TRACK's latest run, with its branches."),
+    "resume": Row(_RUNS, "Continue the latest run of TRACK: run open and failed tickets."),
+    "retry": Row(_RUNS, "Run TICKETS of TRACK's latest run again, with their dependents."),
+    "approve": Row(_RUNS, "Approve a waiting TICKET; run its dependents."),
+    "reject": Row(_RUNS, "Reject a waiting TICKET; do not run its dependents."),
+    "cancel": Row(_RUNS, "Cancel the current run of TRACK."),
+    "forget": Row(_RUNS, "Delete the finished runs of TRACK from the database; keep files."),
+    "new": Row("conduct.group", "Write a track NAME from a question; print its tickets' path."),
     "worker": Row(_RUNS, "Work on the tickets of every track on a database until interrupted."),
 }
 
-DEFAULT = "run"  # the command that is meant where none is named
-
-_WHOLE = 1_000
-
-
+DEFAULT = "run"  # the command if none is named
+_SUMMARY_LENGTH = 1_000  # do not shorten first sentences
 _HELP_ALL = "--help-all"
-_BRIEF = 13  # Options that a help of one screen shows besides those for help
+_BRIEF = 13  # options on one screen of help, besides those for help
 
 
 def _help_all(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -140,24 +103,24 @@ HELP_ALL = click.Option(
     is_eager=True,
     expose_value=False,
     callback=_help_all,
-    help="Show all that there is and exit.",
+    help="Show every option and command, and exit.",
 )
 
 
 class BriefCommand(click.Command):
-    """A command whose help shows the first of its options, and with ``HELP_ALL``, the first of all, every one."""
+    """A command whose help lists its first options only, and all with ``HELP_ALL``."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        more, *shown, usual = (each.get_help_record(ctx) or ("", "") for each in options)
+        options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
+        help_all, *records, usual = (option.get_help_record(ctx) or ("", "") for option in options)
         if _HELP_ALL not in ctx.meta:
-            shown = shown[:_BRIEF]
+            records = records[:_BRIEF]
         with formatter.section("Options"):
-            formatter.write_dl([*shown, more, usual])
+            formatter.write_dl([*records, help_all, usual])
 
 
 class Described(click.Group):
-    brief: int | None = None  # Commands that are listed before the others are asked for
+    brief: int | None = None  # commands in the short help
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = list(self.summaries().items())
@@ -165,7 +128,8 @@ class Described(click.Group):
             formatter.write_dl(rows if _HELP_ALL in ctx.meta else rows[: self.brief])
 
     def summaries(self) -> dict[str, str]:
-        return {name: command.get_short_help_str(_WHOLE) for name, command in self.commands.items()}
+        commands = self.commands.items()
+        return {name: command.get_short_help_str(_SUMMARY_LENGTH) for name, command in commands}
 
 
 class LazyGroup(Described):
@@ -188,7 +152,7 @@ class LazyGroup(Described):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Complete names from the table: click itself would load every command for its help."""
+        """Complete names from the table; click would load every command."""
         from click.shell_completion import CompletionItem
 
         names = [
@@ -199,16 +163,16 @@ class LazyGroup(Described):
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
 
-# The options of all commands that name a project.
-_NAMING = click.Command(
-    "naming",
+# Options of any command that name a project.
+_PROJECT_OPTIONS = click.Command(
+    "project",
     params=[click.Option(["-c", "--config"]), click.Option(["--root"], multiple=True)],
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
 
 
 class Commands(LazyGroup):
-    """The program's commands; options alone are those of the default command, and a sentence is its task."""
+    """The program's commands; options or a task alone go to the default command."""
 
     table = COMMANDS
     brief = 10
@@ -219,20 +183,20 @@ class Commands(LazyGroup):
         try:
             return super().resolve_command(ctx, args)
         except NoSuchCommand as error:
-            said = f'{error.format_message()} To make it the task: aggregate --task "{args[0]}"'
-            raise NoSuchCommand(error.command_name, said, ctx=ctx) from None
+            message = f'{error.format_message()} To make it the task: aggregate --task "{args[0]}"'
+            raise NoSuchCommand(error.command_name, message, ctx=ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Hand over to the default command where no command is named.
+        """Insert the default command if none is named.
 
-        Its arguments are options, paths and the task (rule T-13); one word that is near a command's name is a mistake.
-        A task may begin with an option's name, as one about a command line does: it has a blank behind that.
+        Its arguments are options, paths and the task (rule T-13). A single word like a command's name is a mistake. A
+        task may begin with an option's name and a blank.
         """
-        named = _NAMING.make_context(None, [*args], resilient_parsing=True).params
-        for folder in (os.path.dirname(named["config"] or ""), *named["root"]):  # noqa: PTH120 - text in, text out
-            # While commands are loaded a library may start a program, which must be none of a project that is named.
+        options = _PROJECT_OPTIONS.make_context(None, [*args], resilient_parsing=True).params
+        for folder in (os.path.dirname(options["config"] or ""), *options["root"]):  # noqa: PTH120 - text in, text out
+            # Loading a command may start a program of a library: it must not come from the project.
             guard_project(folder)
-        args = [f" {one}" if re.match(r"--[^\s=]*\s+\S", one) else one for one in args]
+        args = [f" {word}" if re.match(r"--[^\s=]*\s+\S", word) else word for word in args]
         if self._means_default(ctx, args):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
@@ -242,23 +206,23 @@ class Commands(LazyGroup):
             return not ctx.resilient_parsing
         first = args[0]
         if first.startswith("-"):
-            own = {name for parameter in self.get_params(ctx) for name in parameter.opts}
-            return first not in {*own, "-"}
+            options = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+            return first not in {*options, "-"}
         if first in self.table or ctx.resilient_parsing:
             return is_sentence(first)
-        from difflib import get_close_matches  # needed only for a word that names no command
+        from difflib import get_close_matches  # for unknown words only
 
         words = [*takewhile(lambda word: not word.startswith("-"), args)]
         is_word = not (is_sentence(first) or os.path.lexists(first))
         return len(words) > 1 or not (is_word and get_close_matches(first, self.table))
 
 
-# Letters of the scripts of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which set no blanks.
+# Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which are written without spaces.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 
 
 def is_sentence(argument: str) -> bool:
-    """Tell whether an argument is a sentence and no word: it holds a blank, or is of a script that writes without."""
+    """Return whether an argument has several words, or a script without spaces."""
     if argument.startswith("-"):
         return False
     has_blank = len(argument.split(maxsplit=1)) > 1
@@ -269,7 +233,7 @@ def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
     row = table[name]
     if row.module == _RUNS:
         require_dbos()
-    # Modules stay: looking through them for garbage takes a twentieth of a short run.
+    # Loading creates no garbage, and collecting takes a twentieth of a short run.
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -287,10 +251,8 @@ def require_dbos() -> None:
         raise StateError(f"running tracks needs DBOS: {install_command('agents')}")
 
 
-FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` is that of ``sysexits.h``
-
-DEBUG = "AGGREGATE_DEBUG"  # the environment variable that shows the traceback of an error that nobody foresaw
-
+FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` as in ``sysexits.h``
+DEBUG = "AGGREGATE_DEBUG"  # environment variable: show tracebacks of unexpected errors
 MISTAKES = (
     ConfigError,
     PresetError,
@@ -320,14 +282,12 @@ def program() -> None:
     """
 
 
-# Some hundred times what is usual, at most fifty megabytes: looking for garbage took a tenth of a run for a task, and a
-# twentieth with 100,000, which a question about 7,000 files reaches.
+# At most 50 MB. Python's default made collection a tenth of a run for a task; 100,000 still a twentieth.
 _OBJECTS_BETWEEN_COLLECTIONS = 500_000
 
 
 def run_process(this: "ThisRun | None" = None) -> int:
-    # Hardly anything here makes cycles: what a prompt of many files is made of stays until the end.
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)  # our objects form hardly any cycles
     with usable_streams():
         return run_program(this=this)
 
@@ -338,9 +298,9 @@ def run_program(
     group: click.Group = program,
     this: "ThisRun | None" = None,
 ) -> int:
-    """Run one command of ``group`` and return the exit code; a mistake or failure is one line on standard error.
+    """Run a command of ``group``, report an error in one line, and return the exit code.
 
-    ``this`` is the process's own run, which may be remembered; another program that asks for one has none.
+    ``this`` is the process's own run, which may be remembered; embedding programs pass none.
     """
     try:
         code = group.main(arguments, prog_name="aggregate", standalone_mode=False, obj=this)
@@ -356,10 +316,10 @@ def run_program(
     except AggregateError as error:
         return _fail(_with_notes(str(error), error), FAILED)
     except BrokenPipeError:
-        return FAILED  # The reader has left, as `head` does: nobody misses the rest.
+        return FAILED  # the reader has left, as `head` does
     except OSError as error:
         return _fail(_with_notes(_sentence(error), error), FAILED, error)
-    except Exception as error:  # noqa: BLE001 - what nobody foresaw is told in one line too
+    except Exception as error:  # noqa: BLE001 - unexpected errors are reported in one line too
         return _fail(_with_notes(_unforeseen(error), error), BUG, error)
     return code if isinstance(code, int) else 0
 
@@ -377,7 +337,7 @@ def _fail(message: str, code: int, error: Exception | None = None) -> int:
     return code
 
 
-_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)  # without a file: a help text
+_NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)  # if printing a help text fails
 
 
 def _sentence(error: OSError) -> str:
@@ -385,9 +345,9 @@ def _sentence(error: OSError) -> str:
     if error.filename:
         return f"{reason}: {error.filename}"
     try:
-        os.getcwd()  # noqa: PTH109 - only whether it is there
+        os.getcwd()  # noqa: PTH109 - only whether it exists
     except OSError:
-        return "the current folder is not there any more: go to another one"
+        return "the current folder does not exist any more: go to another one"
     return f"the output cannot be written: {reason}" if error.errno in _NO_OUTPUT else reason
 
 
@@ -397,8 +357,8 @@ def _unforeseen(error: Exception) -> str:
     *_, (frame, line) = walk_tb(error.__traceback__)
     try:
         detail = " ".join(str(error).split())[:300]
-    except Exception:  # noqa: BLE001 - an error that cannot say what it is
+    except Exception:  # noqa: BLE001 - its __str__ fails
         detail = ""
     where = f"{os.path.basename(frame.f_code.co_filename)}:{line}"  # noqa: PTH119 - pathlib is not loaded yet
-    what = f"{type(error).__name__}: {detail}" if detail else type(error).__name__
-    return f"unexpected error in {where}: {what}; this is a bug of aggregate, {DEBUG}=1 shows the traceback to report"
+    reason = f"{type(error).__name__}: {detail}" if detail else type(error).__name__
+    return f"unexpected error in {where}: {reason}; this is a bug of aggregate, {DEBUG}=1 shows the traceback to report"

@@ -1,4 +1,4 @@
-"""Keeps what a run has looked at, written and told, so that the next one of the same words may repeat it."""
+"""Record a run's inputs and output, so that the next one may repeat it."""
 
 import json
 import os
@@ -16,38 +16,28 @@ from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
 from aggregate.base.redaction import redact
 from aggregate.base.text import printable
+from aggregate.cli import remembered
 from aggregate.cli.output import record
-from aggregate.cli.remembered import (
-    MOST_BYTES,
-    PATH,
-    QUOTED_PATH,
-    RememberedRun,
-    ThisRun,
-    Told,
-    Written,
-    newest_run,
-    place_of,
-)
+from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
 from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import CONFIG_NAME, Project
 from aggregate.prompt import Composition, Request, files_of_sections
 from aggregate.prompt.numbered_output import audit_path, request_log_path
 
-_MOST_ALL: Final = 100_000_000  # Bytes of all remembered runs; beyond, the oldest go
+_MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are deleted
 
 
 class Recording:
-    """A run that is watched from its beginning on."""
+    """Watch a run from its beginning; without ``this``, the process's run, do nothing."""
 
     def __init__(self, this: ThisRun | None) -> None:
-        """``this`` is the process's own run; without one nothing is kept."""
         self._this = this
         if this:
             self._seen = watch()
-            self._told = record()
+            self._output = record()
 
     def begin(self, request: Request) -> None:
-        """Note what lies where prompts are written, before anything is read or written."""
+        """List the folder of prompts before any are written."""
         if self._this is None:
             return
         self._request = request
@@ -55,34 +45,34 @@ class Recording:
         self._before = self._own.names()
 
     def keep(self) -> None:
-        """Remember the run for as long as all that it has looked at is as now, unless more than that decides on it."""
+        """Remember the run, unless its result depends on more than files."""
         if self._this:
-            self._save(self._this, self._told, self._look_around)
+            self._save(self._this, self._output, self._look_around)
 
     def keep_prompt(
         self, path: Path, written: WrittenPrompt, project: Project, *, tells: bool
     ) -> None:
-        """Remember the run that has written a prompt to ``path``, and whether it ``tells`` of it."""
+        """Remember the run that has written a prompt to ``path``; ``tells``: it printed tokens."""
         from aggregate.cli.edited_prompt import pages_of
 
         this = self._this
         if this is None or not (str(path).isascii() and str(path).isprintable()):
             return
         sentence = printable(written.prefix.sentence) if written.prefix and tells else ""
-        told = _marked(self._told, path, sentence, written.next_sentence if tells else "")
+        output = _marked(self._output, path, sentence, written.next_sentence if tells else "")
         files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
-        self._seen.paths.discard(str(path))  # only now, to tell its hash
+        self._seen.paths.discard(str(path))  # read for its hash only
         composition = written.stream
         if isinstance(composition, Composition):
             config = project.path or Path(CONFIG_NAME)
             steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
             with suppress(OSError):
                 pages = pages_of(composition, [*steering, *self._steering])
-                self._save(this, told, self._look_around, files, pages)
+                self._save(this, output, self._look_around, files, pages)
         elif this.earlier:
             run, changed = this.earlier
             witnesses = run.witnesses.with_files(changed, now_ns=this.began_ns)
-            self._save(this, told, lambda _: witnesses, files, run.pages)
+            self._save(this, output, lambda _: witnesses, files, run.pages)
 
     @cached_property
     def _steering(self) -> list[str]:
@@ -95,31 +85,31 @@ class Recording:
     def _save(
         self,
         this: ThisRun,
-        told: Told,
+        output: Output,
         look: Callable[[ThisRun], Witnesses | None],
         written: Written | None = None,
         pages: bytes = b"",
     ) -> None:
-        place = place_of(this.key)
-        if place is None or not place.parent.is_dir() or self._seen.doubts:
+        path = remembered.path_of(this.key)
+        if path is None or not path.parent.is_dir() or self._seen.doubts:
             return
-        # What the run itself did without, such as rules that only git has read, is no mistake of it.
+        # Files that only git has read may be unreadable here.
         with suppress(OSError, AggregateError):
             witnesses = look(this)
             if witnesses is None:
                 return
-            names = "\n".join((*witnesses.files, *(text for _, text in told)))
+            names = "\n".join((*witnesses.files, *(text for _, text in output)))
             if redact(names, self._request.redaction).findings:
-                return  # no cache holds a secret, and a name may be one
-            output_dir, project = str(self._request.output_dir), self._request.written_in
+                return  # a cache must not contain secrets, not even as names
+            folder, project = str(self._request.output_dir), self._request.written_in
             root = str(project) if project else None
             run = RememberedRun(
-                this.key, witnesses, told, written, output_dir, root, this.began_ns, pages
+                this.key, witnesses, output, written, folder, root, this.began_ns, pages
             )
             data = run.pack()
-            if len(data) <= MOST_BYTES:
-                replace_own(place, data)
-                _remove_old(place)
+            if len(data) <= remembered.MOST_BYTES:
+                replace_own(path, data)
+                _remove_old(path)
 
     def _look_around(self, this: ThisRun) -> Witnesses | None:
         from aggregate.project.witnessed import paths_behind, program_paths
@@ -129,8 +119,8 @@ class Recording:
         caches = f"{cache}/", f"{real_path(cache)}/"
         trees = [*map(real_path, self._seen.trees)]
         listed = [*trees, real_path(str(self._request.base_dir))]
-        if any(is_inside(place, folder) for place in caches for folder in listed):
-            return None  # what is kept there changes a folder of the project
+        if any(is_inside(path, folder) for path in caches for folder in listed):
+            return None  # storing the run would change a folder of the project
         earlier = self._earlier(this)
         new_trees = [tree for tree in trees if not earlier or tree not in earlier.trees]
         paths = [
@@ -151,12 +141,12 @@ class Recording:
         return earlier.with_others(new) if earlier and new else new
 
     def _earlier(self, this: ThisRun) -> Witnesses | None:
-        """Return what an earlier run has looked at, where folders are as they were, with files as they are now."""
-        run = this.earlier.run if this.earlier else newest_run()
+        """Return an earlier run's witnesses with the present states of files, if folders are unchanged."""
+        run = this.earlier.run if this.earlier else remembered.newest_run()
         if run is None or run.witnesses.own != self._own:
             return None
         changed = this.earlier.changed if this.earlier else run.witnesses.changed()
-        # Ignore files decide in which folders something could appear.
+        # With other ignore files, other folders matter.
         if changed is None or any(path.endswith(".gitignore") for path in changed):
             return None
         return run.witnesses.with_files(changed, now_ns=this.began_ns)
@@ -170,22 +160,24 @@ def _hash_of(path: Path) -> str:
         return ""
 
 
-def _marked(told: Iterable[tuple[int, str]], path: Path, sentence: str, next_sentence: str) -> Told:
-    """Return what was told with marks for the path, and at its end the sentence of the next run."""
-    quoted, marked_quoted = json.dumps(str(path)), f'"{QUOTED_PATH}"'
+def _marked(
+    output: Iterable[tuple[int, str]], path: Path, sentence: str, next_sentence: str
+) -> Output:
+    """Mark the path in ``output``, and replace the last sentence by that of the next run."""
+    quoted, mark = json.dumps(str(path)), f'"{remembered.QUOTED_PATH}"'
     marked = []
-    for number, text in told:
+    for number, text in output:
         if number == 1:
-            text = text.replace(quoted, marked_quoted, 1).replace(f"{path}\n", f"{PATH}\n", 1)  # noqa: PLW2901
+            text = text.replace(quoted, mark, 1)  # noqa: PLW2901
+            text = text.replace(f"{path}\n", f"{remembered.PATH}\n", 1)  # noqa: PLW2901
         marked.append((number, text.removesuffix(f"{sentence}\n") if sentence else text))
     return [*marked, (2, f"{next_sentence}\n")] if next_sentence else marked
 
 
 def _remove_old(newest: Path) -> None:
-    """Remove the oldest remembered runs where all together are too many."""
-    runs = [(each.lstat(), each) for each in newest.parent.glob("run-*")]
+    runs = [(path.lstat(), path) for path in newest.parent.glob("run-*")]
     runs.sort(key=lambda run: run[0].st_mtime_ns, reverse=True)
     sizes = accumulate(info.st_size for info, _ in runs)
-    for size, (_, each) in zip(sizes, runs, strict=True):
-        if size > _MOST_ALL and each != newest:
-            each.unlink(missing_ok=True)
+    for size, (_, path) in zip(sizes, runs, strict=True):
+        if size > _MOST_ALL and path != newest:
+            path.unlink(missing_ok=True)

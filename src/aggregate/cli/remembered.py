@@ -1,8 +1,7 @@
-"""A run of which nothing has changed: what it wrote is written again, before anything else is loaded.
+"""Fast path: repeat the last run of the same arguments if none of its inputs changed.
 
-What a run has written and told is kept in the user's cache under its arguments, folder and environment, with what all
-that it looked at was like (``base.disk.witnesses``). Where that still holds, the next run of the same words copies the
-newest prompt, if its hash is that of the one remembered, and says the same. On any doubt the program runs as ever.
+The user's cache stores a run's output and the state of its inputs (``base.disk.witnesses``) by arguments, folder and
+environment. An unchanged run copies the newest prompt, if its hash is the stored one. On any doubt the program runs.
 """
 
 import json
@@ -25,13 +24,12 @@ from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
 
 _VERSION: Final = 1
-FOLDER: Final = "aggregate-index"  # that of the index, which is removed as a whole
-MOST_BYTES: Final = 200_000_000  # Of a remembered run
-# They stand for the path of the prompt in what was told, as it is and as JSON has it.
-PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"
-_SIZES: Final = struct.Struct(">QQ")  # Of the head and of the states
+FOLDER: Final = "aggregate-index"  # of the index, so that both are deleted together
+MOST_BYTES: Final = 200_000_000  # of a stored run
+PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"  # marks in stored output, plain and in JSON
+_SIZES: Final = struct.Struct(">QQ")  # of the head and of the states
 _PART_BYTES: Final = 1 << 20
-# What of the environment may decide on a run; a test compares it with what the program asks for.
+# Environment variables that may change a run; a test compares them with those the program reads.
 COUNTS: Final = frozenset(
     {
         "APPDATA", "COLORTERM", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA",
@@ -42,25 +40,25 @@ COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "X
 
 
 class Written(NamedTuple):
-    """The hashes of the prompt and of the records beside it, ``""`` where there is none."""
+    """Hashes of the prompt and of its records, ``""`` for a missing record."""
 
     prompt: str
     log: str
     audit: str
 
 
-Told = list[tuple[int, str]]  # texts that were told, each to descriptor 1 or 2
+Output = list[tuple[int, str]]  # texts, each with its descriptor, 1 or 2
 
 
 class RememberedRun(NamedTuple):
     key: str
     witnesses: Witnesses
-    told: Told  # with a mark for the path
-    written: Written | None  # ``None`` where nothing was written
-    output_dir: str  # where the prompt lies, as the run was told
-    project: str | None  # the folder that it has to lie in
-    kept_ns: int
-    pages: bytes = b""  # what an edited prompt is made of, see ``cli.edited_prompt``
+    output: Output  # with a mark for the path
+    written: Written | None  # ``None`` if no prompt was written
+    output_dir: str  # as configured
+    project: str | None  # the folder that must contain the prompt
+    began_ns: int
+    pages: bytes = b""  # blocks for ``cli.edited_prompt``
 
     def pack(self) -> bytes:
         states = self.witnesses.states.tobytes()
@@ -72,56 +70,56 @@ class RememberedRun(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> "RememberedRun":
-        """Return what was packed; anything else is a ``ValueError``."""
+        """Unpack a run; raise ``ValueError`` for other bytes."""
         if zlib.crc32(data[4:]).to_bytes(4, "big") != data[:4]:
-            raise ValueError("was damaged")
+            raise ValueError("damaged")
         head_size, states_size = _SIZES.unpack_from(data, 4)
         start = 4 + _SIZES.size + head_size
         version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
-            raise ValueError("is of another version")
-        key, (own, *lists), told, written, output_dir, project, kept_ns, _ = head
+            raise ValueError("another version")
+        key, (own, *lists), output, written, output_dir, project, began_ns, _ = head
         states = array("q", data[start : start + states_size])
         witnesses = Witnesses._make([Own(*own), *lists, states])
         written = written and Written(*written)
-        told = [(number, text) for number, text in told]
+        output = [(number, text) for number, text in output]
         pages = data[start + states_size :]
-        return cls(key, witnesses, told, written, output_dir, project, kept_ns, pages)
+        return cls(key, witnesses, output, written, output_dir, project, began_ns, pages)
 
 
 def key_of(arguments: list[str]) -> str:
-    """Return a hash of all that decides on a run besides files: words, folder, environment, streams, interpreter."""
+    """Hash a run's inputs besides files: arguments, folder, environment, streams, interpreter."""
     environment = {
         name: value
         for name, value in sorted(os.environ.items())
         if name in COUNTS or name.startswith(COUNT_FROM)
     }
     screens = [_screen(stream) for stream in (sys.stdout, sys.stderr)]
-    here = os.getcwd()  # noqa: PTH109 - text in, text out
+    folder = os.getcwd()  # noqa: PTH109 - text in, text out
     program = [sys.version, sys.executable, list(sys.flags)]
-    told = json.dumps([program, here, arguments, environment, screens])
-    return sha256(told.encode()).hexdigest()
+    inputs = json.dumps([program, folder, arguments, environment, screens])
+    return sha256(inputs.encode()).hexdigest()
 
 
-def _screen(stream: Any) -> list[Any]:  # noqa: ANN401 - whatever a host has put there
+def _screen(stream: Any) -> list[Any]:  # noqa: ANN401 - an embedding program may replace it
     size = list(os.get_terminal_size(stream.fileno())) if stream.isatty() else []
     return [size, stream.encoding]
 
 
-def place_of(key: str) -> Path | None:
+def path_of(key: str) -> Path | None:
     folder = cache_folder()
     return folder and folder / FOLDER / f"run-{key[:16]}"
 
 
 class Earlier(NamedTuple):
-    """The last run of the same words, and what the files are like now that have changed since; nothing else has."""
+    """The last run of the same arguments, and the present states of changed files."""
 
     run: RememberedRun
     changed: Mapping[str, tuple[int, ...]]
 
 
 class ThisRun(NamedTuple):
-    """The run of this process: what it is remembered by, and since when it may have looked at files."""
+    """The run of this process."""
 
     key: str
     began_ns: int
@@ -129,60 +127,54 @@ class ThisRun(NamedTuple):
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
-    """Return the run of these words, with the last one if hardly anything has changed since; ``None`` for no such."""
+    """Return this process's run and the last one of these arguments, if only files changed."""
     began_ns = time.time_ns()
     if sys.platform == "win32":
-        return None  # its files do not tell when they were last changed, but when they were made
+        return None  # its st_ctime is the time of creation
     try:
         key = key_of(arguments)
         return ThisRun(key, began_ns, _look_back(key, began_ns))
-    except Exception:  # noqa: BLE001 - the run itself tells what is wrong
+    except Exception:  # noqa: BLE001 - the run itself will report the cause
         return None
 
 
 def _look_back(key: str, now_ns: int) -> Earlier | None:
     with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
-        run = _find(key)
-        if run and run.kept_ns <= now_ns and (changed := run.witnesses.changed()) is not None:
+        path = path_of(key)
+        run = path and _read_run(path, now_ns)
+        if run and run.key == key and (changed := run.witnesses.changed()) is not None:
             return Earlier(run, changed)
     return None
 
 
-def repeat(run: RememberedRun) -> int | None:
-    """Write and tell the same once more, and return the exit code; ``None`` where that cannot be done."""
-    try:
-        path = _write_again(run) if run.written else ""
-    except Exception:  # noqa: BLE001 - the run itself tells what is wrong
-        return None
-    return None if path is None else _tell_again(run, path)
-
-
-def _find(key: str) -> RememberedRun | None:
-    place = place_of(key)
-    run = place and _read_run(place)
-    return run if run and run.key == key else None
-
-
 def newest_run() -> RememberedRun | None:
-    """Return what was remembered last, of whatever words."""
     folder = cache_folder()
     with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
-        places = [*(folder / FOLDER).glob("run-*")] if folder else []
-        newest = max(places, key=lambda place: place.lstat().st_mtime_ns, default=None)
-        run = newest and _read_run(newest)
-        return run if run and run.kept_ns <= time.time_ns() else None
+        paths = [*(folder / FOLDER).glob("run-*")] if folder else []
+        newest = max(paths, key=lambda path: path.lstat().st_mtime_ns, default=None)
+        return _read_run(newest, time.time_ns()) if newest else None
     return None
 
 
-def _read_run(place: Path) -> RememberedRun | None:
-    data, info = read_regular(place, limit=MOST_BYTES)
+def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
+    data, info = read_regular(path, limit=MOST_BYTES)
     if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
         return None
-    return RememberedRun.unpack(data)
+    run = RememberedRun.unpack(data)
+    return run if run.began_ns <= now_ns else None
+
+
+def repeat(run: RememberedRun) -> int | None:
+    """Write and print the same again; return the exit code, or ``None`` if that fails."""
+    try:
+        path = _write_again(run) if run.written else ""
+    except Exception:  # noqa: BLE001 - the run itself will report the cause
+        return None
+    return None if path is None else _print_again(run, path)
 
 
 class LastPrompt(NamedTuple):
-    """The newest prompt, which is the one that is remembered; its parts turn out to be it, or end by an error."""
+    """The newest prompt; reading its parts fails if it is not the remembered one."""
 
     path: Path
     parts: Iterator[bytes]
@@ -205,7 +197,7 @@ def last_prompt(run: RememberedRun) -> LastPrompt | None:
 
 
 def _write_again(run: RememberedRun) -> str | None:
-    """Write the newest prompt once more, if it is the one that is remembered; return the new one's path."""
+    """Copy the newest prompt if it is the remembered one; return the copy's path."""
     from aggregate.prompt.numbered_output import audit_path, request_log_path, write_numbered
 
     last = last_prompt(run)
@@ -223,44 +215,43 @@ def _write_again(run: RememberedRun) -> str | None:
     return str(path)
 
 
-def _read(path: Path, wanted: str) -> bytes | None:
-    if not wanted:
+def _read(path: Path, expected: str) -> bytes | None:
+    if not expected:
         return None if os.path.lexists(path) else b""
     data, _ = read_regular(path, limit=MOST_BYTES)
-    return data if sha256(data).hexdigest() == wanted else None
+    return data if sha256(data).hexdigest() == expected else None
 
 
-def _parts(path: Path, wanted: str) -> Iterator[bytes]:
-    """Yield what a file holds; where that is not what is wanted it ends with a ``ValueError``."""
+def _parts(path: Path, expected: str) -> Iterator[bytes]:
+    """Yield a file in parts; raise ``ValueError`` at its end if its hash is another."""
     digest = sha256()
     with path.open("rb") as file:
         while part := file.read(_PART_BYTES):
             digest.update(part)
             yield part
-    if digest.hexdigest() != wanted:
-        raise ValueError("is another prompt")
+    if digest.hexdigest() != expected:
+        raise ValueError("another prompt")
 
 
-def _tell_again(run: RememberedRun, path: str) -> int:
+def _print_again(run: RememberedRun, path: str) -> int:
     quoted = json.dumps(path)[1:-1]
-    for number, marked in run.told:
+    for number, marked in run.output:
         stream = sys.stdout if number == 1 else sys.stderr
         text = marked.replace(PATH, path).replace(QUOTED_PATH, quoted)
         is_data = number == 1 and not stream.isatty()
-        how = ("utf-8", "surrogateescape") if is_data else (stream.encoding, "backslashreplace")
+        codec = ("utf-8", "surrogateescape") if is_data else (stream.encoding, "backslashreplace")
         try:
-            stream.buffer.write(text.encode(*how))
+            stream.buffer.write(text.encode(*codec))
             stream.buffer.flush()
         except OSError as error:
             if number == 1:
-                return _unwritten(error)
+                return _report_failed_output(error)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     return 0
 
 
-def _unwritten(error: OSError) -> int:
-    """Tell that standard output takes nothing, as any command does; a reader who has left misses nothing."""
+def _report_failed_output(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if not isinstance(error, BrokenPipeError):
+    if not isinstance(error, BrokenPipeError):  # a reader who has left needs no message
         sys.stderr.write(f"aggregate: the output cannot be written: {error.strerror or error}\n")
     return 1

@@ -1,4 +1,4 @@
-"""An answer's Markdown on a terminal: what is not whole stands there as it comes, and gives way to what it says."""
+"""Render an answer's Markdown on a terminal while it streams in."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,14 +7,14 @@ from typing import Final
 
 from aggregate.base.text import printable
 
-# What is indented behind an empty line goes on with what stands before it.
-_BETWEEN: Final = re.compile(r"^ {0,3}(?P<fence>```|~~~)|\n[ \t]*\n+(?=\S)", re.MULTILINE)
+# The end of a block: a fence, or a blank line. An indented line after a blank one continues its block.
+_BLOCK_END: Final = re.compile(r"^ {0,3}(?P<fence>```|~~~)|\n[ \t]*\n+(?=\S)", re.MULTILINE)
 
 
 @contextmanager
 def rendered_answer() -> Iterator[Callable[[str], None]]:
-    """Yield what takes the pieces; a paragraph, list or block of code is rendered once the next one begins."""
-    from rich.console import Console  # which takes a while
+    """Yield a writer of pieces; it renders a block once the next one begins."""
+    from rich.console import Console  # slow to load
     from rich.live import Live
     from rich.markdown import Markdown
     from rich.text import Text
@@ -22,7 +22,7 @@ def rendered_answer() -> Iterator[Callable[[str], None]]:
     console, waiting = Console(highlight=False), ""
 
     def render(blocks: str) -> None:
-        console.print(Markdown(blocks, hyperlinks=False))  # a link shows where it leads
+        console.print(Markdown(blocks, hyperlinks=False))  # so that addresses are visible
 
     with Live(console=console, auto_refresh=False, transient=True, redirect_stderr=False) as live:
 
@@ -32,7 +32,7 @@ def rendered_answer() -> Iterator[Callable[[str], None]]:
             if blocks:
                 render(blocks)
                 console.print()
-            last = waiting.splitlines()[-max(console.height // 2, 1) :]  # more would not be drawn
+            last = waiting.splitlines()[-max(console.height // 2, 1) :]  # rich would cut off more
             live.update(Text("\n".join(last)), refresh=True)
 
         try:
@@ -44,10 +44,10 @@ def rendered_answer() -> Iterator[Callable[[str], None]]:
 
 
 def split_blocks(text: str) -> tuple[str, str]:
-    """Return the blocks that nothing can be added to any more, and what begins the next one."""
+    """Split off the finished blocks of a text from the unfinished rest."""
     end, is_code = 0, False
-    for found in _BETWEEN.finditer(text):
-        is_code ^= bool(found["fence"])
-        if not found["fence"] and not is_code:
-            end = found.end()
+    for match in _BLOCK_END.finditer(text):
+        is_code ^= bool(match["fence"])
+        if not match["fence"] and not is_code:
+            end = match.end()
     return text[:end], text[end:]

@@ -1,11 +1,10 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
-import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
+from itertools import combinations, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import click
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
 from aggregate.base.request import AUTO, Amount, Finish, Task
+from aggregate.cli import asking, options
 from aggregate.cli.arguments import (
     UNCOMMITTED,
     Arguments,
@@ -23,43 +23,7 @@ from aggregate.cli.arguments import (
     read_paths_from,
     warn_of_revision,
 )
-from aggregate.cli.asking import (
-    KEEP,
-    OTHER_BUDGETS,
-    OVERVIEW,
-    SHOWN,
-    budget_option,
-    is_named,
-    looked_at,
-    number_of_tokens,
-    open_asked_project,
-    read_attached,
-    read_task,
-    say_once,
-    seed_options,
-    task_option,
-    typed_places,
-)
-from aggregate.cli.options import (
-    cache_options,
-    config_option,
-    discussion_option,
-    generated_option,
-    json_option,
-    quiet_option,
-    redact_option,
-    scope_options,
-    verbose_option,
-)
-from aggregate.cli.output import (
-    progress,
-    say,
-    warn,
-    warn_all,
-    write_path,
-    write_pieces,
-    write_result,
-)
+from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
 from aggregate.cli.program import HELP_ALL
 from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import Earlier
@@ -85,7 +49,7 @@ if TYPE_CHECKING:
     from aggregate.sending import EditedPrompt
 
 
-REVIEW_TOKENS = 16_000  # of a review for which no budget is set (rule T-14)
+REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
 
 
 @dataclass
@@ -129,16 +93,10 @@ class AskedRun:
 
     def __post_init__(self) -> None:
         if self.split is not None:
-            if (
-                self.budget is not None
-                or self.to_stdout
-                or self.output
-                or self.explain
-                or self.as_json
-            ):
+            excluded = (self.to_stdout, self.output, self.explain, self.as_json)
+            if self.budget is not None or any(excluded):
                 raise click.UsageError(
-                    "--split writes numbered prompts of all that is shown: leave out --budget, --stdout, -o, "
-                    "--explain and --json"
+                    "--split writes numbered prompts: leave out --budget, --stdout, -o, --explain and --json"
                 )
             self.budget = NO_BUDGET
         self.to_stdout = self.to_stdout or self.output == "-"
@@ -149,57 +107,52 @@ class AskedRun:
 
     @cached_property
     def typed(self) -> Arguments:
-        """Paths and the task; they are read once, since standard input can be."""
+        """Paths and the task; cached, since standard input can be read only once."""
         typed = read_arguments(self.arguments)
         if typed.task is not None and self.task is not None:
-            raise click.UsageError(
-                f"the task is named twice: leave out --task or {typed.task[:SHOWN]!r}"
-            )
-        listed = (
-            ()
-            if self.paths_from is None
-            else read_paths_from(self.paths_from, tells=not self.quiet)
-        )
+            words = typed.task[: asking.SHOWN]
+            raise click.UsageError(f"the task is given twice: leave out --task or {words!r}")
+        if self.paths_from is None:
+            return typed
+        listed = read_paths_from(self.paths_from, tells=not self.quiet)
         return typed._replace(paths=(*typed.paths, *listed))
 
     @cached_property
     def named_task(self) -> Task | None:
-        """The task; it is read once, since standard input can be."""
         argument = self.typed.task if self.task is None else self.task
-        return read_task(argument, symbols=self.symbol, since=self.diff)
+        return asking.read_task(argument, symbols=self.symbol, since=self.diff)
 
     @cached_property
     def finish(self) -> Finish:
-        """What is said beside the files; a command is run once."""
+        """Texts besides files; cached, since commands are run once."""
+        reports = not self.quiet
         return Finish(
             has_frame=not self.bare,
             changes=self.diff,
             instructions=(read_instructions(self.instructions),) if self.instructions else (),
-            attached=tuple(read_attached(each, tells=not self.quiet) for each in self.attach),
+            attached=tuple(asking.read_attached(name, tells=reports) for name in self.attach),
             line_numbers=self.line_numbers,
         )
 
     def open(self) -> Project:
         if self.remote is not None:
-            from aggregate.cli.remote import open_remote  # seldom asked for
+            from aggregate.cli.remote import open_remote  # seldom needed
 
             return open_remote(self.remote, allow_secrets=self.allow_secrets, tells=not self.quiet)
-        return open_asked_project(
+        return asking.open_asked_project(
             self.config,
             allow_outside=self.allow_outside,
             allow_secrets=self.allow_secrets,
-            hint="" if self.quiet else self._hint_without_configuration,
+            hint="" if self.quiet or self.typed.paths else self._hint_without_configuration,
             is_verbose=self.verbose or self.no_cache,
         )
 
     @property
     def _hint_without_configuration(self) -> str:
-        if self.typed.paths:
-            return ""
-        return OVERVIEW if self.named_task is None and self.budget is None else KEEP
+        return asking.OVERVIEW if self.named_task is None and self.budget is None else asking.KEEP
 
     def _budget(self, project: Project) -> Amount | str | None:
-        """Return the budget that was asked for, or the usual one of what has none of any source (rule T-3)."""
+        """Return the given budget, or the default if none is configured either (rule T-3)."""
         config = project.config
         name = self.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None
@@ -217,19 +170,15 @@ class AskedRun:
             return AUTO if is_overview else None
         usual = REVIEW_TOKENS if is_review else WITHOUT_MODEL
         if not self.quiet:
-            hint = f"budget: {usual:,} tokens, since none is set; {OTHER_BUDGETS}"
-            say_once(hint, project, is_verbose=self.verbose or self.no_cache)
+            hint = f"budget: {usual:,} tokens by default; {asking.OTHER_BUDGETS}"
+            asking.say_once(hint, project, is_verbose=self.verbose or self.no_cache)
         return usual
 
     def _narrowing(self, base_dir: Path) -> Narrowing:
         folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
         is_below = folder != "." and not folder.startswith("..")
-        return Narrowing(
-            path_entries(self.typed.paths, base_dir),
-            self.include,
-            self.exclude,
-            f"{folder}/" if is_below else "",
-        )
+        paths, prefix = path_entries(self.typed.paths, base_dir), f"{folder}/" if is_below else ""
+        return Narrowing(paths, self.include, self.exclude, prefix)
 
     def request(self, project: Project) -> Request:
         base_dir = project.folder / project.config.files.base_dir
@@ -237,7 +186,7 @@ class AskedRun:
             project,
             strategy=self.strategy,
             preset=self.preset,
-            focus_files=typed_places(self.focus, base_dir),
+            focus_files=asking.typed_places(self.focus, base_dir),
             tier=self.tier,
             with_history=not self.no_history,
             discussion=self.discussion or None,
@@ -247,44 +196,28 @@ class AskedRun:
             redact=self.redact,
             finish=self.finish,
         )
-        request = replace(
-            request, narrowing=self._narrowing(base_dir), output_file=self.output_file
-        )
+        narrowing = self._narrowing(base_dir)
+        request = replace(request, narrowing=narrowing, output_file=self.output_file)
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
         elif request.tier is None and request.focus_files:
             check_focus(request, select_files(request))
         if self.remote is None:
             return request
-        # The prompt is the user's own: it is written where they are.
+        # A remote project's prompt is written to the user's own folder.
         return replace(request, output_dir=Path(project.config.output.output_dir))
 
 
 @click.command(cls=RunCommand, params=[HELP_ALL])
 @click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
-@task_option
-@budget_option(
-    "Show what matters most in at most this many tokens, such as 32000, 32k or auto; all is no limit.",
-    may_be_all=True,
-)
-@click.option(
-    "-o", "--output", metavar="FILE|-", help="Write the prompt to this file, or print it."
-)
-@click.option(
-    "--include",
-    metavar="GLOB",
-    multiple=True,
-    help="Take only files that match, written as in .gitignore. Repeatable.",
-)
-@click.option(
-    "--exclude",
-    metavar="GLOB",
-    multiple=True,
-    help="Leave out files that match, written as in .gitignore. Repeatable.",
-)
+@asking.task_option
+@asking.budget_option("Limit the tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True)
+@click.option("-o", "--output", metavar="FILE|-", help="Write the prompt here; - prints it.")
+@click.option("--include", metavar="GLOB", multiple=True, help="Use matching files. Repeatable.")
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Skip matching files. Repeatable.")
 @partial(
-    seed_options,
-    focus="; with neither task nor budget, and with --tier 3: show this file in full in a Tier 3 context",
+    asking.seed_options,
+    focus="; without task and budget, or with --tier 3, make a Tier 3 context with this file in full",
     has_since=False,
 )
 @click.option(
@@ -294,123 +227,98 @@ class AskedRun:
     is_flag=False,
     flag_value=UNCOMMITTED,
     default="",
-    help="Rank from what has changed since this git revision, and show it; by default what is not committed.",
+    help="Show the changes since this git revision and rank from them; by default uncommitted changes.",
 )
-@click.option(
-    "--explain",
-    is_flag=True,
-    help="Print what would be shown of each file and why, and write no prompt.",
-)
-@config_option
+@click.option("--explain", is_flag=True, help="Print how much of each file is chosen, and why.")
+@options.config_option
 @click.option(
     "--remote",
     metavar="OWNER/NAME[@REF]|URL",
-    help="Fetch this repository, of GitHub or at an address, and take its files.",
+    help="Fetch this repository, from GitHub or a URL, and use its files.",
 )
-@click.option(
-    "--stdout", "to_stdout", is_flag=True, help="Print the prompt instead of writing a file."
-)
-@click.option("--copy", "copies", is_flag=True, help="Put the prompt onto the clipboard too.")
+@click.option("--stdout", "to_stdout", is_flag=True, help="Print the prompt; write no file.")
+@click.option("--copy", "copies", is_flag=True, help="Also copy the prompt to the clipboard.")
 @click.option(
     "--paths-from",
     metavar="FILE|-",
-    help="Take the paths that this file or standard input lists, one a line or NUL-separated.",
+    help="Read paths from this file or standard input, one a line or NUL-separated.",
 )
-@click.option(
-    "--preset",
-    metavar="NAME",
-    help="Take files and screenshots from this context preset; by default from the one that is active, if any.",
-)
+@options.preset_option
 @click.option(
     "--pick",
     metavar="PROVIDER[:MODEL]",
     default="",
-    help="First ask this model which of the likeliest files matter; it sees their names and signatures.",
+    help="Let this model pick files first; it sees the likeliest ones' names and signatures.",
 )
-@click.option(
-    "--base-url", metavar="URL", default="", help="Reach the provider of --pick at this address."
-)
+@options.base_url_option
 @click.option(
     "--split",
     metavar="N",
-    callback=number_of_tokens,
-    help="Write everything in as many prompts as needed, each of at most this many tokens.",
+    callback=asking.number_of_tokens,
+    help="Write everything, in several prompts of at most this many tokens.",
 )
 @click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
 @click.option(
     "--attach",
     metavar="COMMAND|-",
     multiple=True,
-    help="Add what this command prints, run in your shell, or standard input. Repeatable.",
+    help="Add the output of this shell command, or standard input. Repeatable.",
 )
-@click.option("--line-numbers", is_flag=True, help="Show the number of each line of a file.")
-@click.option(
-    "--bare",
-    is_flag=True,
-    help="Say neither project nor task in the prompt, as one for a task with a budget does.",
-)
-@scope_options
+@click.option("--line-numbers", is_flag=True, help="Number the lines of files.")
+@click.option("--bare", is_flag=True, help="Leave out the project line and the task section.")
+@options.scope_options
 @click.option(
     "--strategy",
     type=click.Choice(["auto", "summarize", "full"]),
-    help="Render files in this way; by default as the configuration says, else auto.",
+    help="Render files like this; by default as configured, else auto.",
 )
-@click.option(
-    "--tier", type=click.IntRange(1, 3), help="Make a context for this tier; only 3 differs."
-)
-@discussion_option("Show what was said", "one that is configured")
+@click.option("--tier", type=click.IntRange(1, 3), help="Compose for this tier (only 3 matters).")
+@options.discussion_option("Show the turns", "the configured one")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
-@generated_option
-@redact_option(sending=False)
-@cache_options
-@json_option
-@quiet_option
-@verbose_option
+@options.generated_option
+@options.redact_option(sending=False)
+@options.cache_options
+@options.json_option
+@options.quiet_option
+@options.verbose_option
 @click.pass_context
-def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as click passes them
+def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as click passes them
     """Compose the prompt and write it to a numbered file; print its path.
 
-    The TASK decides which files are shown, and how much of each:
+    The TASK selects files and how much of each is shown:
 
       aggregate run "fix the timeout in the retry loop"
 
-    A PATH is a file, folder or glob; only these are used. Words behind -- are the task. Without a configuration, all
+    A PATH is a file, folder or glob; only these are used. Words after -- are the task. Without a configuration, all
     files that git does not ignore are used, and a task has a budget of 32,000 tokens.
     """
-    asked = AskedRun(**options)
+    asked = AskedRun(**values)
     if asked.output == "":
-        raise click.UsageError("--output names no file")
+        raise click.UsageError("--output is empty: give it a file name")
     if asked.output_file and asked.to_stdout:
         raise click.UsageError("--stdout and --output exclude each other: take one of them")
-    ways = {
-        "--stdout": asked.to_stdout,
-        "--explain": asked.explain,
-        "--json": asked.as_json,
-        "--copy": asked.copies,
-    }
-    for pair in combinations([name for name, is_chosen in ways.items() if is_chosen], 2):
+    names = ("--stdout", "--explain", "--json", "--copy")
+    chosen = compress(names, (asked.to_stdout, asked.explain, asked.as_json, asked.copies))
+    for pair in combinations(chosen, 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
             raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
-    if asked.remote is not None and (asked.allow_outside or is_named("config")):
-        raise click.UsageError(
-            "--remote takes the files of a repository as they are fetched: leave out --config and --allow-outside"
-        )
+    if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
+        raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
     recording = Recording(context.obj)
-    asked.named_task  # noqa: B018 - a mistake in it is told before one in the configuration
+    asked.named_task  # noqa: B018 - report its mistakes before those of the configuration
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     project = asked.open()
     request = asked.request(project)
     if asked.diff and not (request.task and request.budget):
-        raise click.UsageError("--diff shows what fits into a budget: leave out --budget all")
+        raise click.UsageError("--diff needs a budget: leave out --budget all")
     if asked.diff and not asked.quiet:
         warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
-    with index:  # an interrupted run keeps what it has found out
-        request = looked_at(
-            request, asked.pick, base_url=asked.base_url, index=index, quiet=asked.quiet
-        )
+    with index:  # so that an interrupted run saves its results
+        pick, url = asked.pick, asked.base_url
+        request = asking.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
         if asked.split:
-            from aggregate.cli.split_prompts import write_parts  # seldom asked for
+            from aggregate.cli.split_prompts import write_parts  # seldom needed
 
             with progress("Rendering files", hidden=asked.quiet) as bar:
                 write_parts(request, asked.split, index=index, bar=bar, tells=not asked.quiet)
@@ -420,13 +328,13 @@ def run(context: click.Context, /, **options: Any) -> None:  # noqa: ANN401 - as
             return
         path, written = _compose(asked, request, index, context)
     if path and asked.copies:
-        from aggregate.cli.clipboard import copy_to_clipboard  # seldom asked for
+        from aggregate.cli.clipboard import copy_to_clipboard  # seldom needed
 
-        how = copy_to_clipboard(path.read_bytes())
+        report = copy_to_clipboard(path.read_bytes())
         if not asked.quiet:
-            say(how)
+            say(report)
     if not asked.quiet and index.warning:
-        warn(index.warning)
+        warn_all([index.warning])
     is_usual = index.is_used and not (asked.copies or asked.verify or asked.output)
     if path and is_usual and not index.warning:
         recording.keep_prompt(path, written, project, tells=not asked.quiet)
@@ -453,17 +361,15 @@ def _compose(
             has_records = write_named(request.output_file, written.pieces)
             path = request.output_file if has_records else None
         else:
-            path = write_numbered(
-                request.output_dir, request.namespace, written.pieces, project=root
-            )
+            folder, name = request.output_dir, request.namespace
+            path = write_numbered(folder, name, written.pieces, project=root)
     if path and not asked.as_json:
         write_path(path)
     written.record(path)
     if counts:
         warnings = written.warnings()
         if asked.as_json:
-            data = written.data(path, warnings)
-            write_result(json.dumps(data, indent=2))
+            write_json(written.data(path, warnings))
         if not asked.quiet:
             written.tell(warnings)
     return path, written
@@ -472,9 +378,9 @@ def _compose(
 def _edited(earlier: Earlier | None, request: Request, *, counts: bool) -> "EditedPrompt | None":
     if earlier is None or not earlier.changed:
         return None
-    from aggregate.cli.edited_prompt import edited_prompt  # of runs that were made before
+    from aggregate.cli.edited_prompt import edited_prompt  # seldom needed
 
-    # The last prompt is gone, or another process has yet to write its records.
+    # The last prompt may be deleted, or another process is still writing its records.
     with suppress(OSError, ValueError):
         return edited_prompt(earlier, request, counts=counts)
     return None
@@ -487,9 +393,7 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     from aggregate.prompt.document import END
 
     if request.task is None and request.budget is None:
-        raise click.UsageError(
-            "--explain says what a task or a budget decides: add --task or --budget"
-        )
+        raise click.UsageError("--explain needs a task or a budget: add --task or --budget")
     with progress("Rendering files", hidden=asked.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     tokens = count_prompt(composition.prompt, index=index, end=END)
@@ -497,6 +401,6 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
     if not asked.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
     if asked.as_json:
-        write_result(json.dumps(audit_data(audit), indent=2))
+        write_json(audit_data(audit))
     else:
         print_audit(audit)

@@ -18,8 +18,8 @@ from aggregate.cli.options import config_option
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
 
-_MOST_CAP = 100_000  # tokens of an answer that are more than any host takes
-_HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer may be
+_MOST_CAP = 100_000  # tokens of an answer: no host takes more
+_HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # environment variable: limit of Claude Code
 
 
 @click.group(invoke_without_command=True)
@@ -29,21 +29,21 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # where Claude Code says how long an answer
     type=click.IntRange(LEAST_CAP, _MOST_CAP),
     default=CAP,
     show_default=True,
-    help="Let an answer have at most this many tokens.",
+    help="Limit answers to this many tokens.",
 )
 @click.pass_context
 def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     """Serve the project to agents by the Model Context Protocol.
 
-    They are given prompts, files and what these define. Files outside of the project and files that look like secrets
-    are never read, secrets in others are replaced, and nothing is written.
+    Agents get prompts, files and definitions. Nothing is written, files outside the project and files that look like
+    secrets are never read, and secrets in others are replaced.
     """
     if context.invoked_subcommand:
         return
     if find_spec("mcp") is None:
         raise ConfigError(f"aggregate mcp needs another package: {install_command('mcp')}")
     cap = max_tokens
-    with suppress(ValueError):  # it is not set, or no number
+    with suppress(ValueError):  # not set, or not a number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
     open_asked_project(config, allow_outside=False, allow_secrets=False)
     from aggregate.mcp import serve_on_stdio
@@ -54,7 +54,7 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
 @mcp.command()
 @click.argument("name", metavar="HOST", type=click.Choice([*HOSTS]))
 @config_option
-@click.option("--remove", is_flag=True, help="Take the server out again.")
+@click.option("--remove", is_flag=True, help="Remove the server.")
 @click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
 @click.option("--yes", is_flag=True, help="Write without asking.")
 def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) -> None:
@@ -62,7 +62,7 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
 
     Claude Desktop and Windsurf have one configuration for all projects; the others read one in the project's folder.
     """
-    from aggregate.prompt.sections import unified_diff  # which only this needs
+    from aggregate.prompt.sections import unified_diff  # seldom needed
 
     root = config.parent.absolute()
     host = HOSTS[name]
@@ -76,12 +76,12 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
         before = read_text(path) if path.exists() else ""
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
-    module = (sys.executable, "-m", "aggregate")  # where no program of that name is found
+    module = (sys.executable, "-m", "aggregate")  # if the program is not on PATH
     program = ("aggregate",) if find_program("aggregate") and not host.is_users_own else module
-    named = ("--config", str(config.absolute())) if host.is_users_own else ()
-    after = with_server(before, host, () if remove else program, arguments=("mcp", *named))
+    options = ("--config", str(config.absolute())) if host.is_users_own else ()
+    after = with_server(before, host, () if remove else program, arguments=("mcp", *options))
     if after == before:
-        say(f"{path} is as it should be: nothing is changed")
+        say(f"{path} needs no change")
         return
     say(str(path))
     write_rows(*unified_diff(before.splitlines(), after.splitlines()))
@@ -94,7 +94,7 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
     else:
         path.unlink()
         if path.parent != root:
-            with suppress(OSError):  # it holds something else
+            with suppress(OSError):  # not empty
                 path.parent.rmdir()
 
 
@@ -104,15 +104,14 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
     "--port",
     type=click.IntRange(0, 65535),
     metavar="PORT",
-    help="Listen at this port; by default at the last one of this project, or, as with 0, any that is free.",
+    help="Listen at this port; by default at the project's last one; 0: any free port.",
 )
-@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-open", is_flag=True, help="Print the address; open no browser.")
 def panel(config: Path, port: int | None, no_open: bool) -> None:
     """Compose the prompt by eye, on a page in the browser.
 
-    It edits the configuration and its presets, and shows what a run would write, as it changes. Nothing is written or
-    sent before you say so there. The address that is printed opens one browser, once: who opens it may edit and send.
-    Ctrl-C ends it.
+    Edit the configuration and its presets, and watch the prompt change. Nothing is written or sent before you confirm.
+    The printed address works once, in one browser, which may edit and send. Ctrl-C ends it.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ConfigError(f"aggregate panel needs another package: {install_command('panel')}")

@@ -1,4 +1,4 @@
-"""``--split``: a prompt in numbered parts, each with its audit (rule T-15)."""
+"""``--split``: write a prompt in numbered parts, each with its audit (rule T-15)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,10 +18,8 @@ def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells:
     count = SavedCounts(index)
     parts = split_prompt(composition.prompt, tokens, title=request.title, count=count)
     root = request.written_in or Path(project_root(Path()))
-    paths = [
-        write_numbered(request.output_dir, request.namespace, part.pieces(), project=root)
-        for part in parts
-    ]
+    folder, name = request.output_dir, request.namespace
+    paths = [write_numbered(folder, name, part.pieces(), project=root) for part in parts]
     for number, (part, path) in enumerate(zip(parts, paths, strict=True)):
         cut = (*composition.cut, *cuts_of(parts, paths, number, count))
         record_audit(path, request, replace(composition, cut=cut), part)

@@ -1,4 +1,4 @@
-"""The prompt that ``run`` writes, and what is told of it."""
+"""The prompt that ``run`` writes, with its warnings and token counts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -18,16 +18,14 @@ if TYPE_CHECKING:
     from aggregate.sending import EditedPrompt
     from aggregate.sending.cache import PrefixReport
 
-_LARGEST = 8  # files that are listed one by one: these and the sections fit onto a small terminal
-
-# Tokens that there surely are models for; beyond, the list of models is asked, which takes a moment to load.
-_ALWAYS_FITS = 1_000_000
+_LARGEST = 8  # files to list: with the sections they fit onto a small terminal
+_ALWAYS_FITS = 1_000_000  # tokens: some model takes them, so its slow list need not be loaded
 
 
 def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the three folders with the most tokens, largest first, each as a path ending with ``/``.
+    """Return the three siblings with the most tokens, largest first, ending with ``/``.
 
-    They lie side by side, below the folders that hold everything.
+    They are direct children of the deepest folder that contains all files.
     """
     folders = {path: tuple(path.split("/")[:-1]) for path in tokens}
     ordered = sorted(folders.values())
@@ -62,14 +60,13 @@ class WrittenPrompt:
             self.pieces, self._record = edited.pieces, edited.record
             return
         counter = None
-        has_account = request.is_audited and is_file
-        if counts or has_account:
-            # A quiet run tells of no tokens, and starts without what counts them.
-            from aggregate.prompt import SegmentCounter
+        has_audit = request.is_audited and is_file
+        if counts or has_audit:
+            from aggregate.prompt import SegmentCounter  # slow to load
 
             counter = SegmentCounter(index)
         stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        meter = PromptMeter(request, counter, has_account=has_account, has_log=index.is_used)
+        meter = PromptMeter(request, counter, has_account=has_audit, has_log=index.is_used)
         self.stream, self.meter, self.pieces = stream, meter, meter.pieces(stream)
         self._record = lambda path, tokens: meter.record(path, stream, tokens)
 
@@ -93,20 +90,17 @@ class WrittenPrompt:
             folders = ", ".join(f"{folder} {number:,}" for folder, number in largest)
             warnings.append(
                 f"the prompt has {tokens.document:,} tokens, more than any model here takes ({window:,}): "
-                f'aggregate "what you are about to do" --budget 60k shows what matters; the largest folders are '
-                f"{folders}"
+                f'aggregate "what you are about to do" --budget 60k selects; the largest folders are {folders}'
             )
         return warnings
 
     def tell(self, warnings: list[str]) -> None:
-        assert self.tokens  # noqa: S101 - counted by whoever tells of it
+        assert self.tokens  # noqa: S101 - runs that print count
         warn_all(for_reader(warnings), more="--json")
         if self.stream.smallest:
             warn(no_file_fits(self.stream.smallest))
         elif not self.stream.rows:
-            warn(
-                "no files: there are none here, or none that [files] paths in the configuration names"
-            )
+            warn("no files: the folder is empty, or [files] paths of the configuration match none")
         lines = [f"{self.tokens.document:>11,} tokens (o200k)"]
         lines += [f"{tokens:>11,} in {part.value}" for part, tokens in self.tokens.sections.items()]
         files = sorted(self.tokens.files.items(), key=lambda item: (-item[1], item[0]))
@@ -118,13 +112,13 @@ class WrittenPrompt:
 
     @property
     def next_sentence(self) -> str:
-        """What is told of the prefix where the next prompt is the same."""
-        from aggregate.sending.cache import PrefixReport  # loaded by what measured the prompt
+        """The report of the prefix if the next prompt is the same."""
+        from aggregate.sending.cache import PrefixReport  # slow to load
 
         return PrefixReport.of_same(self.tokens.document if self.tokens else 0).sentence
 
     def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
-        assert self.tokens  # noqa: S101 - counted by whoever tells of it
+        assert self.tokens  # noqa: S101 - runs that print count
         files = self.tokens.files
         levels = {choice.path: choice.level.value for choice in self.stream.choices}
         return {

@@ -105,7 +105,7 @@ class ContextPresetManager:
                 if document.get("project", {}).get("active_preset") == name and not is_shared:
                     del document["project"]["active_preset"]
 
-            change_document(path, change)
+            change_document(path, change, deletes=True)
 
     def apply_preset(self, name: str) -> ContextPreset:
         """Activate a preset instead of the project's files and screenshots."""

@@ -1,4 +1,4 @@
-"""The public functions of the pipeline, from entries to a numbered file; records are mappings here."""
+"""Public functions of the pipeline; records of files are mappings here."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -46,16 +46,16 @@ def build_file_items(
     allow_outside: bool = True,
     allow_secrets: bool = True,
 ) -> list[FileRecord]:
-    """Read the files that ``files`` name below ``base_dir`` and render their views, one record each (rule M-5).
+    """Read files and render their views, one record each (rule M-5).
 
-    A failure never ends the run: it becomes the record's ``content``, with ``error`` set. What a glob matches and is
-    not shown, since it is binary or looks like a secret, is one more such record.
+    A failure never ends the run: it becomes the record's ``content``, with ``error`` set. One more such record names
+    the binary and secret-looking files that a glob matches.
 
     Args:
         base_dir: Where relative paths begin.
         files: Paths, globs, items or mappings.
         allow_outside: Whether files outside the project around ``base_dir`` may be read.
-        allow_secrets: Whether files that look like secrets may be read where they are named.
+        allow_secrets: Whether secret-looking files may be read if they are named.
     """
     scope = Scope(project_root(base_dir), allow_outside=allow_outside, allow_secrets=allow_secrets)
     with get_monitor().scope("build_file_items"):
@@ -72,9 +72,9 @@ def build_screenshots_section(
     shown_from: str | Path | None = None,
     allow_outside: bool = True,
 ) -> str:
-    """Return the Screenshots section, ``""`` where there is none (rules M-7, M-51).
+    """Return the Screenshots section, ``""`` without images (rules M-7, M-51).
 
-    ``shown_from`` is the folder that paths are shown relative to, by default ``base_dir``.
+    Paths are shown relative to ``shown_from``, by default ``base_dir``.
     """
     root = base_dir if shown_from is None else shown_from
     images = _images(base_dir, screenshots, shown_from=root, allow_outside=allow_outside)
@@ -102,9 +102,9 @@ def build_markdown_from_items(
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
 ) -> str:
-    """Compose all sections from records (rule M-9): Files, Screenshots, Beads, Discussion History, each if not empty.
+    """Compose all sections from records (rule M-9).
 
-    ``base_dir`` is where the project's beads are looked for, with ``execution_mode`` ``"beads"`` only.
+    With ``execution_mode`` ``"beads"``, ``base_dir`` is the project with the beads.
     """
     is_summary = Strategy.parse(aggregation_strategy).is_summary(summary_only=summary_only)
     segments = section_segments(
@@ -126,7 +126,7 @@ def build_markdown_no_history(
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
 ) -> str:
-    """Compose the static prefix: everything but the discussion (rules M-10, M-X5).
+    """Compose the static prefix, without the discussion (rules M-10, M-X5).
 
     The full text is this, two line breaks, and ``build_discussion_text(history)``.
     """
@@ -150,18 +150,18 @@ def build_tier3_context(
     cache_dir: str | Path = CACHE_DIR,
     results_threshold: int | None = None,
 ) -> str:
-    """Compose the context of a Tier 3 worker: focus files in full, the others by structure (rules M-12, M-53).
+    """Compose the context of a Tier 3 worker (rules M-12, M-53).
 
     Args:
         file_items: Records.
         screenshot_base_dir: Where the screenshots' relative paths begin.
         screenshots: Paths or globs of images.
         history: The turns of the discussion.
-        focus_files: Files to show in full.
+        focus_files: Files to show in full; the others are shown by their structure.
         execution_mode: ``"beads"`` adds the progress track.
-        base_dir: Where the project's beads are looked for.
+        base_dir: The project with the beads.
         results: As for ``run``.
-        cache_dir: Where large values among the results are kept.
+        cache_dir: Folder for large values among the results.
         results_threshold: As for ``run``.
     """
     with get_monitor().scope("build_tier3_context"):
@@ -206,9 +206,9 @@ def run(
     redact: bool | None = None,
     results_threshold: int | None = None,
 ) -> tuple[str, Path, list[FileRecord]]:
-    """Run the whole pipeline and write the prompt to the next numbered file (rules M-14, T-1).
+    """Compose a prompt and write it to the next numbered file (rules M-14, T-1).
 
-    With a task or a budget and no files in ``config`` it is about all files that git would take (rule T-6).
+    With a task or a budget and no files in ``config`` it uses all files that git does not ignore (rule T-6).
 
     Args:
         config: The tables as a mapping (folders relative to the working directory), a loaded project, or the path of a
@@ -216,22 +216,23 @@ def run(
         aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
         focus_files: As for ``request_for``.
         tier: ``3`` makes a Tier 3 context also without focus files.
-        task: What the prompt is for: a text, or a ``Task`` with places, symbols and a revision.
+        task: A text, or a ``Task`` with places, symbols and a revision.
         budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``.
-        results: What sub-agents found: a session's ``subagent_results``, a mapping of names to results, an answer, a
-            compiled report, or a list of these. What exceeds the budget, or 32,000 tokens without one, is cut fairly
+        results: Results of sub-agents: a session's ``subagent_results``, a mapping of names to results, an answer, a
+            compiled report, or a list of these. Above the budget, or 32,000 tokens without one, all are cut fairly
             (rule F-11).
         allow_outside: As for ``open_project``.
         allow_secrets: As for ``open_project``.
-        redact: Whether secrets are replaced; by default with a task or a budget, and where the configuration says so.
-        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is shown by its summary
-            and a reference, and kept in ``state/data_cache`` beside the configuration; ``None`` keeps none.
+        redact: Whether to replace secrets; by default with a task or a budget, or if the configuration asks for it.
+        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is stored in
+            ``state/data_cache`` beside the configuration, and shown by its summary and a reference; ``None`` stores
+            none.
 
     Returns:
-        The markdown, the file that holds it, and the record of every file.
+        The markdown, its file, and the record of every file.
 
     Raises:
-        BudgetError: What must be shown does not fit into the budget; nothing is written.
+        BudgetError: The pinned lines do not fit into the budget; nothing is written.
         ConfigError: The configuration cannot be used.
         OutputError: The file cannot be written.
     """
@@ -264,17 +265,17 @@ def compose_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
-    """Read everything that ``request`` names and compose the prompt; nothing is written.
+    """Read the files of a request and compose the prompt; nothing is written.
 
     Args:
-        request: What to compose.
-        index: Where views are kept from run to run; by default the user's.
+        request: The files, the task and the budget.
+        index: The cache of views; by default the user's.
         on_start: Called once with the number of files.
-        on_done: Called with the number of views that have become ready.
+        on_done: Called with the number of finished views.
     """
     index = index or user_index()
     if request.budget is not None:
-        # Ranking is another half of the program, which most runs do without.
+        # Imports the ranking, half of the program, which most runs do not need.
         from aggregate.prompt.fit_prompt import compose_within_budget
 
         return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
@@ -292,18 +293,16 @@ def stream_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
-    """Return the prompt that ``request`` names, as ``compose_prompt`` does, for a program that keeps none of its texts.
+    """Return the prompt of a request, whose files are read while its segments are iterated.
 
-    Files are read while the segments are iterated; a prompt with a budget is small, and composed at once.
+    A prompt with a budget is small, and composed at once.
     """
     if request.budget is not None:
         return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
     index = index or user_index()
     files = stream_files(request, index=index, on_start=on_start, on_done=on_done)
     stream = Composition(request, files)
-    if request.task is not None:
-        return _with_scores(stream, request, index)
-    return stream
+    return stream if request.task is None else _with_scores(stream, request, index)
 
 
 def _with_scores(composition: Composition, request: Request, index: Index) -> Composition:
@@ -313,7 +312,7 @@ def _with_scores(composition: Composition, request: Request, index: Index) -> Co
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
-    """Return the body of ``## Files (Summary)``: a digest of every item (rule M-16)."""
+    """Return the body of ``## Files (Summary)``, a digest of every item (rule M-16)."""
     segments = tuple(files_segments(_files(file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
 

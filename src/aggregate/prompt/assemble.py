@@ -1,4 +1,4 @@
-"""From rendered files and everything else that a request names to the prompt."""
+"""Assemble the prompt from rendered files and the other sections."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def find_screenshots(
     base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
 ) -> tuple[Screenshot, ...]:
-    """Return the images that paths and globs below ``base_dir`` stand for, each once, as far as the scope allows."""
+    """Return the images of paths and globs below ``base_dir``, each once."""
     images: dict[str, Screenshot] = {}
     for entry in entries:
         resolved = listing.resolve(base_dir, entry)
@@ -40,8 +40,8 @@ def find_screenshots(
             file = Path(resolved.folder, name)
             path = display_path(file, shown_from)
             exists = not resolved.refused and is_file(file)
-            place = (resolved.real or str(file)) if exists else ""
-            images.setdefault(path, Screenshot(path, exists, resolved.refused, place))
+            location = (resolved.real or str(file)) if exists else ""
+            images.setdefault(path, Screenshot(path, exists, resolved.refused, location))
         if not resolved.names and resolved.is_glob:
             images.setdefault(entry, Screenshot(entry, exists=False, refused=resolved.refused))
     return tuple(images.values())
@@ -50,7 +50,7 @@ def find_screenshots(
 def read_images(
     screenshots: Sequence[Screenshot], *, limit: int
 ) -> tuple[tuple[Image, ...], tuple[str, ...]]:
-    """Return the images that screenshots are, and a warning for each that is there and cannot be sent."""
+    """Return the images of screenshots, and a warning for each that cannot be sent."""
     images: list[Image] = []
     warnings = []
     for screenshot in screenshots:
@@ -65,15 +65,14 @@ def read_images(
         header = read_image_header(data)
         if header is None:
             warnings.append(
-                f"screenshot {screenshot.path} is only named in the prompt: it is no PNG, JPEG, GIF or WebP image"
+                f"screenshot {screenshot.path} is only named in the prompt: not a PNG, JPEG, GIF or WebP image"
             )
             continue
         images.append(Image(screenshot.path, header.media_type, data, header.width, header.height))
     return tuple(images), tuple(warnings)
 
 
-# Files and sections that the line about secrets names: as many as fit into a few rows of a terminal.
-_MOST_PLACES: Final = 10
+_MOST_PLACES: Final = 10  # files and sections that the warning names: a few rows of a terminal
 
 
 class FoundSecrets:
@@ -89,8 +88,8 @@ class FoundSecrets:
             self._files.add(path)
 
     def shown_segment(self, segment: Segment) -> Segment:
-        """Return a segment as a prompt shows it, and note its secrets; its source may have one too."""
-        if segment.section is Section.FILES:  # searched when they were read
+        """Return a segment without secrets in its text and source, and note them."""
+        if segment.section is Section.FILES:  # searched when the files were read
             if segment.source in self._files:
                 self.shown(segment.text, segment.source)
             return segment
@@ -113,18 +112,18 @@ class FoundSecrets:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence: how many there are, where, and how they are kept, or replaced; none where there are none."""
+        """One sentence with the number of secrets, where they are, and how to keep or replace them."""
         findings = list(chain(*self._by_place.values()))
         if not findings:
             return ()
         number = f"{len(findings):,} secret{'s' if len(findings) > 1 else ''}"
-        places = [self._named(*found) for found in self._by_place.items()]
-        if len(places) > _MOST_PLACES:
-            places[_MOST_PLACES:] = [f"{len(places) - _MOST_PLACES:,} more places"]
-        where = ", ".join(places)
+        names = [self._name(*item) for item in self._by_place.items()]
+        if len(names) > _MOST_PLACES:
+            names[_MOST_PLACES:] = [f"{len(names) - _MOST_PLACES:,} more places"]
+        where = ", ".join(names)
         if not self._redaction.replaces:
             return (f"{number} not replaced in {where}: --redact replaces them",)
-        digests = list(dict.fromkeys(found.digest for found in findings if found.digest))
+        digests = list(dict.fromkeys(finding.digest for finding in findings if finding.digest))
         allow = ", ".join(f'"{digest}"' for digest in digests[:MOST_NAMED])
         by_hash = f"allow = [{allow}] under [redaction], or " if allow else ""
         comment = f"a comment with {ALLOWED_LINE} on its line"
@@ -132,20 +131,20 @@ class FoundSecrets:
             f"{number} replaced in {where}: --no-redact keeps all, {by_hash}{comment} keeps one",
         )
 
-    def _named(self, place: str, findings: Sequence[Finding]) -> str:
-        """Return a place with what was found; what is not replaced has no line, since a view has other ones."""
-        rules = ", ".join(dict.fromkeys(found.rule for found in findings[:MOST_NAMED]))
+    def _name(self, place: str, findings: Sequence[Finding]) -> str:
+        rules = ", ".join(dict.fromkeys(finding.rule for finding in findings[:MOST_NAMED]))
+        # Secrets that are not replaced were found in a view, whose lines are not the file's.
         line = f":{findings[0].line}" if self._redaction.replaces else ""
         more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
         return f"{place}{line}{more} ({rules})"
 
 
 def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
-    found = FoundSecrets(redaction)
-    return found.shown(text, place), found.warnings
+    secrets = FoundSecrets(redaction)
+    return secrets.shown(text, place), secrets.warnings
 
 
-Parts = Mapping[Section, Sequence[Segment]]  # What stands in the sections beside the files
+Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
 
 
 def no_file_fits(smallest: int) -> str:
@@ -154,20 +153,20 @@ def no_file_fits(smallest: int) -> str:
 
 @dataclass(slots=True, eq=False)
 class Composition:
-    """A prompt, and what it was made of.
+    """A prompt with its files, decisions and warnings.
 
-    It is iterated once for its segments, which are made one after another; what it tells is complete after that. None
-    of their texts is kept, unless it is ``composed``.
+    It is iterated once for its segments; warnings and rows are complete after that. Unless it is ``composed``, it
+    stores no texts.
 
     Attributes:
         source: The request's files, read already or while they are iterated.
-        choices: With a task or a budget: what was decided about each candidate, in the order of the configuration.
-        cut: What else was shortened or left out for the budget.
-        missing: Evidence that there was none of.
-        guess: Why the choice is one, where the task tells of no place.
-        parts: What the other sections show where a budget decides on it.
-        rows: What is told of each file.
-        smallest: The smallest budget that shows a file, where this one shows none; else ``0``.
+        choices: Audit rows of a prompt with a task or a budget, in the order of the configuration.
+        cut: Other parts that were shortened or left out for the budget.
+        missing: Evidence that the ranking lacked.
+        guess: Why the choice of files is a guess, if it is one.
+        parts: The other sections of a prompt with a budget.
+        rows: The files as a later run needs to know them.
+        smallest: If no file fits, the smallest budget that shows one, else ``0``.
     """
 
     request: Request
@@ -186,25 +185,24 @@ class Composition:
     _map: "SourceMap | None" = None
 
     def composed(self) -> "Composition":
-        """Make all segments, keep them, and return this."""
+        """Make and store all segments."""
         self._prompt = Prompt(tuple(self))
         return self
 
     @property
     def prompt(self) -> Prompt:
-        """The segments in order."""
         return self._prompt or self.composed().prompt
 
     @property
     def files(self) -> tuple[RenderedFile, ...]:
-        """The files, rendered; none of a prompt that keeps no texts."""
+        """The rendered files; none of a streamed prompt."""
         return self.source.files if isinstance(self.source, RenderedFiles) else ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out or is doubtful, one sentence each."""
+        """One sentence for each omission or doubt."""
         request = self.request
-        # With a budget the pins tell of the task's places.
+        # With a budget the pins report the task's places.
         focus_files = request.focus_paths if request.budget is None else request.focus_files
         unknown = (
             unknown_focus(focus, [row.path for row in self.rows])
@@ -219,19 +217,18 @@ class Composition:
 
     @property
     def secret_places(self) -> set[str]:
-        """The files and sections with something that is taken for a secret, replaced or not."""
+        """Files and sections with secrets, replaced or not."""
         return self._secrets.places if self._secrets else set()
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Those of the warnings that say what the scope does not allow."""
+        """Warnings about files outside the scope."""
         refused = (
             f"screenshot {image.path}: {image.refused}" for image in self._images if image.refused
         )
         return (*self.source.refused, *refused)
 
     def __iter__(self) -> Iterator[Segment]:
-        """Yield the prompt's segments."""
         if self._prompt:
             yield from self._prompt.segments
             return
@@ -275,7 +272,7 @@ class Composition:
 
     @property
     def source_map(self) -> "SourceMap":
-        """Where each line of the prompt comes from (rule L-1); made when it is first asked for."""
+        """The origin of each line of the prompt (rule L-1)."""
         if self._map is None:
             from aggregate.prompt.source_map import map_sources  # few ask
 
@@ -283,27 +280,27 @@ class Composition:
         return self._map
 
     def origin(self, line: int) -> "Origin | None":
-        """Return where the 1-based ``line`` of the prompt comes from, ``None`` where it has no such line."""
+        """Return the origin of the prompt's 1-based ``line``, ``None`` behind its end."""
         return self.source_map.origin(line)
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt that shows a file's 1-based line, else that stands for it."""
+        """Return the first line of the prompt with a file's 1-based line, else with its mark."""
         return self.source_map.find(path, line)
 
     @property
     def records(self) -> tuple[FileRecord, ...]:
-        """A record per file, as ``build_file_items`` returns them."""
+        """Records of the files, as from ``build_file_items``."""
         return tuple(file.to_record() for file in self.files)
 
     def check_scope(self) -> None:
-        """Raise a ``ScopeError`` with the first file that the prompt asks for and its scope does not allow."""
+        """Raise a ``ScopeError`` if the scope does not allow one of the files."""
         check_refused(self.refused)
 
 
 def given_parts(
     history: Sequence[Segment], results: "Sequence[Results]" = (), finish: Finish | None = None
 ) -> Parts:
-    """Return what a prompt without a budget shows of a discussion, of results, and of what the user adds."""
+    """Return the sections of a prompt without a budget: discussion, results and the user's texts."""
     parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: history}
     if finish:
         parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
@@ -325,25 +322,25 @@ def section_segments(
     beads: str,
     is_finished: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections, each only if not empty: what changes stands behind what stays (rule M-9).
+    """Yield the segments of all sections, stable ones first (rule M-9).
 
-    The discussion stands last, but for a prompt that ``is_finished`` (rule T-7).
+    The discussion comes last, unless the prompt ``is_finished`` (rule T-7).
     """
     links = screenshots_section(images)
     small = {
         Section.SCREENSHOTS: Segment(Section.SCREENSHOTS, links, Stability.STABLE),
         Section.BEADS: Segment(Section.BEADS, beads, Stability.SLOW),
     }
-    for section in sorted(Section, key=lambda each: each is Section.HISTORY and not is_finished):
+    for section in sorted(Section, key=lambda name: name is Section.HISTORY and not is_finished):
         if section is Section.FILES:
             yield from files
         elif section in small:
-            yield from (each for each in (small[section],) if each.text)
+            yield from [small[section]] if small[section].text else []
         else:
             yield from parts.get(section, ())
 
 
-PromptStream = Composition  # What ``stream_prompt`` returns
+PromptStream = Composition  # the result of ``stream_prompt``
 
 
 @get_monitor().scope("assemble")
@@ -358,15 +355,15 @@ def build_beads_section(
     now: datetime | None = None,
     root: str = "",
 ) -> str:
-    """Find, read and render the beads of the project around ``base_dir``, ``""`` where there are none (rule M-8).
+    """Render the beads of the project around ``base_dir``, ``""`` without any (rule M-8).
 
     Args:
-        base_dir: Where the project is looked for.
-        environ: For ``BEADS_DIR`` and for ``PATH``, where ``bd`` is looked for; the process's own by default.
-        now: Compared with ``defer_until`` only; the current time by default.
-        root: The real path of the folder that the beads must lie in; by default they may lie anywhere.
+        base_dir: A folder of the project.
+        environ: For ``BEADS_DIR``, and for ``PATH`` to find ``bd``; by default the process's.
+        now: Compared with ``defer_until``; by default the current time.
+        root: Real path of the folder that must contain the beads; by default any may.
     """
-    # These take 15 ms, and few projects have beads.
+    # Few projects have beads, and these imports take 15 ms.
     from aggregate.project.beads import read_board
     from aggregate.prompt.sections.beads import beads_section
 
@@ -379,11 +376,11 @@ def build_beads_section(
 def with_references(
     results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int | None = THRESHOLD
 ) -> "tuple[Results, ...]":
-    """Return single results.
+    """Return single results, with large values replaced by references.
 
-    With a ``threshold`` values whose JSON has as many bytes are written below ``cache_dir``, and shown by references.
+    Values of ``threshold`` or more bytes of JSON are written below ``cache_dir``; ``None`` writes none.
     """
-    if type(results) is tuple and not results:  # isinstance would ask an odd value for its class
+    if type(results) is tuple and not results:  # isinstance could run a foreign __class__
         return ()
     if threshold is None:
         from aggregate.prompt.sections.subagent_results import flatten_results

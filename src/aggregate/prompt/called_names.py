@@ -1,19 +1,19 @@
-"""Names that the shown lines of some files call (rule B-7)."""
+"""Names called in visible lines (rule B-7)."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from aggregate.prompt.file_corpus import FileCorpus
 
-_MOST: Final = 100  # Names whose definitions are looked for
+_MOST: Final = 100  # names to look up
 
 
 def called_names(marks: Mapping[int, bytes], corpus: FileCorpus) -> list[str]:
-    """Return the names that lines with a mark ``1`` call, in the order of the files and lines."""
+    """Return the names called in lines with mark ``1``, in the order of files and lines."""
     names: dict[str, None] = {}
     analyses = corpus.analyses([*marks], with_references=True)
-    for shown, analysis in zip(marks.values(), analyses, strict=True):
+    for visible, analysis in zip(marks.values(), analyses, strict=True):
         for reference in analysis.references:
-            if reference.kind == "call" and any(shown[reference.line - 1 : reference.line]):
+            if reference.kind == "call" and any(visible[reference.line - 1 : reference.line]):
                 names.setdefault(reference.name)
     return [*names][:_MOST]

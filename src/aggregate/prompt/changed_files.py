@@ -1,10 +1,10 @@
-"""What has changed since the revision that a request names, in the order of the files' ranks (rule T-8)."""
+"""Changes since the request's revision, in the order of the files' ranks (rule T-8)."""
 
 from collections.abc import Sequence
 
 from aggregate.base.redaction import Redaction, redact
 from aggregate.project.git import FileChange, read_changes
-from aggregate.prompt.candidates import Candidate
+from aggregate.prompt.opened_candidates import Candidate
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.changes import NO_CHANGES, ChangedFile, Changes
 from aggregate.prompt.selection import own_output_filter
@@ -14,23 +14,26 @@ from aggregate.ranking.files import FileFacts
 def changes_for(
     request: Request, candidates: Sequence[Candidate], facts: Sequence[FileFacts]
 ) -> Changes:
-    """Return what has changed in the candidates, the likeliest first, what is deleted last; others are counted."""
+    """Return the changed candidates, the likeliest first, then deleted files; others are counted."""
     if not (request.finish and request.finish.changes):
         return NO_CHANGES
-    ranks = {each.file.path: rank for rank, each in enumerate(candidates)}
-    generated = {each.file.path for each in candidates if facts[each.number].is_generated}
+    ranks = {candidate.file.path: rank for rank, candidate in enumerate(candidates)}
+    generated = {file.path for number, file, _, _ in candidates if facts[number].is_generated}
     base_dir = request.base_dir
     is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
     changes = read_changes(str(base_dir), request.finish.changes)
-    found = [each for each in changes if not is_ours(each.path)]  # prompts are no change
-    named = [each for each in found if each.path in ranks or each.kind == "deleted"]
-    named.sort(key=lambda each: ranks.get(each.path, len(ranks)))
-    files = [_told(each, request.redaction, is_generated=each.path in generated) for each in named]
-    return Changes(request.finish.changes, files, len(found) - len(named))
+    changes = [change for change in changes if not is_ours(change.path)]
+    listed = [change for change in changes if change.path in ranks or change.kind == "deleted"]
+    listed.sort(key=lambda change: ranks.get(change.path, len(ranks)))
+    files = [
+        _changed_file(change, request.redaction, is_generated=change.path in generated)
+        for change in listed
+    ]
+    return Changes(request.finish.changes, files, len(changes) - len(listed))
 
 
-def _told(change: FileChange, redaction: Redaction, *, is_generated: bool) -> ChangedFile:
-    """Return how a file is told of; generated, binary and deleted ones by their names alone."""
+def _changed_file(change: FileChange, redaction: Redaction, *, is_generated: bool) -> ChangedFile:
+    """Return a changed file; generated, binary and deleted ones have no hunks."""
     lines = f"+{change.added} -{change.removed}" if change.hunks else ""
     kinds = (change.kind, "generated" if is_generated else "", lines)
     by_name = is_generated or change.kind == "deleted"
@@ -39,13 +42,11 @@ def _told(change: FileChange, redaction: Redaction, *, is_generated: bool) -> Ch
 
 
 def _redacted(hunk: str, redaction: Redaction) -> str:
-    """Return a hunk without secrets, which are looked for in its lines without their marks: a key may have several."""
+    """Return a hunk without secrets; a key may span lines, so they are searched without marks."""
     if not redaction.replaces:
         return hunk
     head, *lines = hunk.split("\n")
-    clean, *others = redact("\n".join([head, *(line[1:] for line in lines)]), redaction).text.split(
-        "\n"
-    )
-    return "\n".join(
-        [clean, *(f"{line[:1]}{text}" for line, text in zip(lines, others, strict=True))]
-    )
+    plain = "\n".join([head, *(line[1:] for line in lines)])
+    head, *texts = redact(plain, redaction).text.split("\n")
+    marked = [f"{line[:1]}{text}" for line, text in zip(lines, texts, strict=True)]
+    return "\n".join([head, *marked])

@@ -1,7 +1,4 @@
-"""The commits of the project's history: read from git once, and kept by their ids.
-
-Git is asked each time which commits there are, which is quick, and what they hold only for those that are new (I-6).
-"""
+"""Commits of the project's history, read from git once and cached by id (rule I-6)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -30,13 +27,10 @@ from aggregate.ranking import Commit, definition_name, message_words
 if TYPE_CHECKING:
     from aggregate.project.index import Index
 
-# How far back it goes: what is older tells little of the files as they are.
-MOST_COMMITS: Final = 3_000
-# Commits whose definitions count for what is being worked on; measured with the weights of ``ranking.weights``.
-RECENT: Final = 120
-# New commits from which a child process reads them, while this one looks at the files.
-_MANY: Final = 256
-# The modules that decide on what is kept of a commit.
+MOST_COMMITS: Final = 3_000  # older ones say little about the files of today
+RECENT: Final = 120  # commits whose definitions count as current work; measured
+_MANY: Final = 256  # new commits that a child process reads while this one looks at the files
+# Modules hashed into the version of the cache.
 HISTORY_CODE: Final = (
     "prompt.commit_history",
     "base.disk.programs",
@@ -51,14 +45,13 @@ HISTORY_CODE: Final = (
     "project.git.git_changes",
     "project.git.git_process",
 )
-HISTORY_LIBRARIES: Final = ("re2",)  # What others have made of that
-# What is kept is for runs with whatever allowances, so it has no secrets at all.
-_ALL: Final = Redaction()
+HISTORY_LIBRARIES: Final = ("re2",)
+_ALL: Final = Redaction()  # the cache serves runs with any allowances, so it has no secrets
 _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"
 _UNREADABLE: Final = (
-    "git could not tell what the commits changed, as in a clone without the contents of the past"
+    "git cannot read the changes of the commits, as in a clone without past contents"
 )
-Names = tuple[tuple[str, str], ...]  # Of definitions, each behind the path of its file
+Names = tuple[tuple[str, str], ...]  # path and name of definitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,75 +61,75 @@ class CommitHistory:
     ids: tuple[str, ...] = ()
     commits: tuple[Commit, ...] = ()
     missing: Missing | None = None
-    named: Mapping[str, Names] = field(default_factory=dict)  # of some, what is kept nowhere yet
+    names: Mapping[str, Names] = field(default_factory=dict)  # by commit id, not cached yet
 
-    def with_names(self, places: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
-        """Return all commits; those at ``places`` with the names of the definitions that they changed."""
-        if self.head is None or not places:
+    def with_names(self, ages: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
+        """Return all commits; those of the given ages with their changed definitions."""
+        if self.head is None or not ages:
             return self.commits
-        ids = [self.ids[place] for place in places]
-        named = _kept_names(self.folder, self.head, ids, self.named, index)
+        ids = [self.ids[age] for age in ages]
+        names = _cached_names(self.folder, self.head, ids, self.names, index)
         commits = [*self.commits]
-        for place in places:
-            commits[place] = commits[place]._replace(names=named.get(self.ids[place], ()))
+        for age in ages:
+            commits[age] = commits[age]._replace(names=names.get(self.ids[age], ()))
         return tuple(commits)
 
 
 def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
-    """Begin to read the newest commits that changed files below ``folder``; what is returned waits for them.
+    """Begin to read the newest commits below ``folder``; the returned function waits for them.
 
-    Where many are new, a child process reads them. Without any, the history says why.
+    A child process reads many new commits. A history without commits says why.
     """
     reason = why_no_history(folder)
     head = None if reason else find_head(folder)
-    ids = _kept_ids(folder, head, index) if head else ()
+    ids = _commit_ids(folder, head, index) if head else ()
     if head is None or not ids:
         missing = Missing("history", reason or _NO_COMMITS)
         return lambda: CommitHistory(folder, None, missing=missing)
-    kept = {name: _unpacked(*row) for name, row in _kept("commits", head, ids, index).items()}
-    unknown = [name for name in ids if name not in kept]
+    cached = {name: _unpacked(*row) for name, row in _cached("commits", head, ids, index).items()}
+    unknown = [name for name in ids if name not in cached]
     answer: Callable[[], object] = partial(_read, folder, head, unknown, ())
     if len(unknown) > _MANY:
         answer = begin_in_child(_read, folder, head, unknown, ids[:RECENT])
 
     def history() -> CommitHistory:
-        # A child that was given up has read nothing.
-        read, named = told if isinstance(told := answer(), tuple) else ({}, {})
-        _keep("commits", head, {name: _packed(commit) for name, commit in read.items()}, index)
-        commits = kept | read
-        known = tuple(commit_id for commit_id in ids if commit_id in commits)
-        if not known:
+        result = answer()
+        new, names = result if isinstance(result, tuple) else ({}, {})  # the child has stopped
+        _store("commits", head, {name: _packed(commit) for name, commit in new.items()}, index)
+        commits = cached | new
+        readable = tuple(commit_id for commit_id in ids if commit_id in commits)
+        if not readable:
             return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
         return CommitHistory(
-            folder, head, known, tuple(map(commits.__getitem__, known)), named=named
+            folder, head, readable, tuple(map(commits.__getitem__, readable)), names=names
         )
 
     return history
 
 
-def _kept_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
-    """Return the ids of the commits: they are kept too, since git takes a tenth of a second and more to list them."""
+def _commit_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
+    """Return the ids of the commits; git takes 100 ms and more to list them."""
     if head.is_shallow:  # older ones may be fetched without a new head
         return commit_ids(folder, head, most=MOST_COMMITS)
     key = _key("ids", head.prefix, [head.commit])
-    (kept,) = index.get_many(_kind("commit list"), [key])
-    if kept is not None:
-        return tuple(kept.decode("ascii").split())
+    (row,) = index.get_many(_kind("commit list"), [key])
+    if row is not None:
+        return tuple(row.decode("ascii").split())
     ids = commit_ids(folder, head, most=MOST_COMMITS)
     if ids:
         index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
     return ids
 
 
-def _kept(what: str, head: Head, ids: Sequence[str], index: "Index") -> dict[str, Any]:
-    """Return what the index keeps of some commits, by their ids."""
-    rows = index.get_many(_kind(what), [_key(what, head.prefix, [name]) for name in ids])
+def _cached(kind: str, head: Head, ids: Sequence[str], index: "Index") -> dict[str, Any]:
+    rows = index.get_many(_kind(kind), [_key(kind, head.prefix, [name]) for name in ids])
     return {name: json.loads(row) for name, row in zip(ids, rows, strict=True) if row is not None}
 
 
-def _keep(what: str, head: Head, told: Mapping[str, object], index: "Index") -> None:
-    rows = ((_key(what, head.prefix, [name]), json.dumps(told[name]).encode()) for name in told)
-    index.put_many(_kind(what), rows)
+def _store(kind: str, head: Head, values: Mapping[str, object], index: "Index") -> None:
+    items = values.items()
+    rows = ((_key(kind, head.prefix, [name]), json.dumps(value).encode()) for name, value in items)
+    index.put_many(_kind(kind), rows)
 
 
 def _read(
@@ -166,39 +159,39 @@ def _commit(commit: LoggedCommit, clean: Mapping[str, str]) -> Commit:
     return Commit(terms, paths, change_words=words)
 
 
-def _kept_names(
+def _cached_names(
     folder: str, head: Head, ids: Sequence[str], read: Mapping[str, Names], index: "Index"
 ) -> dict[str, Names]:
-    """Return the definitions that commits changed, each with the path of its file, and keep what is new of them."""
-    kept = _kept("commit names", head, ids, index)
-    names = {name: tuple(map(tuple, row)) for name, row in kept.items()}
+    """Return the definitions changed by commits, and cache new ones."""
+    rows = _cached("commit names", head, ids, index)
+    names = {name: tuple(map(tuple, row)) for name, row in rows.items()}
     unknown = [name for name in ids if name not in names]
     new = {name: read[name] for name in unknown if name in read}
     new |= _names_in(folder, head, [name for name in unknown if name not in new])
-    _keep("commit names", head, new, index)
+    _store("commit names", head, new, index)
     return names | new
 
 
 def _names_in(folder: str, head: Head, ids: Sequence[str]) -> dict[str, Names]:
     names: dict[str, Names] = {}
     for commit_id, contexts in (read_contexts(folder, head, ids) if ids else {}).items():
-        clean = redact_words((part for each in contexts for part in (each.path, each.line)), _ALL)
-        named = (
-            (clean.get(each.path, each.path), definition_name(clean.get(each.line, each.line)))
-            for each in contexts
+        texts = [(context.path, context.line) for context in contexts]
+        clean = redact_words(chain.from_iterable(texts), _ALL)
+        definitions = (
+            (clean.get(path, path), definition_name(clean.get(line, line))) for path, line in texts
         )
-        names[commit_id] = tuple(dict.fromkeys((path, name) for path, name in named if name))
+        names[commit_id] = tuple(dict.fromkeys((path, name) for path, name in definitions if name))
     return names
 
 
-def _key(what: str, prefix: str, ids: Sequence[str]) -> bytes:
-    asked = "\0".join((what, prefix, *ids))
-    return sha256(asked.encode("utf-8", "surrogatepass")).digest()
+def _key(kind: str, prefix: str, ids: Sequence[str]) -> bytes:
+    text = "\0".join((kind, prefix, *ids))
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 @cache
 def history_version() -> str:
-    """Return a version of all that decides on what is kept of a commit, ``""`` where it cannot be told."""
+    """Return the version of the cache, ``""`` if it is unknown."""
     version = code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
     try:
         rules = sha256(context_rules()).hexdigest()

@@ -1,4 +1,4 @@
-"""Compose requests of one project again and again: what was selected, read and ranked is kept for the next one."""
+"""Compose requests of one project repeatedly, with its selection and ranking in memory."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, wi
 from aggregate.prompt.request import EVERY, Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
-# Stands for all budgets, for which files are ranked in one way; without any some are selected in another.
+# All budgets rank files alike; without a budget others are selected.
 _ANY_BUDGET = Budget(0)
 
 
@@ -42,25 +42,25 @@ class Composer:
         self._ranked: _Ranked | None = None
 
     def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
-        """Return all files that could enter the prompt, in order of their paths: those that git would take."""
+        """Return all files that git does not ignore, by path."""
         everything = replace(
             request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
         )
-        # What is no file of the pattern is the pattern itself, where nothing matches it.
+        # An entry not by a glob is the pattern itself, without matches.
         return _by_path([file for file in select_files(everything).files if file.by_glob])
 
     def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
-        """Return the files that a request asks for, by their paths; on any thread, with or without the lock."""
+        """Return a request's files by path; any thread may call it without the lock."""
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
     def compose(
         self, request: Request, *, disk: int
     ) -> tuple[Composition, Mapping[str, ResolvedFile]]:
-        """Return the prompt of a request, and the files that it asks for, by their paths; hold the lock.
+        """Return the prompt of a request, and its files by path; the caller holds the lock.
 
         Args:
-            request: Of the project that the last one was of.
-            disk: The number of the disk's state: as long as it is the same, no file was changed.
+            request: A request of the same project as the last one.
+            disk: The number of the disk's state; the same number says that no file has changed.
         """
         if request.budget is None:
             selection = self._selection(request, disk)
@@ -76,8 +76,8 @@ class Composer:
         return composition, _by_path(selection.files)
 
     def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request, as they were where all that ``select_files`` looks at is the same."""
-        asked = (
+        """Return the files of a request; the last ones if all inputs of ``select_files`` are the same."""
+        key = (
             disk,
             request.base_dir,
             request.entries,
@@ -93,28 +93,28 @@ class Composer:
             request.is_tier3,
         )
         with self._selecting:
-            if self._selected is None or self._selected[0] != asked:
+            if self._selected is None or self._selected[0] != key:
                 if self._listing is None or self._listing[:2] != (disk, request.scope):
                     self._listing = disk, request.scope, FolderListing(request.scope)
-                self._selected = asked, select_files(request, listing=self._listing[2])
+                self._selected = key, select_files(request, listing=self._listing[2])
             return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Return the files of a request, ranked; as they were where nothing but the budget is another one."""
-        # What neither the files nor their ranking depend on.
+        """Return the ranked files of a request; the last ones if only the budget differs."""
+        # Neither the files nor their ranking depend on these fields.
         budget = None if request.budget is None else _ANY_BUDGET
         question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
         last = self._ranked
         if last is not None and (last.disk, last.request) == (disk, question):
             return last
-        self._ranked = last = None  # what was kept is let go before more is read
+        self._ranked = last = None  # free memory before reading more
         files = self._open.read(request, index=self.index)
         ranked = rank_files(request, index=self.index, files=files)
         candidates = Candidates(request, ranked, index=self.index) if budget else None
-        now = _Ranked(question, disk, ranked, candidates)
-        # As in OpenFiles: what had to be analysed is read once from the index before it is relied on.
-        self._ranked = None if files.corpus.known.grouped else now
-        return now
+        result = _Ranked(question, disk, ranked, candidates)
+        # As in OpenFiles: new analyses are read from the index once before they are reused.
+        self._ranked = None if files.corpus.known.grouped else result
+        return result
 
 
 def _by_path(files: Iterable[ResolvedFile]) -> dict[str, ResolvedFile]:

@@ -1,4 +1,4 @@
-"""The files of a prompt as a later run needs to know them, in which some have changed and all others are copied."""
+"""Files of a prompt for later runs, which render changed ones and copy the others."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,18 +14,18 @@ from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, Selection, with_generated_policy
 
-# What decides on more than on how it is shown itself.
+# Files that affect more than their own block.
 _STEERING = (".gitignore", ".gitattributes", ".gitmodules", CONFIG_NAME)
 
 
 class KnownRow(NamedTuple):
-    """What is remembered of a file of a prompt."""
+    """A file of a prompt, as recorded for later runs."""
 
     path: str
-    file: str  # its absolute path, ``""`` where more than its own block may follow from it
-    entry: int  # the number of the entry that asked for it, -1 for none
+    file: str  # absolute path, ``""`` if it may affect more than its own block
+    entry: int  # number of the entry that selects it, -1 for none
     by_glob: bool
-    told: str  # of ``FileRow``: the entry as it was written
+    entry_path: str  # the entry as written
     view_mode: str
     auto_aggregate: bool
     error: bool
@@ -33,13 +33,13 @@ class KnownRow(NamedTuple):
     @property
     def row(self) -> FileRow:
         mode = ViewMode(self.view_mode)
-        return FileRow(self.path, self.told, mode, self.auto_aggregate, self.error)
+        return FileRow(self.path, self.entry_path, mode, self.auto_aggregate, self.error)
 
 
 def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownRow]:
-    """Return the rows of a prompt whose files are shown one by one, of any other none.
+    """Return the rows of a prompt with independent blocks, none for any other.
 
-    ``steering`` are absolute paths of files that decide on more than on their own block.
+    ``steering`` are absolute paths of files that affect more than their own block.
     """
     request, source = composition.request, composition.source
     depends = request.is_audited or request.is_tier3 or request.is_summary or request.results
@@ -50,26 +50,22 @@ def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownR
     special = {*source.reader.noted, *composition.secret_places, *steering}
     rows = []
     for row in composition.rows:
-        place, entry, by_glob = "", -1, False
+        location, entry, by_glob = "", -1, False
         if (file := files.get(row.path)) and not row.error:
-            place, by_glob = file.file, file.by_glob
-            if "/." in place or not place.startswith("/"):
-                place = os.path.abspath(place)
+            location, by_glob = file.file, file.by_glob
+            if "/." in location or not location.startswith("/"):
+                location = os.path.abspath(location)
             entry = entries.get(id(file.entry), -1)
-            if (
-                entry < 0
-                or not special.isdisjoint((row.path, place))
-                or row.path.rpartition("/")[2] in _STEERING
-            ):
-                place = ""
-        mode = row.view_mode.value
-        known = place, entry, by_glob, row.entry, mode, row.auto_aggregate, row.error
-        rows.append(KnownRow(row.path, *known))
+            is_special = not special.isdisjoint((row.path, location))
+            if entry < 0 or is_special or row.path.rpartition("/")[2] in _STEERING:
+                location = ""
+        origin = location, entry, by_glob, row.entry
+        rows.append(KnownRow(row.path, *origin, row.view_mode.value, row.auto_aggregate, row.error))
     return rows
 
 
 def edited_blocks(request: Request, rows: Sequence[KnownRow]) -> Mapping[str, str] | None:
-    """Return the blocks of files by their paths, rendered anew; ``None`` where anything else may differ by them."""
+    """Render the blocks of files by path; ``None`` if they may affect other parts."""
     files = [
         ResolvedFile(row.path, row.file, request.entries[row.entry], row.by_glob) for row in rows
     ]
@@ -80,7 +76,7 @@ def edited_blocks(request: Request, rows: Sequence[KnownRow]) -> Mapping[str, st
 
 
 def _rendered(request: Request, files: Sequence[ResolvedFile]) -> tuple[RenderedFile, ...] | None:
-    """Render some files of which nothing is told besides; ``None`` where something is."""
+    """Render files without warnings; ``None`` if there is one."""
     selection = with_generated_policy(Selection(tuple(files)), request)
     reader = FileReader(request.redaction, selection.generated)
     rendered = tuple(FileStream(selection, reader, Index(None, limit=0)))

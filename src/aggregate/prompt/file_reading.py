@@ -1,4 +1,4 @@
-"""Read the selected files without their secrets; tell what is doubtful about each, and which are only listed."""
+"""Read files without their secrets, and note doubtful and omitted ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,79 +16,65 @@ from aggregate.prompt.request import FOCUS_TIER
 from aggregate.prompt.selection import SLICE_LABELS, Note, ResolvedFile, Selection, omission_remark
 
 MARKED: Final = "linguist-generated in .gitattributes"
-# The views that an outline stands for: the others are as short, or were picked for one file.
+# Views of generated files that an outline replaces: the others are as short, or were chosen for one file.
 _OUTLINED: Final = (ViewMode.FULL, ViewMode.SKELETON)
 _BINARY: Final = "binary"
 
 
 class ReadFacts(NamedTuple):
-    """What reading a file told besides its text."""
+    """Facts about a file besides its text."""
 
     error: str = ""
     is_binary: bool = False
     encoding: str = UTF_8
-    line: int = 0
-    invisible: str = ""
-    generated: str = ""
+    line: int = 0  # of the first invisible character
+    invisible: str = ""  # a sentence about it
+    generated: str = ""  # why it is a generated file
     size: int = 0
-    is_guess: bool = False  # of the encoding
+    is_guess: bool = False  # whether the encoding is a guess
 
     @classmethod
     def of(cls, path: str, source: SourceFile) -> "ReadFacts":
         text = source.text
         invisible = find_invisible(text) if source.may_hide else None
         line, sentence = (invisible.lines[0], invisible.sentence) if invisible else (0, "")
-        # Encoding a text only to measure it takes as long as reading it; most are ASCII.
+        # Encoding a text takes as long as reading it; most are ASCII.
         size = len(text) if text.isascii() else len(text.encode(errors="replace"))
         generated = generated_reason(path, text)
-        return cls(
-            source.error,
-            source.is_binary,
-            source.encoding,
-            line,
-            sentence,
-            generated,
-            size,
-            source.is_guess,
-        )
+        about = source.error, source.is_binary, source.encoding
+        return cls(*about, line, sentence, generated, size, source.is_guess)
 
 
 class NoteKind(Enum):
-    """What can be doubtful about a file, in the order in which it is told."""
+    """Kinds of doubts about a file, in the order of the warnings."""
 
-    ENCODING = auto()  # It is not in UTF-8
-    INVISIBLE = auto()  # It holds characters which nobody sees
-    # Its grammar is not installed; the note is the language, and all of one language are told of together.
-    GRAMMAR = auto()
-    VIEW = auto()  # A part of its view does not exist
+    ENCODING = auto()  # it is not in UTF-8
+    INVISIBLE = auto()  # it has invisible characters
+    GRAMMAR = auto()  # its grammar is not installed; notes of one language are combined
+    VIEW = auto()  # a part of its view does not exist
 
 
 class Reading(NamedTuple):
-    """A file that was read, or of which all is known without.
-
-    Attributes:
-        clean: The same without secrets: all that may be kept for later runs is made of it.
-        is_listed: Whether it is not shown itself: a remark on its glob stands for it.
-    """
+    """A file as read, or without its text if the index knows it."""
 
     file: ResolvedFile
     source: SourceFile
-    clean: SourceFile
+    clean: SourceFile  # without secrets, for all caches
     facts: ReadFacts = ReadFacts()
-    is_listed: bool = False
+    is_listed: bool = False  # whether only a remark on its glob names it
 
 
 class _Omitted(NamedTuple):
-    """A file that a glob stands for and that is not shown: why, and how many bytes a generated one has."""
+    """A binary or generated file of a glob, which is not shown."""
 
     file: ResolvedFile
     reason: str
-    size: int = 0
+    size: int = 0  # bytes of a generated file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileReader:
-    """Reads files one by one; some that a glob stands for, binary or generated, are only remarked on."""
+    """Reads files one by one, and collects notes and omitted files."""
 
     redaction: Redaction
     generated: GeneratedPolicy = field(default_factory=GeneratedPolicy)
@@ -96,7 +82,7 @@ class FileReader:
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
     def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
-        """Read a file, and look for secrets in it unless its hash is ``clean_hash``: nothing behind this sees any."""
+        """Read a file without its secrets; one with hash ``clean_hash`` has none."""
         source = self.open(file, hashed=hashed)
         is_clean = bool(clean_hash) and source.content_hash == clean_hash
         is_searched = not source.error and not is_clean
@@ -108,7 +94,7 @@ class FileReader:
         return read_file(file.file, hashed=hashed)
 
     def take(self, file: ResolvedFile, source: SourceFile, redacted: Redacted | None) -> Reading:
-        """Return a file that was opened as it is shown; ``redacted`` is its text, if it was searched for secrets."""
+        """Return an opened file as shown; ``redacted`` is its text, if it was searched for secrets."""
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
@@ -122,7 +108,7 @@ class FileReader:
         return Reading(shown or file, source, clean, facts, is_listed=shown is None)
 
     def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
-        """Return a file as it is to be shown, ``None`` where it is only remarked on, as binary or generated."""
+        """Return a file as shown, ``None`` for an omitted binary or generated one."""
         if facts.is_binary and file.by_glob:
             self._omitted[file.path] = _Omitted(file, _BINARY)
             return None
@@ -147,9 +133,9 @@ class FileReader:
             self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
 
     def generated_view(self, file: ResolvedFile) -> GeneratedView:
-        """Return what is shown of a file if it is generated: what was asked for itself is shown as asked."""
+        """Return the view of a file if it is generated; a file with settings of its own keeps these."""
         item = file.item
-        is_asked_for = (
+        is_chosen = (
             not file.by_glob
             or item.force_full
             or item.custom_slices
@@ -159,10 +145,10 @@ class FileReader:
             or file.entry.view_mode is ViewMode.NONE
             or file.path in self.generated.focus_paths
         )
-        return GeneratedView.FULL if is_asked_for else self.generated.view
+        return GeneratedView.FULL if is_chosen else self.generated.view
 
     def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
-        """Return why a file is taken for written by a program, ``""`` where it is not: marks go before its text."""
+        """Return why a file counts as generated, or ``""``; marks of git override its text."""
         mark = self.generated.marks.get(file.path)
         if mark is None:
             return facts.generated
@@ -173,7 +159,7 @@ class FileReader:
 
     @property
     def noted(self) -> set[str]:
-        """The paths of the files that something is told of."""
+        """Paths of files with notes, and of omitted ones."""
         return {*self._notes, *self._omitted}
 
     def forget(self, path: str) -> None:
@@ -183,17 +169,17 @@ class FileReader:
     def warnings(
         self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
     ) -> tuple[str, ...]:
-        """Return what is told of files: what was left out, what is doubtful kind by kind, and which are not shown."""
+        """Return one sentence for each skipped path, each note by kind, and each error."""
         paths = [file.path for file in selection.files] if shown is None else shown
-        noted = [note for path in paths for note in self._notes.get(path, ())]
-        doubtful = [*selection.skipped]
+        all_notes = [note for path in paths for note in self._notes.get(path, ())]
+        doubts = [*selection.skipped]
         for kind in NoteKind:
-            notes = [note for of_kind, note in noted if of_kind is kind]
-            doubtful += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
-        return (*(f"{place}: {problem}" for place, problem in doubtful), *errors)
+            notes = [note for note_kind, note in all_notes if note_kind is kind]
+            doubts += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
+        return (*(f"{path}: {problem}" for path, problem in doubts), *errors)
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
-        """Return a remark for each glob that met secrets, binary or generated files among ``files``, all read."""
+        """Return a remark for each glob with secret-looking, binary or generated files among ``files``."""
         remarks = {file.path: file for file in files if file.is_remark}
         for is_binary in (True, False):
             groups: dict[str, list[_Omitted]] = {}
@@ -204,15 +190,14 @@ class FileReader:
             for glob, group in groups.items():
                 remark = _generated_remark(group)
                 if is_binary:
-                    paths = [each.file.path for each in group]
+                    paths = [omitted.file.path for omitted in group]
                     remark = omission_remark(group[0].file.entry, _BINARY, paths)
-                before = remarks.get(glob)
-                remarks[glob] = remark
-                if before:
-                    remarks[glob] = before._replace(
-                        problem=f"{before.problem}; {remark.problem}",
-                        details=(*before.details, *remark.details),
+                if first := remarks.get(glob):
+                    remark = first._replace(
+                        problem=f"{first.problem}; {remark.problem}",
+                        details=(*first.details, *remark.details),
                     )
+                remarks[glob] = remark
         return list(remarks.values())
 
 
@@ -231,7 +216,7 @@ def unread(file: ResolvedFile) -> Reading:
 def redact_file(
     file: ResolvedFile, source: SourceFile, redaction: Redaction
 ) -> tuple[ResolvedFile, SourceFile]:
-    """Return a file and its text without secrets, as far as these are replaced."""
+    """Return a file and its text with secrets replaced."""
     reading = FileReader(redaction).take(file, source, redact(source.text, redaction))
     return reading.file, reading.source
 
@@ -239,12 +224,11 @@ def redact_file(
 def _without_secrets(
     file: ResolvedFile, source: SourceFile, redacted: Redacted, redaction: Redaction
 ) -> tuple[ResolvedFile, SourceFile, SourceFile]:
-    """Replace the secrets in a text, before anything is made of it: none can show what its text does not hold.
+    """Replace the secrets in a text before views are made.
 
     Returns:
-        The file, with slices by the lines of the new text; the text as it is shown; and the text without any secrets,
-        which alone may be kept for later runs. The hash of one that holds secrets, or what only the user's settings
-        make none, is gone: what is kept by it is true whoever allows what.
+        The file, with slices by lines of the new text; the text as shown; and the text without any secrets, for caches.
+        Neither has a content hash, since the user's allowances must not affect the caches.
     """
     source = replace(source, content_hash=b"", secrets=redacted.findings)
     from aggregate.prompt.fit.fit import as_runs  # few files have secrets
@@ -260,8 +244,8 @@ def _without_secrets(
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return slices by the lines that they have in a text: without its secrets it has the same lines."""
-    from aggregate.code.anchors import FuzzyAnchor  # 30 ms, needed only where there are slices
+    """Return slices by their lines in a text; redacting keeps the lines."""
+    from aggregate.code.anchors import FuzzyAnchor  # 30 ms, and few files have slices
 
     fixed = [dict(piece) for piece in slices]
     for piece, lines in zip(fixed, FuzzyAnchor.resolve_all(slices, text), strict=True):
@@ -276,14 +260,14 @@ def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
     plural = "s" if len(group) > 1 else ""
     problem = (
         f"{len(group):,} matching file{plural} left out as generated "
-        f"({sum(each.size for each in group):,} bytes, listed by name), to take one name it"
+        f"({sum(omitted.size for omitted in group):,} bytes, listed by name), to take one name it"
     )
-    # By folder and reason: written out, paths and reasons would take twice the tokens.
+    # By folder and reason: whole paths and reasons would take twice the tokens.
     folders: dict[str, dict[str, list[str]]] = {}
-    for each in group:
-        folder, _, name = each.file.path.rpartition("/")
+    for file, reason, size in group:
+        folder, _, name = file.path.rpartition("/")
         reasons = folders.setdefault(folder, {})
-        reasons.setdefault(each.reason, []).append(f"{heading_text(name)} ({each.size:,})")
+        reasons.setdefault(reason, []).append(f"{heading_text(name)} ({size:,})")
     lines: list[str] = []
     for folder, reasons in folders.items():
         lines.append(f"{heading_text(folder)}/" if folder else "./")
@@ -295,7 +279,7 @@ def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
 
 
 def missing_grammar(request: ViewRequest) -> str:
-    """Return the language whose grammar a view lacks: it takes the file for one of no known kind. ``""`` for none."""
+    """Return the language of a missing grammar, or ``""``."""
     if request.mode not in PARSED:
         return ""
     language = uninstalled_language_of(request.path, request.text)
@@ -303,14 +287,14 @@ def missing_grammar(request: ViewRequest) -> str:
 
 
 def missing_grammars(requests: Iterable[ViewRequest]) -> list[str]:
-    """Return a sentence for each language whose grammar some views lack."""
+    """Return a sentence for each language with a missing grammar."""
     missing = ((request.path, missing_grammar(request)) for request in requests)
     notes = missing_grammar_notes((path, language) for path, language in missing if language)
     return [f"{path}: {problem}" for path, problem in notes]
 
 
 def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
-    """Yield a note for each language in the order in which they were met: at its first file, with their number."""
+    """Yield a note for each language, at its first file, with the number of others."""
     first_paths: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for path, language in files:

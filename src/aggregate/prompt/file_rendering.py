@@ -37,7 +37,7 @@ from aggregate.prompt.layout import view_error_text
 from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
-# Whose code takes part in making a view of a file's bytes, and decides which are kept.
+# Modules hashed into the version of the view cache.
 VIEW_CODE = (
     "code.anchors",
     "prompt.file_reading",
@@ -54,17 +54,14 @@ VIEW_CODE = (
     "base.values",
     "code.views",
 )
-# What others have made of that: encodings are guessed, slices found again, secrets and definitions found by them.
 VIEW_LIBRARIES = ("charset_normalizer", "rapidfuzz", "re2", "tree_sitter")
-# Of a view: whether its text is the file's own, and the bytes of its language and of its spans.
-_HEAD: Final = Struct("<?II")
-# Files that are read, looked up and searched for secrets at once: few statements, and few texts in memory.
-_AT_ONCE: Final = 32
+_HEAD: Final = Struct("<?II")  # whether a view is the file's text, bytes of its language and spans
+_AT_ONCE: Final = 32  # files read, looked up and searched for secrets together
 _NO_VIEW: Final = View("")
 
 
 def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
-    """Return the text in place of a file that was not read; a missing file's is fixed (rule M-5)."""
+    """Return the text in place of an unread file; that of a missing one is fixed (rule M-5)."""
     return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
 
 
@@ -84,39 +81,34 @@ def error_sentence(file: RenderedFile) -> str:
 
 
 class _Lookup(NamedTuple):
-    """A file that was read, and what the index has of its content.
-
-    Attributes:
-        key: Of its view in the index, ``b""`` where none is kept.
-        kept: The view as an earlier run has packed it, which found no secrets there.
-    """
+    """A file that was read, with its row in the view cache."""
 
     reading: Reading
-    key: bytes = b""
-    kept: bytes | None = None
+    key: bytes = b""  # of the cached view, ``b""`` for none
+    row: bytes | None = None  # the packed view; an earlier run found no secrets in its file
 
 
 def _pack(view: View, text: str) -> bytes:
-    """Return a view of ``text`` as it is kept; a text itself the index must not hold (rule I-5)."""
+    """Pack a view of ``text`` for the index, which must not store the text itself (rule I-5)."""
     language, spans = view.language.encode(), PackedSpans.of(view.spans).data
-    is_own = view.text == text
-    shown = b"" if is_own else view.text.encode("utf-8", "surrogatepass")
-    return _HEAD.pack(is_own, len(language), len(spans)) + language + spans + shown
+    is_text = view.text == text
+    content = b"" if is_text else view.text.encode("utf-8", "surrogatepass")
+    return _HEAD.pack(is_text, len(language), len(spans)) + language + spans + content
 
 
-def _unpack(kept: bytes, text: str) -> View:
-    is_own, of_language, of_spans = _HEAD.unpack_from(kept)
-    spans_start = _HEAD.size + of_language
-    text_start = spans_start + of_spans
-    if not is_own:
-        text = kept[text_start:].decode("utf-8", "surrogatepass")
-    language = kept[_HEAD.size : spans_start].decode()
-    return View(text, PackedSpans(kept[spans_start:text_start]), language)
+def _unpack(row: bytes, text: str) -> View:
+    is_text, language_size, spans_size = _HEAD.unpack_from(row)
+    spans_start = _HEAD.size + language_size
+    text_start = spans_start + spans_size
+    if not is_text:
+        text = row[text_start:].decode("utf-8", "surrogatepass")
+    language = row[_HEAD.size : spans_start].decode()
+    return View(text, PackedSpans(row[spans_start:text_start]), language)
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedFiles:
-    """The files of a request, read and rendered once; many prompts can be laid out from them."""
+    """The rendered files of a request, for any number of prompts."""
 
     files: tuple[RenderedFile, ...]
     warnings: tuple[str, ...] = ()
@@ -131,7 +123,7 @@ class RenderedFiles:
 
 @dataclass(slots=True, eq=False)
 class FileStream:
-    """The files of a selection, read and rendered one after another while they are asked for; it keeps none."""
+    """The files of a selection, read and rendered while they are iterated; it stores none."""
 
     selection: Selection
     reader: FileReader
@@ -142,7 +134,7 @@ class FileStream:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was left out or is doubtful, one sentence each; complete once all files were rendered."""
+        """One sentence for each omission or doubt; complete after the iteration."""
         return (*self.doubts, *self.reader.warnings(self.selection, self._errors))
 
     @property
@@ -150,13 +142,13 @@ class FileStream:
         return refusals(self.selection)
 
     def __iter__(self) -> Iterator[RenderedFile]:
-        """Yield the files in the selection's order, behind them a remark for each glob that met what is not shown."""
+        """Yield the files in order, then a remark for each glob with omitted files."""
         can_outline = self.selection.generated.view is GeneratedView.OUTLINE
         is_plain = not can_outline and not any(file.is_rendered for file in self.selection.files)
         files = get_monitor().steps("read_files", self._shown(is_plain=is_plain))
-        # Reading the files is a part of it.
-        made = get_monitor().steps("render_files", self._with_views(files, is_plain=is_plain))
-        for lookup, view in made:
+        # This step includes reading the files.
+        views = get_monitor().steps("render_files", self._with_views(files, is_plain=is_plain))
+        for lookup, view in views:
             rendered = self._render(lookup, view)
             if rendered.error:
                 self._errors.append(error_sentence(rendered))
@@ -165,7 +157,7 @@ class FileStream:
     def _with_views(
         self, files: Iterator[_Lookup], *, is_plain: bool
     ) -> Iterator[tuple[_Lookup, View | str]]:
-        """Yield files with the views that are made of them; nothing starts where all are shown as they are."""
+        """Yield files with their views; no process starts if all files are plain."""
         if is_plain:
             for lookup in files:
                 yield lookup, _NO_VIEW
@@ -183,32 +175,32 @@ class FileStream:
             yield waiting.popleft(), view
 
     def _shown(self, *, is_plain: bool) -> Iterator[_Lookup]:
-        """Yield the files that are shown; the next ones are searched for secrets while these are made use of.
+        """Yield the visible files; a thread searches the next ones for secrets.
 
-        Views are made in forks, and a process with threads is not forked: there each waits for the search.
+        With views there is no thread, since these are made in forks.
         """
         files = self.selection.files
         portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
         lookups = map(self._look_up, portions)
         searched: Iterator[list[tuple[_Lookup, Redacted | None]]] = map(self._search, lookups)
         if is_plain and len(portions) > 1:
-            from aggregate.base.concurrency import ahead  # 5 ms, which a few files do without
+            from aggregate.base.concurrency import ahead  # 5 ms, too long for a few files
 
             searched = ahead(self._search, lookups)
-        for portion, found in zip(portions, searched, strict=True):
-            for file, (as_read, redacted) in zip(portion, found, strict=True):
+        for portion, results in zip(portions, searched, strict=True):
+            for file, (as_read, redacted) in zip(portion, results, strict=True):
                 lookup = as_read
                 if redacted and redacted.is_changed:
                     lookup = _Lookup(self.reader.take(file, as_read.reading.source, redacted))
                 if lookup.reading.is_listed:
-                    self._keep(lookup, b"")
+                    self._store(lookup, b"")
                 else:
                     yield lookup
         for remark in self.reader.remarks(files):
             yield _Lookup(unread(remark))
 
     def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
-        """Read files, and look up what is kept of them; no secrets are looked for yet."""
+        """Read files and look up their cached views; secrets are searched later."""
         reader, index = self.reader, self.index
         readings = [
             reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
@@ -224,13 +216,13 @@ class FileStream:
     def _search(self, files: Sequence[_Lookup]) -> list[tuple[_Lookup, Redacted | None]]:
         redaction = self.reader.redaction
         return [
-            (lookup, redact(lookup.reading.source.text, redaction) if lookup.kept is None else None)
+            (lookup, redact(lookup.reading.source.text, redaction) if lookup.row is None else None)
             for lookup in files
         ]
 
-    def _keep(self, lookup: _Lookup, kept: bytes) -> None:
-        if lookup.key and lookup.kept is None:
-            self.index.put_many(_view_kind(), [(lookup.key, kept)])
+    def _store(self, lookup: _Lookup, row: bytes) -> None:
+        if lookup.key and lookup.row is None:
+            self.index.put_many(_view_kind(), [(lookup.key, row)])
 
     def _render(self, lookup: _Lookup, made: View | str) -> RenderedFile:
         reading = lookup.reading
@@ -238,22 +230,22 @@ class FileStream:
         if source.error:
             return noted_file(file, source)
         if not file.is_rendered:
-            self._keep(lookup, b"")  # nothing was made of the text, but it was searched for secrets
+            self._store(lookup, b"")  # records that the text has no secrets
             view = View(source.text, language=fence_tag(file.path, source.text))
             return _rendered_file(file, source, view)
-        if lookup.kept is not None:
-            return _rendered_file(file, source, _unpack(lookup.kept, source.text))
+        if lookup.row is not None:
+            return _rendered_file(file, source, _unpack(lookup.row, source.text))
         if isinstance(made, str):
             text = view_error_text(file.path, file.entry.view_mode, made)
             view = View(text, language=fence_tag(file.path, source.text))
             return _rendered_file(file, source, view, is_error=True)
         for problem in made.problems:
-            said = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
-            self.reader.note(file.path, NoteKind.VIEW, said)
+            note = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
+            self.reader.note(file.path, NoteKind.VIEW, note)
         if language := missing_grammar(_view_request(lookup)):
             self.reader.note(file.path, NoteKind.GRAMMAR, language)
-        elif not made.problems and not _tells_all(reading, made):
-            self._keep(lookup, _pack(made, source.text))
+        elif not made.problems and not _holds_text(reading, made):
+            self._store(lookup, _pack(made, source.text))
         return _rendered_file(file, source, made)
 
 
@@ -265,9 +257,9 @@ def stream_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> FileStream:
-    """Return the files of ``request``, which are read while they are iterated, as those of ``FileStream`` are.
+    """Return the files of a request as a stream.
 
-    ``on_start`` is called once with their number; ``selection`` are the files, by default as they are found now.
+    ``on_start`` is called once with their number; ``selection`` are the files if they are selected already.
     """
     if selection is None:
         with get_monitor().scope("select_files"):
@@ -286,7 +278,7 @@ def render_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> RenderedFiles:
-    """Read and render the files of ``request`` at once; the arguments are those of ``stream_files``."""
+    """Read and render the files of a request; the arguments are those of ``stream_files``."""
     with get_monitor().scope("build_file_items"):
         stream = stream_files(
             request, index=index, on_start=on_start, on_done=on_done, selection=selection
@@ -295,7 +287,7 @@ def render_files(
 
 
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return what stands for a file that could not be read, a remark, or a file that is excluded on purpose."""
+    """Return the note in place of an unreadable or excluded file, or a remark."""
     if not source.error:
         return _rendered_file(file, source, View(EXCLUDED))
     problem = error_text(file.path, source.error, is_remark=file.is_remark)
@@ -316,22 +308,22 @@ def _view_kind() -> Kind:
 
 
 def _view_key(reading: Reading) -> bytes:
-    """Return what is kept of a file under; its name decides on its language."""
+    """Return the cache key of a file's view; its name decides on its language."""
     file, content_hash = reading.file, reading.source.content_hash
     if not content_hash or reading.source.error:
         return b""
-    item, asked = file.item, file.path[file.path.rfind("/") + 1 :]
+    item, view = file.item, file.path[file.path.rfind("/") + 1 :]
     if file.is_rendered and not reading.is_listed:
-        asked += f"\0{file.entry.view_mode.value}"
+        view += f"\0{file.entry.view_mode.value}"
         if item.ast_mask or item.custom_slices:
-            asked += json.dumps([item.ast_mask, item.custom_slices], default=str)
-    return sha256(content_hash + asked.encode(errors="surrogatepass")).digest()
+            view += json.dumps([item.ast_mask, item.custom_slices], default=str)
+    return sha256(content_hash + view.encode(errors="surrogatepass")).digest()
 
 
 def _view_request(lookup: _Lookup) -> ViewRequest:
-    """Return the view to make; where none is, one that costs nothing, with the text that waits meanwhile."""
+    """Return the view to make; ``NONE`` with the text, which counts as pending, for no view."""
     file, source = lookup.reading.file, lookup.reading.source
-    if lookup.kept is not None or source.error or not file.is_rendered:
+    if lookup.row is not None or source.error or not file.is_rendered:
         return ViewRequest(file.path, source.text, ViewMode.NONE)
     item = file.item
     return ViewRequest(
@@ -339,13 +331,14 @@ def _view_request(lookup: _Lookup) -> ViewRequest:
     )
 
 
-def _tells_all(reading: Reading, view: View) -> bool:
-    """Tell whether a view that is not the text itself holds all of it, which is not to be kept (rule I-5)."""
+def _holds_text(reading: Reading, view: View) -> bool:
+    """Return whether a view holds the whole text, which the index must not store (rule I-5)."""
     if reading.file.entry.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
-    # Without what differs between two texts of equal lines.
-    text, shown = (each.replace("\r\n", "\n").strip() for each in (reading.source.text, view.text))
-    return bool(text) and view.text != reading.source.text and text in shown
+    # Line ends and outer blanks may differ.
+    text = reading.source.text.replace("\r\n", "\n").strip()
+    content = view.text.replace("\r\n", "\n").strip()
+    return bool(text) and view.text != reading.source.text and text in content
 
 
 def _rendered_file(

@@ -1,4 +1,4 @@
-"""How large files are, as they are and in each view."""
+"""Sizes of files, whole and in each view."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,32 +27,25 @@ from aggregate.prompt.request import Request
 from aggregate.prompt.selection import ResolvedFile, select_files
 from aggregate.prompt.token_counts import token_version
 
-_LOOKED_UP = 64  # Files that are read, and that the index is asked for, at once
-# The views whose sizes are compared: those that need no choices of the user.
+_LOOKED_UP = 64  # files read and looked up together
+# Views that need no choices of the user.
 _MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 _OUTLINE = _MEASURED.index(ViewMode.OUTLINE)
 
 
 @dataclass(frozen=True, slots=True)
 class FileSizes:
-    """How large a file is, as it is and in each view.
-
-    Attributes:
-        elements: Its definitions outside of functions.
-        tokens: Its tokens in each view that is compared, by the view's name.
-        problem: Why its views lack something, ``""`` where they do not.
-    """
+    """The size of a file, whole and in each view."""
 
     path: str
     lines: int
-    elements: int
-    tokens: Mapping[str, int]
+    elements: int  # definitions outside of functions
+    tokens: Mapping[str, int]  # by the view's name
     error: str = ""
-    problem: str = ""
+    problem: str = ""  # why its views are incomplete
 
 
-# Lines, elements, and tokens in each view, as the index keeps them.
-_ROW = Struct(f"<{2 + len(_MEASURED)}Q")
+_ROW = Struct(f"<{2 + len(_MEASURED)}Q")  # lines, elements, and tokens in each view
 
 
 def measure_files(
@@ -62,7 +55,7 @@ def measure_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
-    """Return the sizes of a request's files, in order; ``on_start`` and ``on_done`` count views as in a run."""
+    """Return the sizes of a request's files in order; the callbacks count views as in a run."""
     selection = select_files(request)
     if on_start:
         on_start(len(selection.files) * len(_MEASURED))
@@ -71,11 +64,11 @@ def measure_files(
 
     def unknown() -> Iterator[_Unknown]:
         for start in range(0, len(selection.files), _LOOKED_UP):
-            before = len(sizes)
+            count = len(sizes)
             portion = selection.files[start : start + _LOOKED_UP]
             yield from _unknown(portion, reader, index, sizes)
             if on_done:
-                on_done((len(sizes) - before) * len(_MEASURED))
+                on_done((len(sizes) - count) * len(_MEASURED))
 
     measured = _measured(unknown(), index, on_done)
     sizes |= {file.path: file for file in measured}
@@ -91,40 +84,42 @@ def _by_view(tokens: Sequence[int]) -> Mapping[str, int]:
 
 
 class _Unknown(NamedTuple):
-    """A file whose sizes are to be measured, and what they are kept under, ``b""`` for nothing."""
+    """A file without cached sizes."""
 
     reading: Reading
-    key: bytes
+    key: bytes  # for the cache, ``b""`` for none
 
 
 def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
 ) -> Iterator[_Unknown]:
-    """Read files, and yield those whose sizes the index does not know; those of the others go to ``sizes``."""
+    """Read files, put cached sizes into ``sizes``, and yield the other files."""
     readings = (reader.read(file, hashed=index.is_used) for file in files)
-    read = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
-    rows = iter(index.get_many(_kind(), [each.key for each in read if each.key]))
-    for each in read:
-        path, row = each.reading.file.path, next(rows) if each.key else None
+    lookups = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
+    rows = iter(index.get_many(_kind(), [lookup.key for lookup in lookups if lookup.key]))
+    for lookup in lookups:
+        path, row = lookup.reading.file.path, next(rows) if lookup.key else None
         if row:
             lines, elements, *tokens = _ROW.unpack(row)
             sizes[path] = FileSizes(path, lines, elements, _by_view(tokens))
         else:
-            yield each
+            yield lookup
 
 
 def _measured(
     unknown: Iterator[_Unknown], index: Index, on_done: Callable[[int], None] | None
 ) -> list[FileSizes]:
-    """Measure files: tokens of views are counted in threads while the next views are made."""
+    """Measure files; threads count tokens while the next views are made."""
     waiting: deque[_Unknown] = deque()
     measured: list[tuple[FileSizes, bytes]] = []
 
     def requests() -> Iterator[ViewRequest]:
-        for each in unknown:
-            waiting.append(each)
-            for mode in _MEASURED:
-                yield ViewRequest(each.reading.file.path, each.reading.source.text, mode)
+        for lookup in unknown:
+            waiting.append(lookup)
+            reading = lookup.reading
+            yield from (
+                ViewRequest(reading.file.path, reading.source.text, mode) for mode in _MEASURED
+            )
 
     rendered = render_all(requests(), on_done=on_done)
     with TokenCounter() as counter:
@@ -145,12 +140,12 @@ def _measured(
 
 
 def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[FileSizes, bytes]:
-    """Return the sizes of a file whose tokens are not known yet, and what they may be kept under."""
+    """Return the sizes of a file before its tokens are counted, and the cache key."""
     file, source = unknown.reading.file, unknown.reading.source
     language, outline = language_of(file.path, source.text), views[_OUTLINE]
     elements = 0
     if language and language.kind is LanguageKind.CODE and isinstance(outline, View):
-        elements = len(outline.spans)  # an outline has a row, and so a span, for each definition
+        elements = len(outline.spans)  # one for each definition
     problems = [problem for view in views if isinstance(view, View) for problem in view.problems]
     sizes = FileSizes(
         file.path,
@@ -160,13 +155,13 @@ def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[Fil
         source.error,
         next(iter(problems), ""),
     )
-    # What took too long on a busy machine is tried again in the next run.
+    # A view that took too long on a busy machine is not cached.
     is_sound = not problems and not source.error and all(isinstance(view, View) for view in views)
     return sizes, unknown.key if is_sound else b""
 
 
 def _key(reading: Reading) -> bytes:
-    """Return what a file's sizes are kept under; its name tells of its language."""
+    """Return the cache key of a file's sizes; its name decides on its language."""
     path, content_hash = reading.file.path, reading.source.content_hash
     name = path[path.rfind("/") + 1 :]
     return content_hash and sha256(content_hash + name.encode(errors="surrogatepass")).digest()
@@ -181,25 +176,24 @@ def _kind() -> Kind:
 def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
     r"""Return ``files`` grouped by their folder, in their order (rule M-3).
 
-    A file is an item, a mapping with ``path`` (or ``entry``), or a path; ``\\`` counts as ``/`` and files without a
-    folder stand under ``"."``.
+    A file is an item, a mapping with ``path`` (or ``entry``), or a path; ``\\`` counts as ``/``. The folder of a bare
+    name is ``"."``.
     """
     groups: dict[str, list[Any]] = {}
     for file in files:
         if isinstance(file, Mapping):
-            named = str(file.get("path") or file.get("entry") or "")
+            name = str(file.get("path") or file.get("entry") or "")
         else:
-            named = str(getattr(file, "path", file))
-        path = PurePosixPath(named.replace("\\", "/"))
+            name = str(getattr(file, "path", file))
+        path = PurePosixPath(name.replace("\\", "/"))
         groups.setdefault(str(path.parent), []).append(file)
     return groups
 
 
 def compute_file_stats(abs_path: str) -> dict[str, int]:
-    """Return ``lines`` and ``ast_elements`` (classes, functions and methods) of a file (rule M-4).
+    """Count ``lines`` and ``ast_elements`` (classes, functions, methods) of a file (rule M-4).
 
-    ``ast_elements`` is counted in Python files only; a file that cannot be read has zeros,
-    and so has one that takes too long to parse.
+    Only Python files have elements; an unreadable file, or one that takes too long to parse, has none.
     """
     source = read_file(Path(abs_path))
     language = language_of(str(abs_path), source.text)

@@ -1,4 +1,4 @@
-"""What a prompt says beside the files as options and configurations ask for it (rules T-7 and T-8)."""
+"""The user's texts in a prompt: instructions, attachments and changes (rules T-7 and T-8)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,49 +15,49 @@ from aggregate.prompt.request import Request
 
 _INSTRUCTIONS: Final = "the instructions"
 _NOT_FOLLOWED: Final = (
-    "prompt.instructions: those of a project count only if you trust it, which aggregate trust says"
+    "prompt.instructions: ignored, since you do not trust this project: see aggregate trust"
 )
-_LONGEST_NAME: Final = 4_000  # Characters of a path
+_LONGEST_NAME: Final = 4_000  # characters of a path
 
 
-def finished(request: Request, asked: Finish, project: Project, redaction: Redaction) -> Request:
-    """Return a request with what is asked for beside the files, without secrets, before any of it can be cut."""
-    own, theirs = user_config().prompt, project.config.prompt
-    instructions, doubts = asked.instructions, [*request.doubts]
-    if not instructions and own.instructions:
-        instructions = (read_instructions(own.instructions, global_config_path().parent),)
-    elif not instructions and theirs.instructions:
+def finished(request: Request, finish: Finish, project: Project, redaction: Redaction) -> Request:
+    """Return a request with the user's texts, redacted before they can be cut."""
+    user, config = user_config().prompt, project.config.prompt
+    instructions, doubts = finish.instructions, [*request.doubts]
+    if not instructions and user.instructions:
+        instructions = (read_instructions(user.instructions, global_config_path().parent),)
+    elif not instructions and config.instructions:
         if project.path and not is_trusted(project_root(project.folder)):
             doubts.append(_NOT_FOLLOWED)
         elif request.task and request.budget:
-            instructions = (read_instructions(theirs.instructions, project.folder),)
+            instructions = (read_instructions(config.instructions, project.folder),)
     clean: list[Given] = []
-    for given in (*instructions, *asked.attached):
-        text, warnings = redact_text(given.text, given.title, redaction)
-        clean.append(given._replace(text=text))
-        doubts += warnings if redaction.replaces else ()  # else the prompt's own say so
+    for text_part in (*instructions, *finish.attached):
+        text, warnings = redact_text(text_part.text, text_part.title, redaction)
+        clean.append(text_part._replace(text=text))
+        doubts += warnings if redaction.replaces else ()  # else the prompt itself warns
     finish = Finish(
-        has_frame=asked.has_frame and own.frame and theirs.frame,
-        changes=asked.changes or (request.task.since if request.task else ""),
+        has_frame=finish.has_frame and user.frame and config.frame,
+        changes=finish.changes or (request.task.since if request.task else ""),
         instructions=tuple(clean[: len(instructions)]),
         attached=tuple(clean[len(instructions) :]),
-        line_numbers=asked.line_numbers,
+        line_numbers=finish.line_numbers,
     )
     return replace(request, finish=finish, doubts=tuple(doubts))
 
 
 def read_instructions(text: str, folder: Path = Path()) -> Given:
-    """Return instructions as they are said, or those of the file that they name, relative to ``folder``."""
+    """Return instructions, or the text of the file that they name, relative to ``folder``."""
     path = folder / text
     if "\n" in text or len(text) > _LONGEST_NAME:
         return Given(_INSTRUCTIONS, text)
-    note((str(path.absolute()),))  # it may come to lie there
+    note((str(path.absolute()),))  # the file may be created later
     try:
         if path.is_file():
             return Given(_INSTRUCTIONS, read_text(path))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise ConfigError(f"the instructions cannot be read: {reason}", path=text) from None
+        raise ConfigError(f"cannot read the instructions: {reason}", path=text) from None
     if text.isascii() and len(text.split()) < 2:
-        raise ConfigError("there is no such file of instructions", path=text)
+        raise ConfigError("no such file of instructions", path=text)
     return Given(_INSTRUCTIONS, text)

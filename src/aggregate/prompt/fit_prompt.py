@@ -1,4 +1,4 @@
-"""One prompt within a number of tokens: laid out, filled with lines, laid out again until it fits and is full."""
+"""One prompt within a budget: laid out and filled until it is full and fits."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -12,7 +12,7 @@ from aggregate.base.request import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition
-from aggregate.prompt.candidates import RELEVANT, Candidates
+from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.changed_files import changes_for
 from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.fit import Fit
@@ -26,22 +26,23 @@ from aggregate.prompt.layout import (
     files_section,
     rendered_segment,
 )
+from aggregate.prompt.opened_candidates import RELEVANT
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.ranking import WEIGHTS
 
-_REMAINDER = 0.025  # Of the budget, for what is not shown; the contract allows 0.03 (rule B-7)
-_LEAST_REMAINDER = 64  # Tokens for it in any case (rule B-7)
-# How often a prompt is laid out again, that is a little over or has room: each round leaves a fraction of that.
-_ROUNDS = 4
+_REMAINDER = (
+    0.025  # part of the budget for the list of hidden files; the contract allows 0.03 (rule B-7)
+)
+_LEAST_REMAINDER = 64  # tokens of the list in any case (rule B-7)
+_ROUNDS = 4  # of laying out a prompt that is a little over or has room; each leaves a fraction
 NOTHING_ELSE = f"Nothing else scores {RELEVANT:.2%} for the task. "
-_NEXT = 0.1  # The part of the budget by which the audit says what more of it would buy (rule A-1)
+_NEXT = 0.1  # part of the budget by which the audit estimates the next level (rule A-1)
 _HIDDEN = frozenset({Level.LEFT_OUT, Level.NAME, Level.NONE})
-_MOST_DOUBLINGS = 16  # of a budget that shows no file, until one does
-_OF_CHANGED = 0.5  # The part of what pins leave for changed definitions of a review (rule T-14)
-# The largest of the pins that a budget is too small for; one of these is what to shorten.
-_PINS_NAMED = 3
+_MOST_DOUBLINGS = 16  # of a budget that shows no file
+_OF_CHANGED = 0.5  # part of the room beside pins for changed definitions of a review (rule T-14)
+_PINS_NAMED = 3  # largest pins in the error of a too small budget
 
 
 @get_monitor().scope("compose_within_budget")
@@ -54,10 +55,7 @@ def compose_within_budget(
     on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> Composition:
-    """Compose the prompt that ``request`` asks for within its budget (rules B-1 to B-8).
-
-    Args and errors are those of ``rank_files``.
-    """
+    """Compose the prompt of a request within its budget (rules B-1 to B-8)."""
     ranked = rank_files(
         request, index=index, weights=weights, on_start=on_start, on_done=on_done, files=files
     )
@@ -65,19 +63,17 @@ def compose_within_budget(
 
 
 def fit_prompt(request: Request, files: Candidates) -> Composition:
-    """Compose the prompt that shows as much of the files as the request's budget allows."""
+    """Compose the prompt of ranked files within the request's budget."""
     try:
         composition = _fitted_prompt(request, files)
     except BudgetError as error:
-        smallest = (
-            _smallest_budget(request, files, error.smallest - 1) if files.in_rank_order else 0
-        )
-        if files.has_pins or not smallest:
+        if files.has_pins or not files.in_rank_order:
             raise
-        remedy = f"allow --budget {smallest}, the smallest that shows a file"
-        raise BudgetError(
-            f"{error.reason}: {remedy}", smallest=error.smallest, reason=error.reason
-        ) from None
+        smallest = _smallest_budget(request, files, error.smallest - 1)
+        if not smallest:
+            raise
+        reason = f"{error.reason}: allow --budget {smallest}, the smallest that shows a file"
+        raise BudgetError(reason, smallest=error.smallest, reason=error.reason) from None
     if _shows_a_file(composition) or not files.in_rank_order:
         return composition
     low = request.budget.tokens if request.budget else 0
@@ -89,7 +85,7 @@ def _shows_a_file(composition: Composition) -> bool:
 
 
 def _smallest_budget(request: Request, files: Candidates, low: int) -> int:
-    """Return the smallest budget above ``low`` that shows a file, ``0`` where none does; larger never show less."""
+    """Return the smallest budget above ``low`` that shows a file, ``0`` if none does."""
 
     def shows(tokens: int) -> bool:
         budget = replace(request.budget or Budget(0), tokens=tokens)
@@ -112,23 +108,23 @@ def _fitted_prompt(request: Request, files: Candidates) -> Composition:
     guess = files.ranked.ranking.guess
     note = f"The choice of files is a guess: {heading_text(guess.sentence)}." if guess else ""
     frame = frame_of(request)
-    noted = frame_of(request, note=note) if note else frame
-    return _Filling(request, request.budget, files, shares, frame, noted).prompt()
+    guess_frame = frame_of(request, note=note) if note else frame
+    return _Filling(request, request.budget, files, shares, frame, guess_frame).prompt()
 
 
 class _Fitted(NamedTuple):
-    """A prompt that shows a fit and other sections: tokens by segment, what is left of the budget, names alone."""
+    """A prompt with the lines of a fit and the other sections."""
 
     composition: Composition
-    tokens: list[int]
-    left: int
+    tokens: list[int]  # by segment
+    room: int  # tokens left of the budget
     fit: Fit
-    others: Fitted
-    named: Set[str]
+    sections: Fitted
+    listed: Set[str]  # paths of hidden files that are listed by name
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
-        return tuple(chain.from_iterable(each.cuts for each in self.others.values()))
+        return tuple(chain.from_iterable(section.cuts for section in self.sections.values()))
 
     @property
     def file_tokens(self) -> dict[str, int]:
@@ -146,129 +142,132 @@ class _Filling:
     budget: Budget
     files: Candidates
     shares: Shares
-    frame: dict[Section, Sequence[Segment]]  # of a prompt that shows all
-    noted: dict[Section, Sequence[Segment]]  # of one that had to choose, which may be a guess
+    frame: dict[Section, Sequence[Segment]]  # of a prompt with all files
+    guess_frame: dict[Section, Sequence[Segment]]  # of one with a choice, which may be a guess
 
     def prompt(self) -> Composition:
-        whole = self._whole()
-        fitted = whole or self._filled()
-        fit, shown = fitted.fit, _marks(fitted.fit)
+        complete = self._complete()
+        fitted = complete or self._filled()
+        fit, marks = fitted.fit, _marks(fitted.fit)
         if not fit.is_exhausted:
             fit.advance(fit.spent + int(self.budget.tokens * _NEXT))
-        choices = self.files.choices(shown, _marks(fit), fitted.file_tokens, fitted.named)
+        choices = self.files.choices(marks, _marks(fit), fitted.file_tokens, fitted.listed)
         ranking = self.files.ranked.ranking
         return replace(
             fitted.composition,
             choices=choices,
             cut=fitted.cuts,
             missing=ranking.missing,
-            guess=None if whole else ranking.guess,
+            guess=None if complete else ranking.guess,
         )
 
-    def _whole(self) -> _Fitted | None:
-        """Return the prompt that shows all (rule B-12), ``None`` where that, file by file, exceeds the budget."""
+    def _complete(self) -> _Fitted | None:
+        """Return the prompt with all files (rule B-12), ``None`` if they exceed the budget."""
         fit = self.files.whole_fit(self.budget.tokens)
         if fit is None:
             return None
-        others, frame = self.shares.with_more(self.shares.least, ALL), self.frame
+        sections, frame = self.shares.with_more(self.shares.least, ALL), self.frame
         if self.request.is_structural and not self.request.is_overview:  # as without a budget
-            others, frame = {**others, Section.TREE: FittedSection()}, {}
+            sections, frame = {**sections, Section.TREE: FittedSection()}, {}
         for with_notes in (True, False):
-            fitted = self._laid_out(fit, others, with_notes=with_notes, frame=frame)
-            if fitted.left >= 0:
+            fitted = self._laid_out(fit, sections, with_notes=with_notes, frame=frame)
+            if fitted.room >= 0:
                 return fitted
         return None
 
     def _filled(self) -> _Fitted:
         pinned = self._laid_out(self.files.new_fit(), self.shares.least)
-        if pinned.left < 0:
+        if pinned.room < 0:
             raise self._too_small(pinned)
-        fitted = self._within(pinned.left, {})
+        fitted = self._within(pinned.room, {})
         if fitted is None:  # not even a line fits beside the pins
             return pinned
         if self.request.is_review:
-            changed = self.files.changed_definitions(int(pinned.left * _OF_CHANGED))
-            fitted = self._within(pinned.left, changed) or fitted
+            changed = self.files.changed_definitions(int(pinned.room * _OF_CHANGED))
+            fitted = self._within(pinned.room, changed) or fitted
         if self.request.kept:
-            fitted = self._within(pinned.left, self._kept_lines(fitted)) or fitted
+            fitted = self._within(pinned.room, self._kept_lines(fitted)) or fitted
         if not (fitted.cuts and fitted.fit.is_exhausted):
             return fitted
-        # The other sections get what the files leave, which are all shown: what is shown of the files stays, so that a
-        # larger budget never shows less of them.
-        others = self.shares.with_more(fitted.others, fitted.left)
-        room = self._laid_out(fitted.fit, others).left
-        more = self._laid_out(fitted.fit, others, remainder=max(min(room, self._reserve), 0))
-        return fitted if more.left < 0 else more
+        # All files are shown: the other sections get the rest. The lines of the files stay the same, so that a larger
+        # budget never shows fewer.
+        sections = self.shares.with_more(fitted.sections, fitted.room)
+        room = self._laid_out(fitted.fit, sections).room
+        more = self._laid_out(fitted.fit, sections, remainder=max(min(room, self._reserve), 0))
+        return fitted if more.room < 0 else more
 
     @property
     def _reserve(self) -> int:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
-    def _within(self, room: int, kept: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the prompt with as much as fits into the ``room`` that pins leave, ``None`` where nothing does."""
+    def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
+        """Return the fullest prompt in the ``room`` beside the pins, ``None`` if nothing fits.
+
+        It shows the lines ``runs`` in any case.
+        """
         count = self.files.count
-        others = self.shares.within(room)
+        sections = self.shares.within(room)
         limit = room - self.shares.reserved(room) - count(f"{FILES_TIER3}{SEPARATOR}")
         reserve = min(self._reserve, limit // 2)
         target = limit - reserve
-        if kept:
-            pins_alone = self._laid_out(self.files.new_fit(), others)
-            target -= pins_alone.left - self._laid_out(self.files.new_fit(kept), others).left
+        if runs:
+            pins_alone = self._laid_out(self.files.new_fit(), sections)
+            target -= pins_alone.room - self._laid_out(self.files.new_fit(runs), sections).room
         for _ in range(_ROUNDS):
-            fit = self.files.new_fit(kept)
-            bare = self._laid_out(fit, others).left
-            filled = self._advanced(fit, others, target, bare)
-            # Not what is left: that may be less with a larger budget, and the files must not have less then.
+            fit = self.files.new_fit(runs)
+            initial_room = self._laid_out(fit, sections).room
+            filled = self._advanced(fit, sections, target, initial_room)
+            # Not the actual room: a larger budget may have less of it, but must not show fewer lines.
             spare = reserve - most_tokens(self.files.left_out(fit), limit=reserve, count=count)
             if spare > 0:
-                filled = self._advanced(fit, others, target + spare, bare)
-            prompt = self._laid_out(fit, others, remainder=max(min(filled.left, reserve), 0))
-            if prompt.left >= 0:
+                filled = self._advanced(fit, sections, target + spare, initial_room)
+            prompt = self._laid_out(fit, sections, remainder=max(min(filled.room, reserve), 0))
+            if prompt.room >= 0:
                 return prompt
-            target += prompt.left - _LEAST_REMAINDER
+            target += prompt.room - _LEAST_REMAINDER
         return None
 
-    def _advanced(self, fit: Fit, others: Fitted, target: int, bare: int) -> _Fitted:
-        """Take steps for ``target`` more tokens than what left ``bare``; return the prompt without the remainder."""
+    def _advanced(self, fit: Fit, sections: Fitted, target: int, initial_room: int) -> _Fitted:
+        """Take steps for ``target`` tokens; return the prompt without the list of hidden files."""
         fit.advance(max(target, 0))
-        fitted = self._laid_out(fit, others)
+        fitted = self._laid_out(fit, sections)
         for _ in range(_ROUNDS):
-            # Lines that stand together have fewer tokens than their prices add up to.
-            slack = fit.spent - (bare - fitted.left)
+            # Adjacent lines have fewer tokens than the sum of their prices.
+            slack = fit.spent - (initial_room - fitted.room)
             if slack <= 0 or fit.is_exhausted:
                 break
             fit.advance(max(target + slack, 0))
-            fitted = self._laid_out(fit, others)
+            fitted = self._laid_out(fit, sections)
         return fitted
 
     def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
-        """Return the lines that stay as they were sent, given what would be shown for this task alone (rule B-9)."""
-        numbers = {each.file.path: each.number for each in self.files.in_rank_order}
+        """Return the lines of the last prompt to show again, given a fit for this task (rule B-9)."""
+        numbers = {file.path: number for number, file, _, _ in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)
-        choices = self.files.choices(marks, marks, tokens, fitted.named)
+        choices = self.files.choices(marks, marks, tokens, fitted.listed)
         sent = [file for file in self.request.kept if file.path in numbers]
-        left = fitted.left if fitted.fit.is_exhausted else 0
-        kept = {
-            # Of a file that has changed nothing is known to be the same, unless all of it was shown.
+        room = fitted.room if fitted.fit.is_exhausted else 0
+        runs = {
+            # The lines of a changed file are unknown, unless all of it was shown.
             numbers[file.path]: file.lines
             if file.content_hash == self.files.content_hash(numbers[file.path])
             else (ALL_LINES,) * (file.level is Level.FULL)
-            for file in keep_levels(sent, choices, room=sum(tokens.values()) + left)
+            for file in keep_levels(sent, choices, room=sum(tokens.values()) + room)
         }
-        return {number: runs for number, runs in kept.items() if runs}
+        return {number: lines for number, lines in runs.items() if lines}
 
     def _laid_out(
         self,
         fit: Fit,
-        others: Fitted,
+        sections: Fitted,
         *,
         remainder: int = 0,
         with_notes: bool = False,
         frame: dict[Section, Sequence[Segment]] | None = None,
     ) -> _Fitted:
-        """Return the prompt that shows what ``fit`` and ``others`` do, and notes as without a budget.
+        """Return the prompt with a fit's lines and the other sections.
 
-        ``remainder`` is the most tokens for what is not shown, ``0`` for no such list.
+        ``remainder`` is the most tokens for the list of hidden files, ``0`` for none.
         """
         request = self.request
         files = self.files.shown_files(
@@ -276,7 +275,7 @@ class _Filling:
         )
         hidden = list(self.files.left_out(fit)) if remainder else []
         is_end = fit.is_exhausted and self.files.has_least
-        named, segments = not_shown(
+        listed, segments = not_shown(
             hidden,
             limit=remainder,
             count=self.files.count,
@@ -291,14 +290,14 @@ class _Filling:
             lay_out=lambda shown: files_section(
                 title, chain(map(rendered_segment, shown), segments)
             ),
-            parts=(self.noted if frame is None else frame)
-            | {section: each.segments for section, each in others.items()},
+            parts=(self.guess_frame if frame is None else frame)
+            | {section: fitted.segments for section, fitted in sections.items()},
         )
         texts = [segment.text for segment in composition.prompt.segments]
         tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]
         tokens += [self.files.count(text + END) for text in texts[-1:]]
-        names = {path for path, *_ in hidden[:named]}
-        return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, others, names)
+        paths = {path for path, *_ in hidden[:listed]}
+        return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, sections, paths)
 
     def _too_small(self, pinned: _Fitted) -> BudgetError:
         smallest = sum(pinned.tokens)
@@ -311,7 +310,7 @@ class _Filling:
             f"{heading_text(name)} ({size:,})" for name, size in largest_first[:_PINS_NAMED]
         )
         reason = (
-            f"what must be shown has {smallest:,} tokens, more than the budget of {self.budget.tokens:,}; "
+            f"the required parts have {smallest:,} tokens, more than the budget of {self.budget.tokens:,}; "
             f"the largest: {largest}"
         )
         remedy = f"pin less, or allow --budget {smallest}"

@@ -1,4 +1,4 @@
-"""Sub-agents' results within a number of tokens: short ones whole, the others in equal parts (rule F-11)."""
+"""Sub-agents' results within a token limit: short ones whole, others cut equally (rule F-11)."""
 
 import json
 from bisect import bisect_right
@@ -17,27 +17,20 @@ from aggregate.prompt.sections.subagent_results import (
     result_blocks,
 )
 
-# Tokens of a prompt's results where neither a budget nor the reading model's window is known (rule F-11).
-WITHOUT_BUDGET: Final = 32_000
-READ_RESULT: Final = "read_result"  # the tool that shows what is left out
-_LEAST: Final = 200  # characters that are shown of an item's first line
-_HEAD: Final = 2 / 3  # of a cut item's characters; its tail has the others
+WITHOUT_BUDGET: Final = 32_000  # tokens without a budget or a known window (rule F-11)
+READ_RESULT: Final = "read_result"  # the tool that reads omitted text
+_LEAST: Final = 200  # characters of an item's first line
+_HEAD: Final = 2 / 3  # part of a cut item's characters from its beginning
 _CUT: Final = "the results have no more of the budget"
 
 
 def fit_results(
     results: Sequence[Results], limit: int, count: Count, *, is_readable: bool = False
 ) -> FittedSection:
-    """Return the results in at most ``limit`` tokens more than their names alone have.
+    """Return the results in at most ``limit`` tokens beside their names.
 
-    Every item is shown in as many characters as the others, short ones whole. Where that would be less than the
-    beginning of its first line, the last items are listed by name.
-
-    Args:
-        results: The results, answers and reports of the section.
-        limit: Tokens beyond those of the list of names.
-        count: Returns the tokens of a text.
-        is_readable: Whether the reader has a tool that reads on in what is cut.
+    All items get as many characters; short ones are whole. If even a first line does not fit, the last items are listed
+    by name. ``is_readable`` says that the reader has a tool for omitted text.
     """
     blocks = result_blocks(results)
     if not blocks:
@@ -68,10 +61,10 @@ def result_texts(results: Sequence[Results]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The section in its sizes, from names alone to the whole.
+    """The section in all sizes, from names alone to everything.
 
-    Size ``n`` shows the beginnings of the first ``n`` items; beyond their number each further size shows more
-    characters of every item.
+    Size ``n`` shows the beginnings of the first ``n`` items; each size beyond their number one more character of every
+    item.
     """
 
     blocks: tuple[ResultBlock, ...]
@@ -105,7 +98,7 @@ class _Layout:
         return tuple(segments)
 
     def tokens(self, size: int) -> int:
-        """Count the section without laying it out anew for items whose text does not change."""
+        """Count the section's tokens, with cached counts of items."""
         shown = min(size, len(self.items))
         characters = self._characters(size)
         names = [item.name for item in self.items[shown:]]
@@ -118,26 +111,26 @@ class _Layout:
                 segments += block.segments
             number += len(block.items)
         return tokens_of(segments, self.count) + sum(
-            self._item_tokens(place, characters) for place in range(shown)
+            self._item_tokens(index, characters) for index in range(shown)
         )
 
     def cuts(self, size: int) -> tuple[Cut, ...]:
-        """Return the items that are shortened or only named, with the tokens that this saves."""
+        """Return the shortened and the listed items, with the saved tokens."""
         shown, characters = min(size, len(self.items)), self._characters(size)
         cuts = []
-        for place, item in enumerate(self.items):
-            whole = self._item_tokens(place, len(item.text))
-            tokens = self._item_tokens(place, characters) if place < shown else 0
-            if place >= shown or len(item.text) > characters:
+        for index, item in enumerate(self.items):
+            whole = self._item_tokens(index, len(item.text))
+            tokens = self._item_tokens(index, characters) if index < shown else 0
+            if index >= shown or len(item.text) > characters:
                 cuts.append(Cut("results", item.name, max(whole - tokens, 0), _CUT))
         return tuple(cuts)
 
     def _characters(self, size: int) -> int:
         return _LEAST + max(size - len(self.items), 0)
 
-    def _item_tokens(self, place: int, characters: int) -> int:
-        item = self.items[place]
-        key = (place, min(characters, len(item.text)))
+    def _item_tokens(self, index: int, characters: int) -> int:
+        item = self.items[index]
+        key = (index, min(characters, len(item.text)))
         if key not in self._tokens:
             self._tokens[key] = self.count(self._segment(item, characters).text + SEPARATOR)
         return self._tokens[key]
@@ -146,14 +139,14 @@ class _Layout:
         if len(item.text) <= characters:
             return item.segment()
         head, tail = _ends(item.text, characters)
-        left = len(item.text) - len(head) - len(tail)
-        if left <= 0:
+        omitted = len(item.text) - len(head) - len(tail)
+        if omitted <= 0:
             return item.segment()
         reading = ""
         if self.is_readable:
             arguments = json.dumps({"reference": item.name, "start": len(head)})
             reading = f"; {READ_RESULT} {arguments} shows them"
-        mark = f"{left:,} characters are left out here{reading}."
+        mark = f"{omitted:,} characters are left out here{reading}."
         fences = [fence(head, item.language), mark]
         if tail:
             fences.append(fence(tail, item.language))
@@ -161,7 +154,7 @@ class _Layout:
 
 
 def _ends(text: str, characters: int) -> tuple[str, str]:
-    """Return the beginning and the end of a text, cut at line ends where these are near."""
+    """Return the beginning and the end of a text, cut at near line ends."""
     first_line = text[:_LEAST].partition("\n")[0]
     head = text[: int(characters * _HEAD)]
     line_end = head.rfind("\n") + 1

@@ -1,4 +1,4 @@
-"""The sections of a prompt beside its files within a budget: of what pins leave each has its share (rule B-5)."""
+"""Shares of the budget for the sections beside the files (rule B-5)."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -23,20 +23,19 @@ from aggregate.prompt.sections.given import (
 from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.turns import Omitted, safe_discussion_segments
 
-ALL = 1 << 62  # More tokens than there are
-# The parts of what pins leave that sections have at most; with those of the discussion and the results not all of it.
-_OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12
-_CHARACTERS = 8  # Of what is added, for each token that it may have: hardly any text has more
-_LEAST_HUNK = 200  # Characters of a hunk, of which fewer tell nothing
+ALL = 1 << 62  # more tokens than any prompt
+_OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
+_CHARACTERS = 8  # upper bound of characters per token
+_LEAST_HUNK = 200  # characters of a useful hunk
 _NO_ROOM = "the section has no more of the budget"
 
 
 class Share(NamedTuple):
-    """The part of what pins leave that a section has at most, and what it shows with so many tokens more than least."""
+    """A section's largest part of the room beside the pins."""
 
     section: Section
     part: float
-    fit: Callable[[int], FittedSection]
+    fit: Callable[[int], FittedSection]  # by tokens beyond its least
 
 
 Fitted = Mapping[Section, FittedSection]
@@ -47,35 +46,31 @@ class Shares(NamedTuple):
     least: Fitted
 
     def reserved(self, room: int) -> int:
-        """Return how many tokens of ``room``, which the pins leave, files do not get for sections beyond their least.
+        """Return the tokens of ``room`` for sections beyond their least.
 
-        The share counts, not what whole turns take of it: else a turn more would leave less for the files.
+        Whole shares count, since another turn must not leave less for the files.
         """
-        least = [self.least[each.section] for each in self.shares]
-        limits = (int(room * each.part) for each in self.shares)
-        return sum(
-            min(limit, own.needed - own.tokens) for limit, own in zip(limits, least, strict=True)
-        )
+        pairs = [(share.part, self.least[share.section]) for share in self.shares]
+        return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)
 
     def within(self, room: int) -> Fitted:
         return {section: fit(int(room * part)) for section, part, fit in self.shares}
 
-    def with_more(self, others: Fitted, left: int) -> Fitted:
-        """Return the sections with what is ``left`` too, the first ones first."""
+    def with_more(self, sections: Fitted, room: int) -> Fitted:
+        """Return the sections with ``room`` more tokens, which the first ones take first."""
         fitted = {}
-        for section, _, fit in self.shares:
-            before = others[section]
-            more = fit(before.tokens - self.least[section].tokens + left)
-            fitted[section] = max(before, more, key=lambda each: each.tokens)
-            left -= fitted[section].tokens - before.tokens
+        for name, _, fit in self.shares:
+            section = sections[name]
+            more = fit(section.tokens - self.least[name].tokens + room)
+            fitted[name] = max(section, more, key=lambda fitted: fitted.tokens)
+            room -= fitted[name].tokens - section.tokens
         return fitted
 
 
 def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
-    """Return what a prompt for a task within a budget begins and ends with (rule T-7), nothing of most others.
+    """Return the first and last sections of a budgeted prompt (rules T-7, T-12).
 
-    An overview begins so too (rule T-12).
-    ``note`` is a sentence on what is shown, such as that the choice is a guess.
+    ``note`` is a sentence on the choice of files, such as that it is a guess.
     """
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
@@ -100,40 +95,36 @@ def shares_of(
     changes: Changes = NO_CHANGES,
     tree: Tree | None = None,
 ) -> Shares:
-    """Return the sections of a request that have shares; an overview shows its ``tree``."""
+    """Return the shares of a request's sections; an overview shows its ``tree``."""
     finish = request.finish or Finish()
-    given = partial(fit_given, count=count)
-    results = partial(_fit_results, request, count=count)
+    fit_texts = partial(fit_given, count=count)
+    instructions = partial(fit_texts, instructions_section, finish.instructions)
+    attached = partial(fit_texts, attached_section, finish.attached)
     shares = (
         Share(Section.TREE, _OF_TREE, partial(fit_tree, tree or Tree(()), count=count)),
         Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
-        Share(Section.RESULTS, budget.results, results),
-        Share(
-            Section.INSTRUCTIONS,
-            _OF_GIVEN,
-            partial(given, instructions_section, finish.instructions),
-        ),
-        Share(Section.ATTACHED, _OF_GIVEN, partial(given, attached_section, finish.attached)),
+        Share(Section.RESULTS, budget.results, partial(_fit_results, request, count=count)),
+        Share(Section.INSTRUCTIONS, _OF_GIVEN, instructions),
+        Share(Section.ATTACHED, _OF_GIVEN, attached),
         Share(Section.CHANGES, _OF_CHANGES, partial(fit_changes, changes, count=count)),
     )
-    return Shares(shares, {each.section: each.fit(0) for each in shares})
+    return Shares(shares, {share.section: share.fit(0) for share in shares})
 
 
 def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
-    """Return the tree with as many folders opened as fit into ``limit`` tokens."""
+    """Return the tree with the most open folders within ``limit`` tokens."""
     sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
     number = bisect_right(sizes, limit) - 1
     return FittedSection(tree.segments(number), sizes[number], sizes[-1])
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
-    """Return as many of the newest turns as have at most ``limit`` tokens more than the last one alone, a pin."""
+    """Return the newest turns within ``limit`` tokens beside the last one, a pin."""
     segments = safe_discussion_segments(history)
     sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
     needed = tokens_of(segments, count)
 
     def without(number: int) -> FittedSection:
-        """Return the discussion without so many of its first turns."""
         if not number:
             return FittedSection(segments, needed, needed)
         omitted = Omitted(number, sum(sizes[:number]))
@@ -149,7 +140,7 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSe
     if needed <= most:
         return without(0)
     numbers = range(1, len(history))
-    return without(1 + bisect_left(numbers, True, key=lambda each: without(each).tokens <= most))
+    return without(1 + bisect_left(numbers, True, key=lambda n: without(n).tokens <= most))
 
 
 def _fit_results(request: Request, limit: int, count: Count) -> FittedSection:
@@ -162,34 +153,34 @@ def _fit_results(request: Request, limit: int, count: Count) -> FittedSection:
 
 def fit_given(
     lay_out: Callable[[Sequence[Given]], tuple[Segment, ...]],
-    given: Sequence[Given],
+    texts: Sequence[Given],
     limit: int,
     count: Count,
 ) -> FittedSection:
-    """Return what the user adds within ``limit`` tokens: of what is too long the middle is left out."""
-    if not given:
+    """Return the user's texts within ``limit`` tokens; long ones lose their middle."""
+    if not texts:
         return FittedSection()
-    whole = lay_out(given)
-    needed = tokens_of(whole, count)
+    complete = lay_out(texts)
+    needed = tokens_of(complete, count)
     if needed <= limit:
-        return FittedSection(whole, needed, needed)
+        return FittedSection(complete, needed, needed)
 
     def shortened(characters: int) -> tuple[Segment, ...]:
-        texts = (each._replace(text=cut_middle(each.text, characters)) for each in given)
-        return lay_out(tuple(texts)) if characters else ()
+        parts = (text._replace(text=cut_middle(text.text, characters)) for text in texts)
+        return lay_out(tuple(parts)) if characters else ()
 
     sizes = range(1, limit * _CHARACTERS)
-    size = bisect_left(sizes, True, key=lambda each: tokens_of(shortened(each), count) > limit)
+    size = bisect_left(sizes, True, key=lambda n: tokens_of(shortened(n), count) > limit)
     segments = shortened(size)
     tokens = tokens_of(segments, count)
     if tokens > limit:
         segments, tokens = (), 0
-    cut = Cut(whole[0].section.value, "the middle", needed - tokens, _NO_ROOM)
+    cut = Cut(complete[0].section.value, "the middle", needed - tokens, _NO_ROOM)
     return FittedSection(segments, tokens, needed, (cut,))
 
 
 def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
-    """Return the changes within ``limit`` tokens: as many hunks of the likeliest files as fit, and all files' names."""
+    """Return the changes within ``limit`` tokens: all names, and hunks of the likeliest files."""
     if not (changes.files or changes.others):
         return FittedSection()
     heading = tokens_of(changes_segments(changes, [()] * len(changes.files)), count)
@@ -203,23 +194,23 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
         heading = tokens_of(changes_segments(changes, [()] * number), count)
     shown: list[list[str]] = [[] for _ in changes.files]
     spent, waiting = heading, list[tuple[list[str], int, str]]()
-    for file, own, frame in zip(changes.files, shown, frames, strict=False):
+    for file, hunks, frame in zip(changes.files, shown, frames, strict=False):
         for hunk in file.hunks:
-            price = prices[hunk] + (0 if own else frame)
+            price = prices[hunk] + (0 if hunks else frame)
             if spent + price <= limit:
-                own.append(hunk)
+                hunks.append(hunk)
                 spent += price
             else:
-                waiting.append((own, len(own), hunk))
-    if waiting:  # what is left of the share is for nothing else
-        first, place, too_long = waiting[0]
+                waiting.append((hunks, len(hunks), hunk))
+    if waiting:  # a part of the first waiting hunk takes the rest of the share
+        first, index, too_long = waiting[0]
 
         def with_part(part: str) -> int:
-            parts = [*first[:place], part, *first[place:]]
-            hunks = [parts if each is first else each for each in shown]
-            return tokens_of(changes_segments(changes, hunks), count)
+            parts = [*first[:index], part, *first[index:]]
+            lists = [parts if hunks is first else hunks for hunks in shown]
+            return tokens_of(changes_segments(changes, lists), count)
 
-        first[place:place] = _part_of(too_long, limit, with_part)
+        first[index:index] = _part_of(too_long, limit, with_part)
     segments = changes_segments(changes, shown)
     tokens = tokens_of(segments, count)
     if tokens > limit:  # a longer fence, or not even the first sentence fits
@@ -229,7 +220,7 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
 
 def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
-    """Return the beginning and end of a hunk, with which all has ``limit`` tokens; nothing if that tells nothing."""
+    """Return a hunk's beginning and end if a useful part fits, else nothing."""
     sizes = range(1, min(len(hunk), limit * _CHARACTERS))
-    size = bisect_left(sizes, True, key=lambda each: tokens_with(cut_middle(hunk, each)) > limit)
+    size = bisect_left(sizes, True, key=lambda n: tokens_with(cut_middle(hunk, n)) > limit)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []

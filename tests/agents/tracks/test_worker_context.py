@@ -154,7 +154,7 @@ def test_whose_budget_holds(tmp_path: Path, config: str, asked: Ticket, budget: 
 @pytest.mark.parametrize(
     ("focus", "persona", "said"),
     [
-        (["orchard.py", "kettle.py"], "", r'^the ticket "a": what must be shown has'),
+        (["orchard.py", "kettle.py"], "", r'^the ticket "a": the required parts have'),
         ([], "", "its task and instructions have"),
         ([], "p", "its task and instructions have"),
     ],

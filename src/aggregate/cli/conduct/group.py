@@ -1,4 +1,4 @@
-"""The group ``conduct``, which alone lists the tracks, and ``conduct new``, which writes one."""
+"""``conduct``: list the tracks; ``conduct new``: write one."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,10 +20,9 @@ class ConductGroup(LazyGroup):
 @config_option
 @click.pass_context
 def conduct(context: click.Context, config: Path) -> None:
-    """Run the tickets of a track by many workers, and look after such runs.
+    """Run the tickets of a track with many workers.
 
-    Without a command: list the tracks. A track that is called like a command is reached behind run, such as aggregate
-    conduct run status.
+    Without a command, list the tracks. Run a track named like a command so: aggregate conduct run status.
     """
     context.default_map = {name: {"config": config} for name in CONDUCT}
     if context.invoked_subcommand is None:
@@ -31,7 +30,7 @@ def conduct(context: click.Context, config: Path) -> None:
 
 
 def _print_tracks(config: Path) -> None:
-    from aggregate.agents.tracks import list_tracks  # a list of commands loads neither
+    from aggregate.agents.tracks import list_tracks  # the help loads neither
     from aggregate.prompt import open_project
 
     tracks = list_tracks(open_project(config).folder)
@@ -46,16 +45,14 @@ def _print_tracks(config: Path) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--question", default="", metavar="TEXT", help="Let the track answer this; by default NAME."
-)
+@click.option("--question", default="", metavar="TEXT", help="Answer this; by default NAME.")
 @config_option
 def new(name: str, question: str, config: Path) -> None:
-    """Write a track NAME from a question.
+    """Write a track NAME from a question; print its tickets' path.
 
-    Its files are made without a model; print the path of its tickets.
+    No model is asked.
     """
-    from aggregate.agents.tracks import new_track  # as above
+    from aggregate.agents.tracks import new_track  # the help loads neither
     from aggregate.prompt import open_project
 
     folder = open_project(config).folder

@@ -1,24 +1,15 @@
-"""Arguments and options of the commands of ``conduct``, and what the user allows workers by them."""
+"""Arguments and options of ``conduct``, and the terms of workers that they set."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
 import click
 
 from aggregate.agents.tracks import WorkerTerms
-from aggregate.cli.options import (
-    FiniteRange,
-    allow_option,
-    base_url_option,
-    config_option,
-    scope_options,
-    tools_option,
-)
+from aggregate.cli import options
+from aggregate.cli.options import POSITIVE, Command, Decorator, FiniteRange, limit_option
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
-
-Command = Callable[..., None]
 
 
 class TermsSettings(TypedDict):
@@ -53,35 +44,23 @@ _WORKER = click.option(
     help="Ask scripted[:FILE] or PROVIDER[:MODEL].",
 )
 _TERMS = (
-    base_url_option,
-    tools_option,
-    allow_option,
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Let a ticket use at most this many tokens; by default as [conduct] of your own "
-        "configuration says, else 500,000.",
+    options.base_url_option,
+    options.tools_option,
+    options.allow_option,
+    limit_option(
+        "--max-tokens", "Limit a ticket's tokens; by default 500,000, or as you configured."
     ),
-    click.option(
-        "--max-seconds",
-        type=FiniteRange(min=0, min_open=True),
-        metavar="N",
-        help="Let one attempt take at most this many seconds; by default as the ticket says.",
+    limit_option(
+        "--max-seconds", "Limit an attempt's seconds; by default as the ticket says.", POSITIVE
     ),
-    click.option(
-        "--max-turns",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Let a ticket with tools ask the model at most this many times; by default 40.",
-    ),
+    limit_option("--max-turns", "Limit the requests of a ticket with tools; by default 40."),
 )
-_LEASE = click.option(
+_LEASE = limit_option(
     "--lease",
-    type=FiniteRange(min=0.5),
+    "Count a worker as dead after this many seconds of silence.",
+    FiniteRange(min=0.5),
+    metavar="S",
     default=15.0,
-    show_default=True,
-    help="Count as dead after this many seconds without a sign of life.",
 )
 _DATABASE = click.option(
     "--database",
@@ -89,60 +68,38 @@ _DATABASE = click.option(
     metavar="URL",
     help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
 )
-_SHARED_DATABASE = click.option(
-    "--database",
-    required=True,
-    metavar="URL",
-    help="Use the database that `aggregate conduct run` uses.",
-)
+_SHARED_DATABASE = click.option("--database", required=True, metavar="URL", help="Database to use.")
 _RUN = (
-    click.option(
-        "--places",
-        type=click.IntRange(min=1),
-        help="Work on this many tickets at a time in each worker.  [default: 8]",
-    ),
-    click.option(
-        "--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker` processes."
-    ),
-    click.option(
-        "--max-cost",
-        type=FiniteRange(min=0, min_open=True),
-        metavar="USD",
-        help="Begin no further ticket once the run has cost this many US dollars.",
+    limit_option("--places", "Work on this many tickets at a time in each worker.  [default: 8]"),
+    click.option("--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker`."),
+    limit_option(
+        "--max-cost", "Start no ticket once the run has cost this much.", POSITIVE, metavar="USD"
     ),
     click.option(
         "--strict", is_flag=True, help="End with exit code 1 if a ticket changed nothing."
     ),
-    click.option(
-        "--apply", is_flag=True, help="Write what tickets have changed into your files at the end."
-    ),
+    click.option("--apply", is_flag=True, help="Apply the changes to your files at the end."),
 )
 
 
-def _adding(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def _adding(*decorators: Decorator) -> Decorator:
     def add(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
+        for decorator in reversed(decorators):
+            command = decorator(command)
         return command
 
     return add
 
 
 worker_options = _adding(_SHARED_DATABASE, _WORKER, *_TERMS, _LEASE)
-run_options = _adding(
-    _TRACK, config_option, scope_options, _DATABASE, _WORKER, *_TERMS, _LEASE, *_RUN
-)
-past_run_options = _adding(_TRACK, config_option, _DATABASE)
+_PROJECT = (_TRACK, options.config_option)
+run_options = _adding(*_PROJECT, options.scope_options, _DATABASE, _WORKER, *_TERMS, _LEASE, *_RUN)
+past_run_options = _adding(*_PROJECT, _DATABASE)
 decision_options = _adding(
     _TRACK,
     click.argument("ticket"),
-    click.option(
-        "--note",
-        default="",
-        metavar="TEXT",
-        help="Say why; what depends on the ticket is shown it.",
-    ),
-    config_option,
+    click.option("--note", default="", metavar="TEXT", help="Give dependents this reason."),
+    options.config_option,
     _DATABASE,
 )
 
@@ -161,8 +118,5 @@ def open_terms(settings: TermsSettings, root: Path) -> WorkerTerms:
 
 
 def open_run_project(settings: RunSettings) -> Project:
-    return open_project(
-        settings["config"],
-        allow_outside=settings["allow_outside"],
-        allow_secrets=settings["allow_secrets"],
-    )
+    outside, secrets = settings["allow_outside"], settings["allow_secrets"]
+    return open_project(settings["config"], allow_outside=outside, allow_secrets=secrets)

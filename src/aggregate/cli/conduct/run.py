@@ -13,16 +13,15 @@ from aggregate.cli.program import require_dbos
 
 @click.command()
 @run_options
-@click.option("--dry-run", is_flag=True, help="Show order, sizes and who is asked; run nothing.")
+@click.option("--dry-run", is_flag=True, help="Show order, sizes and models; run nothing.")
 def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
-    """Run the tickets of TRACK, or go on with its unfinished run; print the report's path.
+    """Run TRACK, or continue its unfinished run; print the report's path.
 
     The exit code is 1 if a ticket failed or a variable could not be merged.
     """
     if not dry_run:
         require_dbos()
-        # It needs DBOS, without which a dry run works.
-        from aggregate.cli.conduct.runs import start_track
+        from aggregate.cli.conduct.runs import start_track  # needs DBOS
 
         start_track(track, settings)
         return

@@ -1,4 +1,4 @@
-"""Run a track, here or for runs elsewhere, and look after runs: all that needs DBOS."""
+"""Run a track, work for runs elsewhere, and manage runs; all need DBOS."""
 
 import os
 import signal
@@ -20,16 +20,8 @@ from aggregate.agents.tracks import (
     worker_of_track,
 )
 from aggregate.base.errors import DatabaseAwayError
-from aggregate.cli.conduct.options import (
-    RunSettings,
-    TermsSettings,
-    decision_options,
-    open_run_project,
-    open_terms,
-    past_run_options,
-    run_options,
-    worker_options,
-)
+from aggregate.cli.conduct import options
+from aggregate.cli.conduct.options import RunSettings, TermsSettings, open_run_project, open_terms
 from aggregate.cli.output import say, warn, write_path, write_rows
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project, redaction_for
@@ -37,51 +29,47 @@ from aggregate.prompt.sections import one_line
 
 
 @click.command()
-@decision_options
+@options.decision_options
 def approve(track: str, ticket: str, note: str, config: Path, database: str) -> None:
-    """Approve TICKET, which waits for it; what depends on it is run."""
-    _decide(track, ticket, note, open_project(config), database, approved=True)
+    """Approve a waiting TICKET; run its dependents."""
+    _decide(open_project(config), track, ticket, note, database, approved=True)
 
 
 @click.command()
-@decision_options
+@options.decision_options
 def reject(track: str, ticket: str, note: str, config: Path, database: str) -> None:
-    """Reject TICKET, which waits for approval; what depends on it is not run."""
-    _decide(track, ticket, note, open_project(config), database, approved=False)
+    """Reject a waiting TICKET; do not run its dependents."""
+    _decide(open_project(config), track, ticket, note, database, approved=False)
 
 
 def _decide(
-    track: str, ticket: str, note: str, project: Project, database: str, *, approved: bool
+    project: Project, track: str, ticket: str, note: str, url: str, *, approved: bool
 ) -> None:
-    run_id = run_control.decide(
-        project, track, ticket, approved=approved, note=note, database=database
-    )
+    decide = run_control.decide
+    run_id = decide(project, track, ticket, approved=approved, note=note, database=url)
     write_rows(f"{'approved' if approved else 'rejected'} {ticket} of {run_id}")
 
 
 @click.command()
-@past_run_options
+@options.past_run_options
 def cancel(track: str, config: Path, database: str) -> None:
-    """End the run of TRACK that is under way."""
+    """Cancel the current run of TRACK."""
     run_id = run_control.cancel(open_project(config), track, database=database)
     write_rows(f"cancelled {run_id}")
 
 
 @click.command()
-@past_run_options
+@options.past_run_options
 def forget(track: str, config: Path, database: str) -> None:
-    """Delete the runs of TRACK that are over from the database; their files stay."""
+    """Delete the finished runs of TRACK from the database; keep files."""
     forgotten = run_control.forget(open_project(config), track, database=database)
-    if not forgotten:
-        write_rows("no run that is over")
-    for run_id in forgotten:
-        write_rows(f"forgot {run_id}")
+    write_rows(*([f"forgot {run_id}" for run_id in forgotten] or ["no finished run"]))
 
 
 def start_track(
     name: str, settings: RunSettings, *, resume: bool = False, retry: tuple[str, ...] = ()
 ) -> None:
-    """Run a track to its end and print the report's path; exit with 1 if a ticket failed or a merge."""
+    """Run a track and print the report's path; exit with 1 if a ticket or a merge failed."""
     project = open_run_project(settings)
     track = open_track(project.folder, name)
     terms = open_terms(settings, project.folder).with_checks(project, track.tickets())
@@ -90,7 +78,7 @@ def start_track(
         worker, recipients = worker_of_track(project, track, settings["spec"], terms, tell=warn)
         if recipients:
             say(f"personas ask {', '.join(map(str, recipients))}")
-    options = RunOptions(
+    run_options = RunOptions(
         settings["database"],
         concurrency=settings["places"],
         lease=settings["lease"],
@@ -99,29 +87,29 @@ def start_track(
         max_cost=settings["max_cost"],
         terms=terms,
     )
-    goes_on = f"aggregate conduct resume {track.track_id} goes on"
+    resumption = f"aggregate conduct resume {track.track_id} continues"
     try:
         result = conduct(
             project,
             track.track_id,
             worker,
-            options=options,
-            observe=lambda each: _say_ticket(each.ticket.id, each.state.value, each.detail),
+            options=run_options,
+            observe=lambda event: _say_ticket(event.ticket.id, event.state.value, event.detail),
             tell=say,
         )
     except KeyboardInterrupt:
-        say(f"interrupted: {goes_on}")
+        say(f"interrupted: {resumption}")
         raise
     write_path(result.report)
     if result.cancelled:
-        say(f"cancelled: {goes_on}")
+        say(f"cancelled: {resumption}")
     if result.stopped:
         say(f"stopped: {result.stopped}")
     if result.unmerged:
-        say(f"could not be merged: {', '.join(result.unmerged)}; the report says why")
+        say(f"not merged: {', '.join(result.unmerged)}; the report has the reasons")
     _offer_changes(project, track.track_id, settings)
     if result.unchanged:
-        say(f"unchanged: {', '.join(result.unchanged)}; each was to edit files and changed none")
+        say(f"no files were edited by {', '.join(result.unchanged)}")
     if not result.succeeded or (settings["strict"] and result.unchanged):
         raise click.exceptions.Exit(1)
 
@@ -133,9 +121,7 @@ def _offer_changes(project: Project, track_id: str, settings: RunSettings) -> No
         for path in applying.apply(project, track_id, database=settings["database"]):
             write_rows(path)
     else:
-        say(
-            f"your files are as they were: aggregate conduct diff {track_id} shows what to apply or drop"
-        )
+        say(f"your files are unchanged: aggregate conduct diff {track_id} shows the changes")
 
 
 def _say_ticket(ticket: str, state: str, detail: str) -> None:
@@ -143,41 +129,40 @@ def _say_ticket(ticket: str, state: str, detail: str) -> None:
 
 
 @click.command()
-@run_options
+@options.run_options
 def resume(track: str, **settings: Unpack[RunSettings]) -> None:
-    """Go on with the latest run of TRACK: what is open, and what failed, is run.
+    """Continue the latest run of TRACK: run open and failed tickets.
 
-    What is done stays as it is. It ends as run does: with the report's path, and with exit code 1 if a ticket failed.
+    Print the report's path; the exit code is 1 if a ticket failed.
     """
     start_track(track, settings, resume=True)
 
 
 @click.command()
-@run_options
+@options.run_options
 @click.argument("tickets", nargs=-1, required=True)
 def retry(track: str, tickets: tuple[str, ...], **settings: Unpack[RunSettings]) -> None:
-    """Run TICKETS of the latest run of TRACK once more, and all that depend on them.
+    """Run TICKETS of TRACK's latest run again, with their dependents.
 
-    What they came to before is replaced. One child of a list is named as fan[2]. It ends as run does.
+    New results replace the old ones. Name one child of a list as fan[2].
     """
     start_track(track, settings, retry=tickets)
 
 
-# How long a wait lasts before Python looks whether it was interrupted: a wait without end hides Ctrl-C on Windows.
-_LOOK_SECONDS = 0.5
-_AWAY_SECONDS = 2.0  # between two looks whether the database is there
-_LAST_SECONDS = 5.0  # that a worker which is to end gives what it is at
+_LOOK_SECONDS = 0.5  # of one wait: an endless wait would hide Ctrl-C on Windows
+_AWAY_SECONDS = 2.0  # between attempts to reach the database
+_LAST_SECONDS = 5.0  # for a stopping worker's current attempt
 
 
 @click.command()
-@worker_options
+@options.worker_options
 def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> None:
     """Work on the tickets of every track on a database until interrupted."""
     stop = Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:
         stop.set()
-        # What waits for a database that is away would not end by itself; nothing that was recorded is lost by it.
+        # A wait for an unreachable database never ends; recorded results are safe.
         last = Timer(_LAST_SECONDS, os._exit, (0,))
         last.daemon = True
         last.start()
@@ -190,7 +175,7 @@ def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> No
         base_url=settings["base_url"],
         terms=open_terms(settings, Path()),
     )
-    told = ""
+    last_error = ""
     while not stop.is_set():
         try:
             with run_worker(database, answering, lease=lease) as process:
@@ -198,7 +183,7 @@ def worker(database: str, lease: float, **settings: Unpack[TermsSettings]) -> No
                 while not stop.wait(_LOOK_SECONDS):
                     pass
         except DatabaseAwayError as error:
-            if str(error) != told:
+            if str(error) != last_error:
                 say(f"waiting for the database: {error}")
-            told = str(error)
+            last_error = str(error)
             stop.wait(_AWAY_SECONDS)

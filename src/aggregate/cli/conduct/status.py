@@ -1,4 +1,4 @@
-"""``conduct status``, also watched, and what a run has changed: ``diff``, ``apply`` and ``drop``."""
+"""``conduct status``, ``diff``, ``apply`` and ``drop``: look at a run and its changes."""
 
 import time
 from collections.abc import Iterator
@@ -15,19 +15,19 @@ from aggregate.prompt.sections import one_line
 
 _WATCH_SECONDS = 0.5
 _BAR = 20  # characters
-_USUAL_TURNS = 40  # that a bar of a ticket without a limit of its own is drawn for
+_USUAL_TURNS = 40  # full bar of a ticket without max_turns
 
 
 @click.command()
 @past_run_options
 @click.argument("ticket", default="")
-@click.option("--watch", is_flag=True, help="Show it again and again, with a bar for each ticket.")
+@click.option("--watch", is_flag=True, help="Keep updating, with a progress bar for each ticket.")
 def status(track: str, config: Path, database: str, ticket: str, watch: bool) -> None:
-    """Show how the latest run of TRACK stands, or each attempt at TICKET with its calls."""
+    """Show the latest run of TRACK, or the attempts at TICKET."""
     project = open_project(config)
     if ticket:
-        made = attempts_made.made_attempts(project, track, ticket, database=database)
-        write_rows(*_attempt_rows(made))
+        attempts = attempts_made.made_attempts(project, track, ticket, database=database)
+        write_rows(*_attempt_rows(attempts))
     elif watch:
         _watch(project, track, database)
     else:
@@ -37,14 +37,13 @@ def status(track: str, config: Path, database: str, ticket: str, watch: bool) ->
 
 def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
     total = len(progress.tickets)
-    rows = [
-        f"{progress.run_id}: {progress.state}, {len(progress.lines):,} of {total:,} tickets have ended"
-    ]
+    ended = f"{len(progress.lines):,} of {total:,} tickets have ended"
+    rows = [f"{progress.run_id}: {progress.state}, {ended}"]
     for line in progress.lines:
         causes = " <- ".join(one_line(error) for error in reversed(line.end.errors))
         lost = progress.failed_before.get(line.ticket.id)
-        said = [causes, line.end.warning, f"without what {lost} was to give" if lost else ""]
-        why = "; ".join(one_line(each) for each in said if each)
+        reasons = [causes, line.end.warning, f"without the result of {lost}" if lost else ""]
+        why = "; ".join(one_line(reason) for reason in reasons if reason)
         rows.append(f"  {line.ticket.id}: {line.account}{f' ({why})' if why else ''}")
     rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
     rows += [f"  {ticket}: under way{_turns(progress, ticket)}" for ticket in progress.waiting]
@@ -59,9 +58,9 @@ def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
         commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
         rows.append(f"{progress.approvals[0]} waits: {commands}")
     if progress.state == run_control.INTERRUPTED:
-        rows.append(f"nobody conducts it now: aggregate conduct resume {track} goes on with it")
+        rows.append(f"no process runs it now: aggregate conduct resume {track} continues it")
     elif any(not line.is_done for line in progress.lines) and progress.state != "running":
-        rows.append(f"aggregate conduct resume {track} runs what failed once more")
+        rows.append(f"aggregate conduct resume {track} runs the failed tickets again")
     return rows
 
 
@@ -71,7 +70,7 @@ def _turns(progress: run_control.TrackProgress, ticket: str) -> str:
 
 
 def _watch(project: Project, track: str, database: str) -> None:
-    from rich.console import Console  # which only this way needs
+    from rich.console import Console  # slow to load
     from rich.live import Live
     from rich.text import Text
 
@@ -103,13 +102,14 @@ def _bars(progress: run_control.TrackProgress) -> Iterator[str]:
         yield f"{'█' * done}{'░' * (_BAR - done)} {ticket.id}: {state}"
 
 
-def _attempt_rows(made: list[attempts_made.MadeAttempt]) -> Iterator[str]:
-    for attempt in made:
+def _attempt_rows(attempts: list[attempts_made.MadeAttempt]) -> Iterator[str]:
+    rounds = {attempt.round for attempt in attempts}
+    for attempt in attempts:
         end = attempt.end
-        took = f", {end.seconds:.0f} s, {end.tokens:,} tokens" if end else ""
+        usage = f", {end.seconds:.0f} s, {end.tokens:,} tokens" if end else ""
         cost = f", ${end.cost:.4f}" if end and end.cost else ""
-        again = f"round {attempt.round}, " if len({each.round for each in made}) > 1 else ""
-        yield f"{again}attempt {attempt.number}: {one_line(attempt.state)}{took}{cost}"
+        prefix = f"round {attempt.round}, " if len(rounds) > 1 else ""
+        yield f"{prefix}attempt {attempt.number}: {one_line(attempt.state)}{usage}{cost}"
         for step in attempt.steps:
             tokens = f", {step.tokens:,} tokens" if step.tokens else ""
             fault = f": {one_line(step.fault)}" if step.fault else ""
@@ -120,27 +120,26 @@ def _attempt_rows(made: list[attempts_made.MadeAttempt]) -> Iterator[str]:
 @past_run_options
 @click.argument("ticket", default="")
 def diff(track: str, config: Path, database: str, ticket: str) -> None:
-    """Print what TICKET of the latest run of TRACK has changed, or all that is merged, as a patch."""
+    """Print the changes of TICKET, or of TRACK's latest run, as a patch."""
     write_result(applying.diff(open_project(config), track, ticket, database=database))
 
 
 @click.command()
 @past_run_options
 def apply(track: str, config: Path, database: str) -> None:
-    """Write what the latest run of TRACK has changed into your files; print their paths.
+    """Apply the changes of TRACK's latest run to your files; list them.
 
     Nothing is written if you have changed one of them since the run began.
     """
     paths = applying.apply(open_project(config), track, database=database)
     write_rows(*paths)
     if not paths:
-        say("nothing is to be applied")
+        say("there are no changes to apply")
 
 
 @click.command()
 @past_run_options
 def drop(track: str, config: Path, database: str) -> None:
-    """Forget what the latest run of TRACK has changed, with its branches."""
-    write_rows(
-        f"dropped what {applying.drop(open_project(config), track, database=database)} changed"
-    )
+    """Discard the changes of TRACK's latest run, with its branches."""
+    run_id = applying.drop(open_project(config), track, database=database)
+    write_rows(f"dropped the changes of {run_id}")

@@ -43,11 +43,12 @@ _TOKEN: Final = re.compile(
 )
 
 
-def edited(text: str, change: Callable[[Any], object]) -> str:
+def edited(text: str, change: Callable[[Any], object], *, deletes: bool = False) -> str:
     """Return a configuration's text after a change, with all its comments.
 
     tomlkit loses edits or comments in some layouts. There the comments within arrays go to the lines before, and those
-    of replaced tables to the end; if that does not help, the whole file is laid out anew.
+    of replaced tables to the end; if that does not help, the whole file is laid out anew. A change that ``deletes``
+    tables deletes their comments too.
     """
     failure: Exception | None = None
     results: list[str] = []
@@ -61,7 +62,7 @@ def edited(text: str, change: Callable[[Any], object]) -> str:
         except (TOMLKitError, ValueError, TypeError, LookupError, AttributeError) as error:
             failure = failure or error
             continue
-        if not _lost(text, written):
+        if deletes or not _lost(text, written):
             return written
         results.append(written)
     if results:
@@ -107,11 +108,11 @@ def _plain_layout(text: str) -> str:
     return comments + tomlkit.dumps(tomllib.loads(text))
 
 
-def change_document(path: Path, change: Callable[[Any], object]) -> None:
-    """Change a configuration file; an invalid result is not written."""
+def change_document(path: Path, change: Callable[[Any], object], *, deletes: bool = False) -> None:
+    """Change a configuration file as ``edited`` does; an invalid result is not written."""
     before = read_toml_text(path) if path.exists() else ""
     parse_toml(before, path)  # for its error message
-    text = edited(before, change)
+    text = edited(before, change, deletes=deletes)
     validate(parse_toml(text, path), path=path, text=text)
     replace_text(path, text)
 

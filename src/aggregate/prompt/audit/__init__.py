@@ -1,4 +1,4 @@
-"""What was decided about a prompt and what it costs: made, kept in a file beside it, and told in lines."""
+"""Audits: the decisions about a prompt and its token counts, stored beside it and printed."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

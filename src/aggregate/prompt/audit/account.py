@@ -1,4 +1,4 @@
-"""The account of a prompt: made of what was decided and counted, kept in a file beside it (rules A-1, A-2, A-4)."""
+"""The audit of a prompt: decisions and token counts, stored beside it (rules A-1, A-2, A-4)."""
 
 import json
 import math
@@ -31,41 +31,37 @@ if TYPE_CHECKING:
 
 
 def rounded(number: float) -> float:
-    """Return a number as an account holds it: finite, never ``-0.0``, with the digits that all machines agree on."""
-    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores, and rounding takes long
+    """Round a number to 6 digits, equal on all machines: finite and never ``-0.0``."""
+    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores: rounding is slow
         return 0.0
     return round(number, 6) + 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The account of one prompt: tokens of rows, what is generated and sections without files add up (rule A-2)."""
+    """The audit of one prompt; tokens of rows, of ``generated`` and of other sections add up (rule A-2)."""
 
-    task: Task  # empty where nobody said what the prompt is for
+    task: Task  # empty without a task
     budget: Budget | None
     tokens: int  # of the whole prompt, by o200k
-    sections: Mapping[Section, int]  # tokens of each that is there, in order
-    generated: int  # tokens of the files' section that belong to no row: headings, lists of files that are not shown
-    rows: tuple[FileChoice, ...]  # each candidate, in the order of the configuration
+    sections: Mapping[Section, int]  # tokens, in the prompt's order
+    generated: int  # tokens of the files' section outside of rows: headings, lists of hidden files
+    rows: tuple[FileChoice, ...]  # in the order of the configuration
     cut: tuple[Cut, ...] = ()
     missing: tuple[Missing, ...] = ()
     guess: Guess | None = None
-    size: int = 0  # bytes of the prompt, ``0`` where it was not written
+    size: int = 0  # bytes of the prompt, ``0`` if it was not written
     source_map: SourceMap | None = field(default=None, repr=False)
 
 
-VERSION = 2  # Of the format; a reader refuses another one
-
-OF_FILES = (Section.FILES, Section.CHANGED)  # The sections whose blocks belong to files
-
-# What a row is called by in JSON, in the order of ``FileChoice``; ``evidence`` are its reasons.
+VERSION = 2  # of the format; readers refuse others
+OF_FILES = (Section.FILES, Section.CHANGED)  # sections whose blocks belong to files
+# JSON keys of a row, in the order of ``FileChoice``; ``evidence`` holds its reasons.
 ROW_KEYS = (
     *("path", "entry", "level", "most", "pinned", "tokens", "score", "rank"),
     *("evidence", "definitions", "next", "content_hash", "size"),
 )
-
-_ROWS_OF_PIECE: Final = 1_000  # Rows that are in memory as text at once: some hundred kilobytes
-
+_ROWS_OF_PIECE: Final = 1_000  # rows in memory as text: some hundred kilobytes
 _JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
@@ -77,14 +73,14 @@ def audit_of(
     size: int = 0,
     source_map: SourceMap | None = None,
 ) -> Audit:
-    """Return the account of a prompt, with the tokens and the size in bytes that it has as it is written."""
-    left = dict(tokens.files)  # a path that stands twice has its tokens once
+    """Return the audit of a prompt with its tokens and bytes as written."""
+    file_tokens = dict(tokens.files)  # a repeated path counts once
     rows = tuple(
         row._replace(
-            tokens=left.pop(row.path, 0),
+            tokens=file_tokens.pop(row.path, 0),
             score=None if row.score is None else rounded(row.score),
             reasons=row.reasons
-            and tuple(each._replace(weight=rounded(each.weight)) for each in row.reasons),
+            and tuple(reason._replace(weight=rounded(reason.weight)) for reason in row.reasons),
         )
         for row in prompt.choices
     )
@@ -145,8 +141,8 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
-    """Make the account of a prompt that was written to ``path``, and write it beside that."""
-    from aggregate.prompt.source_map import map_sources  # other prompts are not counted here
+    """Write the audit of a prompt beside it."""
+    from aggregate.prompt.source_map import map_sources  # prompts without an audit need neither
     from aggregate.prompt.token_counts import count_prompt
 
     size = sum(map(len, prompt.pieces()))
@@ -158,7 +154,7 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
 
 
 def audit_pieces(audit: Audit) -> Iterator[bytes]:
-    """Yield the text of an audit's file piece by piece: JSON in ASCII, each key and each row on a line of its own."""
+    """Yield an audit's file in pieces: JSON in ASCII, a line for each key and row."""
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         sources, runs = pack_map(audit.source_map, [row.path for row in audit.rows])
@@ -190,10 +186,10 @@ def parse_audit(text: str) -> Audit:
     try:
         data = json.loads(text)
         if data["version"] != VERSION:
-            raise ValueError(f"is of version {data['version']!r}, not {VERSION}")
+            raise ValueError(f"has version {data['version']!r}, not {VERSION}")
         return _audit(data)
     except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"is no audit: {error!r}") from None
+        raise ValueError(f"is not an audit: {error!r}") from None
 
 
 def _audit(data: Mapping[str, Any]) -> Audit:
@@ -211,7 +207,7 @@ def _audit(data: Mapping[str, Any]) -> Audit:
             focus,
             tuple(map(str, seeds["symbols"])),
             str(seeds["since"]),
-            look=tuple(map(str, data.get("look", ()))),  # which older ones lack
+            look=tuple(map(str, data.get("look", ()))),  # older audits have none
         ),
         budget=budget
         and Budget(

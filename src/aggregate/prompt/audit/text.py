@@ -1,4 +1,4 @@
-"""The account of a prompt to read: a table of its files, all about single ones, and the schema of its JSON."""
+"""Audits as text: the table of files, the details of one file, and the JSON Schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,19 +18,12 @@ def bar(share: float) -> str:
     return "█" * round(BAR * min(max(share, 0.0), 1.0)) or "▏"
 
 
-# Files that the prompt does not show which the table lists, the likeliest first.
-_MOST_UNSHOWN = 10
-
-_STRONGEST = 2  # Reasons that the table gives for a file
-
-_TASK_CHARACTERS = 200  # Of a task in the table's heading; the audit has all of it
-
-# Columns of a path: on the narrowest terminal, and where the reasons would not be seen any more.
-_LEAST_NAME, _MOST_NAME = 10, 60
-
-_WIDE = 90  # Columns from which there is room for bars
-
-# Kinds of evidence, whose names in the audit are for programs, as a person says it; the others are clear.
+_MOST_UNSHOWN = 10  # hidden files in the table, the likeliest first
+_STRONGEST = 2  # reasons for a file in the table
+_TASK_CHARACTERS = 200  # of the task in the heading; the audit has all of it
+_LEAST_NAME, _MOST_NAME = 10, 60  # columns of a path; wider ones would hide the reasons
+_WIDE = 90  # columns from which the table has bars
+# Kinds of evidence whose names in the audit are for programs.
 _PLAIN_WORDS = {
     "all of the task": "what the task asks for",
     "auxiliary": "beside the source",
@@ -53,9 +46,9 @@ class AuditLines(NamedTuple):
 
 
 def audit_lines(audit: Audit, *, title: str = "", width: int = 0) -> AuditLines:
-    """Return the lines of an account of a prompt that is called ``title``, empty where it was not written.
+    """Return the lines of an audit; ``title`` is the prompt's file, if it was written.
 
-    Those of the table fit into ``width`` columns; ``0`` cuts nothing.
+    The table has at most ``width`` columns; ``0`` cuts nothing.
     """
     table = list(_table_lines(audit, width)) if audit.rows else []
     return AuditLines(list(_heading_lines(audit, title)), table, list(_footing_lines(audit)))
@@ -76,7 +69,7 @@ def _heading_lines(audit: Audit, title: str) -> Iterator[str]:
 
 
 def _table_lines(audit: Audit, width: int) -> Iterator[str]:
-    """Yield the header, the files with tokens by these, and then the likeliest of the others."""
+    """Yield the header, the visible files by tokens, and the likeliest hidden files."""
     unshown = [row for row in audit.rows if not row.tokens]
     unshown.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path))
     rows = sorted(
@@ -126,9 +119,9 @@ def _because(reason: Reason) -> str:
 def _footing_lines(audit: Audit) -> Iterator[str]:
     more = sum(not row.tokens for row in audit.rows) - _MOST_UNSHOWN
     if more > 0:
-        yield f"and {more:,} more that are not shown: aggregate explain PATH tells of any"
+        yield f"and {more:,} more hidden files: aggregate explain PATH describes one"
     if audit.generated:
-        yield f"{audit.generated:>9,} in headings of the files' section and in what it lists as not shown"
+        yield f"{audit.generated:>9,} in headings of the files' section and in its list of hidden files"
     for section, tokens in audit.sections.items():
         if section not in OF_FILES:
             yield f"{tokens:>9,} in {section.value}"
@@ -141,12 +134,12 @@ def _footing_lines(audit: Audit) -> Iterator[str]:
 
 
 def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
-    most = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
-    pin = ", shown whatever it costs" if row.pinned else ""
+    limit = "" if row.most in (row.level, Level.NONE) else f" (at most {row.most.value})"
+    pin = ", always shown" if row.pinned else ""
     size = f" of about {row.size:,}" if row.size > row.tokens else ""
     rank = f", rank {row.rank:,} of {len(audit.rows):,}" if row.rank else ""
     yield printable(row.path)
-    yield f"  level        {row.level.value}{most}{pin}"
+    yield f"  level        {row.level.value}{limit}{pin}"
     yield f"  tokens       {row.tokens:,}{size}"
     if row.score is not None:
         yield f"  score        {row.score:.4%}{rank}"
@@ -166,17 +159,17 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the schema of an audit as JSON; it describes each key, and allows no other."""
+    """Return the JSON Schema of an audit; it allows no other keys."""
     schema = _object(_AUDIT, optional="source_map")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Audit of a prompt",
-        "description": "What was decided about one prompt, and why.",
+        "description": "The decisions about one prompt, and the reasons.",
         **schema,
     }
 
 
-_Key = tuple[str, Mapping[str, Any]]  # What a key means, and the schema of its value
+_Key = tuple[str, Mapping[str, Any]]  # a key's description, and the schema of its value
 
 
 def _object(properties: Mapping[str, _Key], *, optional: str = "") -> dict[str, Any]:
@@ -200,104 +193,83 @@ def _or_null(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _TEXT = {"type": "string"}
-
 _TEXTS = _list(_TEXT)
-
 _COUNT = {"type": "integer", "minimum": 0}
-
 _NUMBER = {"type": "integer", "minimum": 1}
-
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-
 _LEVEL = {"enum": [level.value for level in Level]}
-
 _SEEDS: dict[str, _Key] = {
-    "focus": ("Files and places that are shown whatever they cost.", _TEXTS),
+    "focus": ("Files and places that are always shown.", _TEXTS),
     "symbols": ("Names of definitions.", _TEXTS),
-    "since": ("A git revision, empty for none.", _TEXT),
+    "since": ("A git revision, or empty.", _TEXT),
 }
-
 _BUDGET: dict[str, _Key] = {
     "tokens": ("The most tokens of the prompt.", _NUMBER),
-    "history": ("The part of what pins leave that the discussion may take.", _SHARE),
-    "results": ("The part of what pins leave that results may claim at least.", _SHARE),
+    "history": ("The discussion's largest part of the tokens beside the pins.", _SHARE),
+    "results": ("The results' guaranteed part of the tokens beside the pins.", _SHARE),
     "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
-
-_MISSING = {"evidence": ("Its kind.", _TEXT), "reason": ("Why there was none.", _TEXT)}
-
+_MISSING = {"evidence": ("The kind of evidence.", _TEXT), "reason": ("Why it is missing.", _TEXT)}
 _GUESS: dict[str, _Key] = {
-    "reason": ("Why it is one.", _TEXT),
+    "reason": ("Why the choice is a guess.", _TEXT),
     "proposals": ("Names that may help, the likeliest first.", _TEXTS),
 }
-
 _CUT: dict[str, _Key] = {
-    "section": ("Which one.", _TEXT),
-    "what": ("Which turn, result or list.", _TEXT),
-    "tokens": ("How many that saved.", _COUNT),
-    "reason": ("Why.", _TEXT),
+    "section": ("The section.", _TEXT),
+    "what": ("The turn, result or list.", _TEXT),
+    "tokens": ("The tokens saved.", _COUNT),
+    "reason": ("Why it was cut.", _TEXT),
 }
-
 _EVIDENCE: dict[str, _Key] = {
-    "kind": ("What was observed.", _TEXT),
-    "weight": ("What it added to the score.", {"type": "number"}),
-    "matched": ("Terms, a symbol, another file.", _TEXT),
+    "kind": ("The kind of observation.", _TEXT),
+    "weight": ("Its addition to the score.", {"type": "number"}),
+    "matched": ("The matching terms, symbol or file.", _TEXT),
 }
-
 # By ``ROW_KEYS``.
 _ROW = (
-    ("As the prompt shows it.", _TEXT),
-    ("The path or glob of the configuration.", _TEXT),
-    ("How much of it is shown; name: it is listed, left out: it is counted.", _LEVEL),
-    ("The most that its entry allows.", _LEVEL),
-    ("Whether it is shown whatever it costs.", {"type": "boolean"}),
-    ("Of its block, by o200k.", _COUNT),
-    ("How likely the task touches it; null without a task.", _or_null(_SHARE)),
-    ("Its place by score; null without a task.", _or_null(_NUMBER)),
-    ("Why, the strongest first.", _list(_object(_EVIDENCE))),
-    ("Those that are shown in full.", _TEXTS),
-    ("The level that another tenth of the budget would buy.", _or_null(_LEVEL)),
-    ("SHA-256 of its bytes, empty where nothing of it is shown.", _TEXT),
-    ("Tokens of the whole file, as far as they are known.", _COUNT),
+    ("The path as in the prompt.", _TEXT),
+    ("The path or glob in the configuration.", _TEXT),
+    ("The level of detail; name: only listed, left out: only counted.", _LEVEL),
+    ("The most detailed level that its entry allows.", _LEVEL),
+    ("Whether the file is always shown.", {"type": "boolean"}),
+    ("Tokens of its block, by o200k.", _COUNT),
+    ("The likelihood that the task touches it; null without a task.", _or_null(_SHARE)),
+    ("The rank by score; null without a task.", _or_null(_NUMBER)),
+    ("The reasons, the strongest first.", _list(_object(_EVIDENCE))),
+    ("Definitions that are shown in full.", _TEXTS),
+    ("The level with another tenth of the budget.", _or_null(_LEVEL)),
+    ("SHA-256 of its bytes, empty for a hidden file.", _TEXT),
+    ("Estimated tokens of the whole file.", _COUNT),
 )
-
 _MAP = {
-    "sources": ("Those that no row has; they follow on the paths of the rows.", _TEXTS),
-    "runs": (
-        "Runs of lines, packed: columns of numbers in JSON, compressed by zlib, in base 85.",
-        _TEXT,
-    ),
+    "sources": ("Sources without a row; their numbers follow those of the rows.", _TEXTS),
+    "runs": ("Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85.", _TEXT),
 }
-
 _SECTIONS = {
     "type": "object",
     "propertyNames": {"enum": [section.value for section in Section]},
     "additionalProperties": _COUNT,
 }
-
 _AUDIT: dict[str, _Key] = {
-    "version": ("Of this format.", {"const": VERSION}),
-    "task": ("What the prompt is for; empty where nobody said so.", _TEXT),
-    "seeds": ("What the user points at beside the task.", _object(_SEEDS)),
-    "look": ("Whom a second look asked, for how much, and a line of each file picked.", _TEXTS),
+    "version": ("The version of this format.", {"const": VERSION}),
+    "task": ("The text of the task, or empty.", _TEXT),
+    "seeds": ("Files, places and names that the user points at.", _object(_SEEDS)),
+    "look": ("The second look's model, its price, and a line for each picked file.", _TEXTS),
     "budget": ("The most tokens; null for no limit.", _or_null(_object(_BUDGET))),
-    "tokens": ("Of the whole prompt, by o200k.", _COUNT),
-    "sections": ("Tokens of each section that is there; they add up to tokens.", _SECTIONS),
+    "tokens": ("Tokens of the whole prompt, by o200k.", _COUNT),
+    "sections": ("Tokens of each section; they add up to tokens.", _SECTIONS),
     "generated": (
-        "Tokens of the sections files and changed that belong to no row; with those of the rows and of the other "
-        "sections they add up to tokens.",
+        "Tokens outside of rows in the sections files and changed; with the rows and the other sections they add up "
+        "to tokens.",
         _COUNT,
     ),
-    "bytes": ("Of the prompt in UTF-8.", _COUNT),
-    "missing": ("Evidence that there was none of.", _list(_object(_MISSING))),
-    "guess": (
-        "Why the choice is a guess, as the task tells of no place; null where it is none.",
-        _or_null(_object(_GUESS)),
-    ),
-    "cut": ("What else than files was shortened or left out.", _list(_object(_CUT))),
+    "bytes": ("Bytes of the prompt in UTF-8.", _COUNT),
+    "missing": ("Evidence that the ranking lacked.", _list(_object(_MISSING))),
+    "guess": ("Why the choice of files is a guess, or null.", _or_null(_object(_GUESS))),
+    "cut": ("Other shortened or omitted parts than files.", _list(_object(_CUT))),
     "rows": (
         "The candidates, in the order of the configuration.",
         _list(_object(dict(zip(ROW_KEYS, _ROW, strict=True)))),
     ),
-    "source_map": ("Where each line of the prompt comes from.", _object(_MAP)),
+    "source_map": ("The origin of each line of the prompt.", _object(_MAP)),
 }

@@ -1,4 +1,4 @@
-"""The finished prompt, in segments with their provenance, and the images that go with it."""
+"""The finished prompt: segments with their provenance, and images."""
 
 import hashlib
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ from aggregate.base.values import escape_surrogates
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    path: str  # as the prompt's link shows it
+    path: str  # as in the prompt's link
     media_type: str  # by its content, such as ``image/png``
     data: bytes = field(repr=False)
-    width: int  # in pixels, as the height
+    width: int  # in pixels
     height: int
 
     @property
@@ -36,7 +36,7 @@ class Screenshot:
 
 
 class Section(StrEnum):
-    """The sections in the order in which they stand; a prompt that is not finished has its discussion last."""
+    """The sections in order; an unfinished prompt has its discussion last."""
 
     PROJECT = "project"
     TREE = "tree"
@@ -64,17 +64,16 @@ class Stability(StrEnum):
 class Segment:
     """A run of the prompt with one provenance.
 
-    ``text`` begins with ``#`` or ``-``, unless it stands first, and neither begins nor ends with a separator: a
-    segment's bytes stay the same whatever follows it, and token counts of segments add up to the count of the document
-    exactly (see ``aggregate.base.tokens``). Halves of surrogate pairs in it are escaped, whoever gave them: UTF-8 holds
-    none.
+    ``text`` begins with ``#`` or ``-``, unless it is the first, and neither begins nor ends with a separator: its bytes
+    do not depend on its neighbours, and token counts of segments add up exactly (see ``aggregate.base.tokens``). Lone
+    surrogates in it are escaped, since UTF-8 has none.
     """
 
     section: Section
     text: str
     stability: Stability
     source: str = ""  # path of the file, name of the variable, or ``""`` for a section's heading
-    # Of a file's block, what its lines were made of, where that is known.
+    # The source lines of a file's block, if they are known.
     shown: ShownText | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -87,13 +86,13 @@ END = "\n"  # behind the last segment of a written prompt
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Everything that a model is shown, in order."""
+    """The segments of a prompt in order."""
 
     segments: tuple[Segment, ...]
 
     @property
     def markdown(self) -> str:
-        """The text as it is sent."""
+        """The text that is sent."""
         return SEPARATOR.join(segment.text for segment in self.segments)
 
     @property
@@ -103,8 +102,8 @@ class Prompt:
 
     def pieces(self, end: str = END) -> Iterator[bytes]:
         """Yield the text as UTF-8, with ``end`` behind the last segment."""
-        # One character outside of the basic plane makes Python keep the whole text in four bytes a character; the
-        # pieces around it stay small, and quick to encode.
+        # One character outside of the basic plane makes Python store a text with four bytes a character; small pieces
+        # limit that.
         for i, segment in enumerate(self.segments):
             if i:
                 yield SEPARATOR.encode()
@@ -114,9 +113,9 @@ class Prompt:
 
 
 class Cut(NamedTuple):
-    """Something else than a file that was shortened or left out for the budget (rule A-4)."""
+    """A turn, result or list that was shortened or left out for the budget (rule A-4)."""
 
     section: str  # ``"history"``, ``"results"``, ``"beads"`` or ``"screenshots"``
-    what: str  # which turn, result or list
-    tokens: int  # how many that saved
+    what: str  # the turn, result or list
+    tokens: int  # tokens saved
     reason: str  # a sentence

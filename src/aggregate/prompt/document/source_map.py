@@ -1,10 +1,8 @@
-"""Where each line of a prompt comes from, in runs of lines (rule L-1), and the map of it as a short text (rule L-3).
+"""The origin of each line of a prompt, in runs (rule L-1), and its packed text (rule L-3).
 
-That text has columns of small differences in JSON, compressed. Each run has five numbers: its lines, its label, the
-place of its source, the first line of the file, and how many more or fewer lines that are than its own. All runs'
-numbers of one kind stand together, since they are alike: the source as the difference to the run before, of those that
-have one, the first line as the difference to where the run before of the same source ended. They are compressed by zlib
-and written as base 85, of which JSON needs to escape nothing.
+The text has one column of numbers for each property of the runs: lines, label, source, first line of the file, and the
+file's lines beyond the run's own. Sources are differences to the previous run with a source, first lines to the end of
+the previous run of the same source. The columns are JSON, compressed by zlib, in base 85, which JSON need not escape.
 """
 
 import json
@@ -29,7 +27,7 @@ class OriginKind(StrEnum):
 
 
 class Label(IntEnum):
-    """What a run of lines is, and what such a line stands for; recorded maps hold the numbers, so they never change."""
+    """The kind and meaning of a run of lines; recorded maps hold the numbers, so they never change."""
 
     kind: OriginKind
     meaning: str
@@ -67,27 +65,23 @@ def label_of(number: int) -> Label:
     return Label(number)  # type: ignore[call-arg] # looked up, not made
 
 
-# What belongs to nothing: its source is "".
 WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
 
 
 class Origin(NamedTuple):
-    kind: OriginKind  # what it was made of
-    # Path of a file or screenshot, number of a turn, id of a bead, name of who gave a result; of a generated line what
-    # it belongs to, ``""`` for nothing.
+    kind: OriginKind
+    # Path of a file or screenshot, number of a turn, id of a bead, producer of a result, or owner of a generated line.
     source: str = ""
-    # The first line of the file that it shows or stands for, 1-based; ``0`` where that are no lines.
-    first: int = 0
-    last: int = 0  # the last of these lines, inclusive
-    is_verbatim: bool = False  # whether it is that line of the file as it was
-    # Of a generated line, what it stands for; of a line that is not as in the file, why.
-    stands_for: str = ""
+    first: int = 0  # the first line of the file, 1-based; ``0`` without lines
+    last: int = 0  # the last one, inclusive
+    is_verbatim: bool = False  # whether it equals the file's line
+    stands_for: str = ""  # the meaning of a generated line, or why it differs from the file
 
 
 class Run(NamedTuple):
-    """Lines of a prompt that follow each other and have one origin.
+    """Consecutive lines of a prompt with one origin.
 
-    Where they are as many as those of the file, they stand for these line by line; otherwise all for all.
+    If they are as many as the file's lines, they match line by line; otherwise all match all.
     """
 
     lines: int
@@ -101,22 +95,22 @@ class Run(NamedTuple):
         if first and last - first + 1 == self.lines:
             first = last = first + offset
         if "{" in meaning:
-            shown = "1 line" if first == last else f"{last - first + 1:,} lines"
-            meaning = meaning.replace("{lines}", shown if first else "lines")
+            lines = "1 line" if first == last else f"{last - first + 1:,} lines"
+            meaning = meaning.replace("{lines}", lines if first else "lines")
             meaning = meaning.replace("{source}", self.source)
         is_verbatim = self.label is Label.VERBATIM
         return Origin(self.label.kind, self.source, first, last, is_verbatim, meaning)
 
 
-_NUMBERS = 5  # Numbers of a run in ``PackedRuns.numbers``
+_NUMBERS = 5  # numbers of a run in ``PackedRuns.numbers``
 
 
 class PackedRuns(Sequence[Run]):
-    """Runs as plain numbers: a large prompt has hundreds of thousands, and an object for each takes five times as much.
+    """Runs as plain numbers, which take a fifth of the memory of objects.
 
     Args:
-        sources: What sources there are; the first one is ``""``.
-        numbers: For each run its lines, label, the place of its source, and its first and last line of the file.
+        sources: All sources; the first one is ``""``.
+        numbers: For each run its lines, label, index of the source, and first and last line of the file.
     """
 
     __slots__ = ("numbers", "sources")
@@ -139,7 +133,7 @@ class PackedRuns(Sequence[Run]):
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """The origin of every line of a prompt, in its order; its lines are those that a line feed ends."""
+    """The origin of every line of a prompt; a line feed ends a line."""
 
     runs: PackedRuns
 
@@ -159,16 +153,16 @@ class SourceMap:
             yield from (run.origin(offset) for offset in range(run.lines))
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt that shows a file's 1-based line verbatim, else that stands for it."""
+        """Return the first verbatim line of the prompt with a file's 1-based line, else its mark."""
         stand_in: int | None = None
         for start, run in self.runs_of(path):
             if not run.first or not run.first <= line <= run.last:
                 continue
             is_exact = run.last - run.first + 1 == run.lines
-            found = start + (line - run.first if is_exact else 0)
+            prompt_line = start + (line - run.first if is_exact else 0)
             if run.label is Label.VERBATIM:
-                return found
-            stand_in = stand_in or found
+                return prompt_line
+            stand_in = stand_in or prompt_line
         return stand_in
 
     def verbatim_lines(self, path: str) -> frozenset[int]:
@@ -178,42 +172,40 @@ class SourceMap:
     def runs_of(self, path: str) -> Iterator[tuple[int, Run]]:
         if path not in self.runs.sources:
             return
-        place = self.runs.sources.index(path)
+        number = self.runs.sources.index(path)
         numbers, start = self.runs.numbers, 1
         for index in range(0, len(numbers), _NUMBERS):
-            if numbers[index + 2] == place:
+            if numbers[index + 2] == number:
                 yield start, self.runs[index // _NUMBERS]
             start += numbers[index]
 
 
-# Unpacked, the map of a prompt of 100 MB has less; what has more is no map of ours, and might never end.
-_MOST_BYTES = 1 << 24
-
+_MOST_BYTES = 1 << 24  # unpacked: more than the map of a prompt of 100 MB, less than a bomb
 _LEVEL = 9  # of zlib: a map is small
-
 _NO_MAP = "is not a map of sources"
 
 
-def pack_map(source_map: SourceMap, known: Sequence[str] = ()) -> tuple[list[str], str]:
-    """Return the sources that are not ``known`` to the map's reader, which follow on those, and the runs as a text."""
-    places: dict[str, int] = {}
-    for place, source in enumerate(known):
-        places.setdefault(source, place)
-    others: list[str] = []
+def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list[str], str]:
+    """Return the sources beyond ``row_paths``, whose numbers follow, and the packed runs."""
+    numbers: dict[str, int] = {}
+    for number, path in enumerate(row_paths):
+        numbers.setdefault(path, number)
+    sources: list[str] = []
     table: list[int] = []
     for source in source_map.runs.sources:
-        if source and source not in places:
-            places[source] = len(known) + len(others)
-            others.append(source)
-        table.append(places[source] if source else 0)
+        if source and source not in numbers:
+            numbers[source] = len(row_paths) + len(sources)
+            sources.append(source)
+        table.append(numbers[source] if source else 0)
     data = json.dumps(_columns(source_map.runs.numbers, table), separators=(",", ":")).encode()
-    return others, b85encode(zlib.compress(data, _LEVEL)).decode()
+    return sources, b85encode(zlib.compress(data, _LEVEL)).decode()
 
 
 def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
-    """Return the map that ``pack_map`` wrote; a ``ValueError`` says that it is damaged or somebody else's.
+    """Return the map that ``pack_map`` wrote; ``sources`` are all, those of rows first.
 
-    Its ``sources`` are the known and the other ones, one behind the other.
+    Raises:
+        ValueError: The text is damaged or not a map.
     """
     inflater = zlib.decompressobj()
     try:
@@ -229,20 +221,21 @@ def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
 def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int | None]]:
     rows: list[tuple[int | None, ...]] = []
     ends: dict[int, int] = {}
-    before = 0
+    previous = 0
     for start in range(0, len(numbers), _NUMBERS):
-        lines, label, place, first, last = numbers[start : start + _NUMBERS]
-        source = before if label in WITHOUT_SOURCE else table[place]
+        lines, label, index, first, last = numbers[start : start + _NUMBERS]
+        source = previous if label in WITHOUT_SOURCE else table[index]
         gap = first - ends.get(source, 0) if first else None
-        rows.append((lines, label, source - before, gap, last - first + 1 - lines if first else 0))
-        before = source
+        extra = last - first + 1 - lines if first else 0
+        rows.append((lines, label, source - previous, gap, extra))
+        previous = source
         if first:
             ends[source] = last
     return [list(column) for column in zip(*rows, strict=True)]
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int, ...]]:
-    # The numbers of the runs, run by run, as long as they can be those of a prompt.
+    """Yield the numbers of each run; a ``ValueError`` reports impossible ones."""
     ends: dict[int, int] = {}
     source = 0
     for lines, label, step, gap, difference in zip(*columns, strict=True):
@@ -251,7 +244,7 @@ def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int,
         if gap is not None:
             first = gap + ends.get(source, 0)
             last = ends[source] = first + lines - 1 + difference
-        place = 0 if label_of(label) in WITHOUT_SOURCE else source + 1
-        if not (lines > 0 and source >= 0 and place <= sources and 0 <= first <= last):
+        index = 0 if label_of(label) in WITHOUT_SOURCE else source + 1
+        if not (lines > 0 and source >= 0 and index <= sources and 0 <= first <= last):
             raise ValueError(_NO_MAP)
-        yield lines, label, place, first, last
+        yield lines, label, index, first, last
