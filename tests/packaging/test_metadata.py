@@ -20,7 +20,9 @@ def test_every_extra_that_is_told_of_exists() -> None:
     named = {
         extra.strip()
         for path in TEXTS
-        for extras in re.findall(r"(?:manual-slop|'\.)\[([a-z, ]+)\]", path.read_text(encoding="utf-8"))
+        for extras in re.findall(
+            r"(?:manual-slop|'\.)\[([a-z, ]+)\]", path.read_text(encoding="utf-8")
+        )
         for extra in extras.split(",")
     }
     assert named <= PROJECT["optional-dependencies"].keys()
