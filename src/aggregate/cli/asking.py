@@ -68,12 +68,13 @@ def open_asked_project(
     # Remembered: a configuration that a checkout removes meanwhile is an error.
     if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    here = config.parent.absolute()
-    is_everything = here.parent == here or real_path(here) == real_path(os.path.expanduser("~"))  # noqa: PTH111 - no error without a home
-    if is_everything and not os.path.lexists(here / ".git"):
+    folder = config.parent.absolute()
+    home = os.path.expanduser("~")  # noqa: PTH111 - no error without a home
+    is_everything = folder.parent == folder or real_path(folder) == real_path(home)
+    if is_everything and not os.path.lexists(folder / ".git"):
         raise ConfigError(
             'this folder holds all your files and no manual_slop.toml: go to a project, or use "aggregate init"',
-            path=str(here),
+            path=str(folder),
         )
     bare = unconfigured(config)
     project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
@@ -107,10 +108,10 @@ def is_named(parameter: str) -> bool:
 
 def from_here(path: str, base_dir: Path) -> str:
     """Return a path or glob relative to ``base_dir``, unchanged if nothing matches."""
-    here, base = Path.cwd(), Path(os.path.abspath(base_dir))
-    full = os.path.abspath(here / path)
+    folder, base = Path.cwd(), Path(os.path.abspath(base_dir))
+    full = os.path.abspath(folder / path)
     is_inside = full != str(base) and Path(full).is_relative_to(base)
-    matches = os.path.lexists(full) or (is_glob(path) and here.is_relative_to(base))
+    matches = os.path.lexists(full) or (is_glob(path) and folder.is_relative_to(base))
     if Path(path).is_absolute() or not is_inside or not matches:
         return path
     return display_path(full, base)

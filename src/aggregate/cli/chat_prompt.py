@@ -68,10 +68,10 @@ class _Completer(Completer):
         self._session, self._context = session, click.get_current_context()
 
     def get_completions(self, document: Document, _event: CompleteEvent) -> Iterable[Completion]:
-        before = document.text_before_cursor
-        word = "" if not before or before[-1].isspace() else before.split()[-1]
+        prefix = document.text_before_cursor
+        word = "" if not prefix or prefix[-1].isspace() else prefix.split()[-1]
         with suppress(AggregateError), self._context.scope(cleanup=False):  # in a thread of its own
-            for text, meta in completions(self._session, before.removesuffix(word), word).items():
+            for text, meta in completions(self._session, prefix.removesuffix(word), word).items():
                 yield Completion(text, -len(word), display_meta=meta)
 
 

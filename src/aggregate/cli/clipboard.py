@@ -40,8 +40,8 @@ def copy_to_clipboard(data: bytes, *, environment: Mapping[str, str] = os.enviro
             return f"copied to the clipboard ({command[0]})"
     if write_to_terminal(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07"):
         size = f"; it has {len(data):,} bytes and many terminals take {_TERMINAL_BYTES:,}"
-        how = "handed to the terminal for its clipboard (OSC 52)"
-        return how + size if len(data) > _TERMINAL_BYTES else how
+        report = "handed to the terminal for its clipboard (OSC 52)"
+        return report + size if len(data) > _TERMINAL_BYTES else report
     if failure:
         raise OutputError(f"nothing was copied: {failure}")
     raise OutputError(

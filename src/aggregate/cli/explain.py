@@ -14,6 +14,7 @@ from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
 from aggregate.base.request import FileChoice, Level
+from aggregate.base.text import line_count
 from aggregate.cli import output
 from aggregate.cli.asking import from_here, open_project_here
 from aggregate.cli.options import config_option, json_option
@@ -175,7 +176,7 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
     origin = source_map.origin(number) if number else None
     data = _content(request.base_dir / path)
     if origin is None:
-        lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
+        lines = line_count(decode(data).text) if data is not None else line
         if not 1 <= line <= lines:
             raise ConfigError(f"the file has {lines:,} lines, but no line {line:,}", path=path)
     _report_changed_prompt(prompt, audit)

@@ -98,10 +98,10 @@ class AskedTurn:
 
     def seeds(self, project: Project) -> Task | None:
         task = asking.read_task(None, symbols=self.symbols, since=self.since)
-        places = asking.typed_places(self.focus, project.folder / project.config.files.base_dir)
-        if not (task or places):
+        focus = asking.typed_places(self.focus, project.folder / project.config.files.base_dir)
+        if not (task or focus):
             return None
-        return replace(task or Task(), focus=places, is_strict=True)
+        return replace(task or Task(), focus=focus, is_strict=True)
 
 
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:

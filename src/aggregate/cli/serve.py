@@ -73,18 +73,18 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
             path=str(config),
         )
     try:
-        before = read_text(path) if path.exists() else ""
+        content = read_text(path) if path.exists() else ""
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
     module = (sys.executable, "-m", "aggregate")  # if the program is not on PATH
     program = ("aggregate",) if find_program("aggregate") and not host.is_users_own else module
     options = ("--config", str(config.absolute())) if host.is_users_own else ()
-    after = with_server(before, host, () if remove else program, arguments=("mcp", *options))
-    if after == before:
+    after = with_server(content, host, () if remove else program, arguments=("mcp", *options))
+    if after == content:
         say(f"{path} needs no change")
         return
     say(str(path))
-    write_rows(*unified_diff(before.splitlines(), after.splitlines()))
+    write_rows(*unified_diff(content.splitlines(), after.splitlines()))
     if dry_run:
         return
     if not yes:

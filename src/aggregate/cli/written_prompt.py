@@ -77,10 +77,8 @@ class WrittenPrompt:
 
     def warnings(self) -> list[str]:
         stream, tokens = self.stream, self.tokens
-        warnings = [
-            *doubts(stream.missing, stream.guess),
-            *with_meant(stream.warnings, stream.rows, self.request.base_dir),
-        ]
+        warnings = [*doubts(stream.missing, stream.guess)]
+        warnings += with_meant(stream.warnings, stream.rows, self.request.base_dir)
         if tokens is None or tokens.document <= _ALWAYS_FITS:
             return warnings
         from aggregate.sending.clients import exceeded_window
@@ -105,9 +103,9 @@ class WrittenPrompt:
         lines += [f"{tokens:>11,} in {part.value}" for part, tokens in self.tokens.sections.items()]
         files = sorted(self.tokens.files.items(), key=lambda item: (-item[1], item[0]))
         lines += [f"{number:>11,}   {path}" for path, number in files[:_LARGEST]]
-        if others := files[_LARGEST:]:
-            rest = sum(number for _, number in others)
-            lines.append(f"{rest:>11,}   in {len(others):,} smaller files (--json lists them)")
+        if smaller := files[_LARGEST:]:
+            rest = sum(number for _, number in smaller)
+            lines.append(f"{rest:>11,}   in {len(smaller):,} smaller files (--json lists them)")
         say(*lines, *([self.prefix.sentence] if self.prefix else []))
 
     @property

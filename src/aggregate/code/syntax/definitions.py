@@ -1,7 +1,8 @@
 """Definitions of a source text, the data of the outline, masked and summary views."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 _QUALIFIER = re.compile(r"::|\.")
@@ -111,6 +112,13 @@ class Module:
 
 # Innermost names of a path: all names of a text nested ten thousand levels deep would take gigabytes.
 _MOST_NAMES = 100
+
+
+def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
+    """Return a module with its definitions in the sections of headings."""
+    own = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
+    found = sorted([*headings, *own], key=lambda definition: (definition.start, -definition.end))
+    return replace(module, definitions=nest(with_sections(found, module.source), []))
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:

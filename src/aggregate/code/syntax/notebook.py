@@ -1,14 +1,17 @@
 """Jupyter notebooks: their cells, with the file's lines of each cell line."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from json import JSONDecoder
 from typing import Any, NamedTuple
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.values import escape_surrogates
+from aggregate.code.syntax.definitions import Definition
 
 _DECODER = JSONDecoder(strict=False)
 _KINDS = ("code", "markdown", "raw")
@@ -22,6 +25,8 @@ _SUFFIXES = {
     "scala": ".scala",
 }
 _LEFT_OUT = ("outputs", "attachments")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
 class CellLine(NamedTuple):
@@ -40,6 +45,16 @@ class Cell:
     last_line: int
     outputs: int = 0
     output_bytes: int = 0  # bytes of the outputs and attachments in the file
+
+    def headings(self) -> Iterator[tuple[int, int, str]]:
+        """Yield a heading's line in the cell, from 0, its level and its title."""
+        fence = ""
+        for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
+            mark = _FENCE.match(line.text)
+            if mark and fence in ("", mark[1]):
+                fence = "" if fence else mark[1]
+            elif not fence and (match := _HEADING.match(line.text)) and match[2]:
+                yield number, len(match[1]), match[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +95,57 @@ def read_notebook(text: str) -> Notebook | None:
     return Notebook(_language(whole.get("metadata")), tuple(cells))
 
 
-def cells_in_place(path: str, text: str) -> tuple[str, str]:
-    """Return a path and a text to analyse: of a notebook its cells, each line where it stands in the file.
+def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
+    """Return a path and text to analyse, and headings: a notebook's cells without outputs and JSON.
 
-    Outputs and JSON are blank, other cells than those of code are comments. Any other file is returned as it is.
+    Prose is in comments. Lines have the numbers of the file, or of the ``full`` view if the notebook is compact.
     """
-    if not path.lower().endswith(".ipynb"):
-        return path, text
     try:
-        notebook = read_notebook(text)
+        notebook = read_notebook(text) if path.lower().endswith(".ipynb") else None
     except NotebookError:
         notebook = None
-    if notebook is None or text.count("\n") < len(notebook.cells):  # all of it on one line
-        return path, text
+    if notebook is None:
+        return path, text, ()
     lines = [""] * (text.count("\n") + 1)
-    for cell in notebook.cells:
-        for line in cell.lines:
-            place = min(line.first_line, len(lines)) - 1
+    places = [
+        [cell.first_line, *(part.first_line for part in cell.lines)] for cell in notebook.cells
+    ]
+    if is_compact(chain.from_iterable(places)):
+        numbers = count(1)
+        places = [[next(numbers) for _ in (*own, "gap")][:-1] for own in places]
+        lines = [""] * places[-1][-1]
+    headings: list[tuple[int, int, str]] = []
+    for cell, (_, *own) in zip(notebook.cells, places, strict=True):
+        for number, line in zip(own, cell.lines, strict=True):
             words = line.text if cell.kind == "code" else f"# {line.text}"
-            lines[place] = f"{lines[place]} {words}" if lines[place] else words
+            lines[number - 1] = f"{lines[number - 1]} {words}" if lines[number - 1] else words
+        headings += ((own[line], level, title) for line, level, title in cell.headings())
+    starts = line_starts(lines)
+    found = [
+        definition_at("heading", name, (at, at), starts, level) for at, level, name in headings
+    ]
     suffix = _SUFFIXES.get(notebook.language, ".py")
-    return path.removesuffix(path[-6:]) + suffix, "\n".join(lines)
+    return path.removesuffix(path[-6:]) + suffix, "\n".join(lines), found
+
+
+def line_starts(lines: Sequence[str]) -> list[int]:
+    """Return the byte at which each line begins, and the end."""
+    sizes = (len(line.encode(errors="surrogatepass")) + 1 for line in lines)
+    return list(accumulate(sizes, initial=0))
+
+
+def definition_at(
+    kind: str, name: str, lines: tuple[int, int], starts: Sequence[int], level: int = 0
+) -> Definition:
+    """Return a definition of some lines, 1-based, without a body."""
+    start, end = starts[lines[0] - 1], starts[lines[1]] - 1
+    return Definition(kind, (name,), start, end, starts[lines[0]] - 1, 0, *lines, level)
+
+
+def is_compact(numbers: Iterable[int]) -> bool:
+    """Return whether most lines of cells share a line of their file, by the numbers of these."""
+    counts = Counter(numbers)
+    return 2 * len(counts) < counts.total()
 
 
 def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:

@@ -4,14 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import find_invisible
-from aggregate.code.syntax.definitions import Definition, Module, nest, with_sections
+from aggregate.code.syntax.definitions import Definition, Module, with_headings
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of, language_named
-from aggregate.code.syntax.notebook import Cell, Notebook, read_notebook
+from aggregate.code.syntax.notebook import Cell, Notebook, definition_at, line_starts, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
@@ -126,17 +125,13 @@ def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
             yield from (match.span() for match in _MAGIC.finditer(source, start, end))
 
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
-_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 # How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules.
 _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
     """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script."""
-    found = [*_headings_and_cells(script), *code.definitions]
-    found.sort(key=lambda definition: (definition.start, -definition.end))
-    return nest(with_sections(found, code.source), [])
+    return with_headings(code, _headings_and_cells(script)).definitions
 
 
 def first_prose(notebook: Notebook) -> str:
@@ -155,30 +150,14 @@ def first_prose(notebook: Notebook) -> str:
 
 
 def _headings_and_cells(script: Script) -> Iterator[Definition]:
-    lines = script.text.encode(errors="surrogatepass").split(b"\n")
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    starts = line_starts(script.text.split("\n"))
     for number, place in enumerate(script.places, start=1):
         if place.cell.kind == "code":
             at = (place.first_line, place.last_line)
-            yield _definition("cell", f"cell {number}", at, starts)
-            continue
-        fence = ""
-        for line, text in enumerate(place.cell.lines, start=place.first_line + 1):
-            mark = _FENCE.match(text.text)
-            if place.cell.kind != "markdown":
-                continue
-            if mark and fence in ("", mark[1]):
-                fence = "" if fence else mark[1]
-            elif not fence and (match := _HEADING.match(text.text)) and match[2]:
-                yield _definition("heading", match[2], (line, line), starts, len(match[1]))
-
-
-def _definition(
-    kind: str, name: str, lines: tuple[int, int], starts: list[int], level: int = 0
-) -> Definition:
-    (first, last), depth = lines, 0
-    start, end, header_end = starts[first - 1], starts[last] - 1, starts[first] - 1
-    return Definition(kind, (name,), start, end, header_end, depth, first, last, level)
+            yield definition_at("cell", f"cell {number}", at, starts)
+        for line, level, title in place.cell.headings():
+            at = (place.first_line + 1 + line,) * 2
+            yield definition_at("heading", title, at, starts, level)
 
 
 _MOST_HEADINGS = 40
