@@ -1,4 +1,4 @@
-"""Source text to definitions: grammars, parsing, and one query file per language."""
+"""From source text to definitions: grammars, parsing and a query file per language."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
