@@ -1,4 +1,4 @@
-"""The text to search for a slice, with the slice's window and the score of a place."""
+"""A text to search, and the scores of places."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -79,7 +79,7 @@ def read_blocks(
     wanted: frozenset[str],
     times: int = 1,
 ) -> Iterator[tuple[Block, _Read]]:
-    """Yield the parts with their results, without those that take too long."""
+    """Yield the parts with their results; skip those over the deadline."""
     for block in blocks:
         query_of(block.language, wanted)  # compile it before the deadline starts
     # All parts together get the time of one text of their size.
@@ -93,7 +93,7 @@ def read_blocks(
 
 
 def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Module:
-    """Return the module with the definitions of its parts inside those that contain them."""
+    """Insert the definitions of parts into those around them."""
     inner = {block.start: (block, part) for block, part in parts}
     definitions: list[Definition] = []
     for definition in module.definitions:

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: their cells, and the lines of the file in which each line of a cell stands."""
+"""Jupyter notebooks: their cells, with the file's lines of each cell line."""
 
 import re
 from bisect import bisect_right
@@ -30,7 +30,7 @@ _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
 class CellLine(NamedTuple):
-    """A line of a cell, without its end, and the first and last line of the file in which it stands."""
+    """A line of a cell without its end, and its first and last line in the file."""
 
     text: str
     first_line: int
@@ -44,7 +44,7 @@ class Cell:
     first_line: int
     last_line: int
     outputs: int = 0
-    output_bytes: int = 0  # how many bytes of the file these and the cell's attachments take
+    output_bytes: int = 0  # bytes of the outputs and attachments in the file
 
     def headings(self) -> Iterator[tuple[int, int, str]]:
         """Yield a heading's line in the cell, from 0, its level and its title."""
@@ -64,7 +64,7 @@ class Notebook:
 
 
 class _Placed(NamedTuple):
-    """A value in a JSON text, from its first character to behind its last one."""
+    """A value in a JSON text, with its extent."""
 
     value: Any
     start: int
@@ -72,7 +72,7 @@ class _Placed(NamedTuple):
 
 
 def read_notebook(text: str) -> Notebook | None:
-    """Return the cells of a notebook (nbformat 4), or ``None`` where ``text`` is JSON but no notebook."""
+    """Return the cells of a notebook (nbformat 4), or ``None`` for other JSON."""
     try:
         whole = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
@@ -149,22 +149,22 @@ def is_compact(numbers: Iterable[int]) -> bool:
 
 
 def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
-    own = _members(text, placed.start)
+    members = _members(text, placed.start)
     kind, outputs = placed.value.get("cell_type"), placed.value.get("outputs")
-    left_out = (own[name] for name in _LEFT_OUT if placed.value.get(name))
-    written = (text[each.start : each.end].encode(errors="surrogatepass") for each in left_out)
+    omitted = (members[name] for name in _LEFT_OUT if placed.value.get(name))
+    parts = (text[part.start : part.end].encode(errors="surrogatepass") for part in omitted)
     return Cell(
         kind if kind in _KINDS else "code",
-        tuple(_lines(text, own["source"], line_of)) if "source" in own else (),
+        tuple(_lines(text, members["source"], line_of)) if "source" in members else (),
         line_of(placed.start),
         line_of(placed.end),
         len(outputs) if isinstance(outputs, list) else 0,
-        sum(map(len, written)),
+        sum(map(len, parts)),
     )
 
 
 def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterator[CellLine]:
-    """Yield the lines of a text, or of a list of texts that follow each other without a break."""
+    """Yield the lines of a text, or of a list of texts to join."""
     pieces: Iterable[_Placed] = [source]
     if isinstance(source.value, list):
         pieces = _parts(text, source.start)
@@ -173,9 +173,9 @@ def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterato
         if not isinstance(piece.value, str):
             continue
         last = line_of(piece.start)
-        *ended, rest = escape_surrogates(piece.value).split("\n")
-        for each in ended:
-            yield CellLine((begun + each).rstrip("\r"), first or last, last)
+        *ends, rest = escape_surrogates(piece.value).split("\n")
+        for end in ends:
+            yield CellLine((begun + end).rstrip("\r"), first or last, last)
             begun, first = "", 0
         if rest:
             begun, first = begun + rest, first or last
@@ -184,8 +184,8 @@ def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterato
 
 
 def _language(metadata: object) -> str:
-    for place, name in _LANGUAGE_PLACES:
-        inner = metadata.get(place) if isinstance(metadata, dict) else None
+    for section, name in _LANGUAGE_PLACES:
+        inner = metadata.get(section) if isinstance(metadata, dict) else None
         language = inner.get(name) if isinstance(inner, dict) else None
         if language and isinstance(language, str):
             return language.lower()
@@ -198,7 +198,7 @@ def _members(text: str, start: int) -> dict[str, _Placed]:
 
 
 def _parts(text: str, start: int) -> Iterator[_Placed]:
-    """Yield the items of the list, or the keys and values of the object, at ``start`` of a text that is JSON."""
+    """Yield the items of the JSON list, or the keys and values of the object, at ``start``."""
     position = _next(text, start + 1)
     while text[position] not in "]}":
         value, end = _DECODER.raw_decode(text, position)

@@ -366,10 +366,10 @@ _C_MACROS = rb"""
       | TYPE(?:\s*+[&*][\s&*]*+(?>(?:const\s++)?)|\s++)(?!SHOUT|KEYWORD)(?:\w|::|operator\b)
       | TYPE(?:\s*+[&*][\s&*]*+|\s++)operator\b
       | \w++\s*+ARGUMENTS\s*+(?>(?:(?:noexcept|SHOUT)\s*+)?):\s)
-  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
+  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`, but not `- (int)URL;`.
   | \)GAP(?>(?:(?:const|volatile|noexcept|override|final)\bGAP|&{1,2}+GAP){0,12})
-    ((?>(?:ATTRIBUTE(?>(?:[ \t]*+ARGUMENTS)?)GAP){1,12}))
-    (?=\s*+(?:[;{:]|=\s*+(?:default|delete)\b|(?:requires|override|final|noexcept)\b)|(?<=\s)->)
+    (?<!\))((?>(?:ATTRIBUTE(?>(?:[ \t]*+ARGUMENTS)?)GAP){1,12}))
+    (?=\s*+(?:[;{]|:(?!\s*+\()|=\s*+(?:default|delete)\b|(?:requires|override|final|noexcept)\b)|(?<=\s)->)
   # All else is passed over in long steps: the branches above are not tried at each byte of it.
   | (?:\w++|PLAIN)(?>(?:PLAIN){0,1000})
 """

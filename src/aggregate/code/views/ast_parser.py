@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import SyntaxViewError
 from aggregate.base.files import ViewMode, ViewRequest
+from aggregate.base.text import with_line_feeds
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
 from aggregate.code.syntax.symbols import read_module
@@ -64,7 +65,7 @@ class ASTParser:
         return "\n\n".join(map(module.header, definitions))
 
     def _find(self, content: str, symbol: str) -> tuple[Module, list[Definition]]:
-        module = in_child(read_module, content, self._row)
+        module = in_child(read_module, with_line_feeds(content), self._row)
         definitions = find_symbol(module, symbol)
         if not definitions:
             raise SyntaxViewError(f"symbol not found: {symbol}")

@@ -13,7 +13,7 @@ LINE_WIDTH = 160
 
 
 class DigestRow(NamedTuple):
-    """A line of a digest, with the first and last line it shows of the file; zeros for none."""
+    """A digest's row with its lines of the file; zeros for none."""
 
     text: str
     first_line: int = 0

@@ -1,4 +1,4 @@
-"""The views that do not parse a file: its full text, and none of it."""
+"""Views without parsing: the full text, and none."""
 
 from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import line_count

@@ -69,7 +69,7 @@ class _MaskedBlock:
 
 
 def masked(request: ViewRequest, module: Module | None = None) -> View:
-    """Return the picked definitions and signatures in the mask's order (rules M-35, M-X15).
+    """Return the picked definitions in the mask's order (rules M-35, M-X15).
 
     A symbol is a name or a path of names (``Class.method``, ``ns::Class::method``) and selects all its overloads.
     ``def`` shows a definition whole, ``sig`` its signature, ``hide`` nothing; an unknown symbol leaves an error line.

@@ -28,14 +28,14 @@ _EMBEDDED_DATA = re.compile(r"(data:[\w/+.-]{1,80};base64,)([A-Za-z0-9+/=]{200,}
 _MAGIC = re.compile(
     rb"^[ \t]*(?:%%?[A-Za-z]|!(?!=)|\?{1,2}\w)[^\n]*|^[\w.]+\?{1,2}[ \t]*$", re.MULTILINE
 )
-# A magic behind which the cell is not Python; behind the four named ones it is.
+# Cell magics of other languages; cells with one of these four are still Python.
 _CELL_MAGIC = re.compile(rb"\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w")
 _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """Where a cell stands in a script: its marker's line and its last one, 1-based."""
+    """A cell's first line (its marker) and last line in a script, 1-based."""
 
     cell: Cell
     first_line: int
@@ -47,20 +47,20 @@ class Script:
     """A notebook as a script."""
 
     text: str
-    origins: tuple[tuple[int, int], ...]  # of each line its lines in the file; zeros for none
+    origins: tuple[tuple[int, int], ...]  # the file's lines of each line; zeros for none
     places: tuple[CellPlace, ...]
     tag: str
     language: Language | None
     comment: str
 
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:
-        """Return the run of lines of the file that a run of lines of the script stands for."""
-        known = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
-        return (min(known)[0], max(end for _, end in known)) if known else (0, 0)
+        """Return the file's lines for a range of the script's lines."""
+        pairs = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
+        return (min(pairs)[0], max(end for _, end in pairs)) if pairs else (0, 0)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where each of its lines stands in the file."""
+        """The script's lines with their lines in the file."""
         numbered = enumerate(self.origins, start=1)
         return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
 
@@ -108,7 +108,7 @@ def script_of(notebook: Notebook) -> Script:
 
 
 def _with_escapes(script: str) -> str:
-    """Return a script without what nobody would see of it: escapes, as most of it was in the file."""
+    """Replace invisible characters by escapes, the usual form in the file."""
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         script = script.replace(kind, kind.encode("unicode_escape").decode())
@@ -165,7 +165,7 @@ _NO_CODE = Module(b"", (), (), (), "")
 
 
 def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]) -> View:
-    """Return the view that ``request`` asks for of a notebook's cells."""
+    """Return the view for ``request`` by the notebook's cells."""
     try:
         notebook = read_notebook(request.text)
     except NotebookError as error:
@@ -230,7 +230,7 @@ def _outline(script: Script) -> View:
 def _rows(
     script: Script, module: Module, definitions: tuple[Definition, ...]
 ) -> Iterator[tuple[Definition, str]]:
-    # A cell that begins with a definition has no row of its own.
+    # A cell that begins with a definition needs no row.
     lines = script.text.split("\n")
     cells = {place.first_line: place.cell for place in script.places}
     starts = {
@@ -242,7 +242,7 @@ def _rows(
         elif definition.kind != "cell":
             yield definition, module.signature(definition)
         else:
-            # The first line that is no comment, else the first that is not blank, 0 for none.
+            # The first line without a comment, else the first non-blank one, 0 for none.
             inside = range(definition.first_line + 1, definition.last_line + 1)
             written = [number for number in inside if lines[number - 1].strip()]
             first = next(

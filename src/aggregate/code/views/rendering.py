@@ -1,6 +1,7 @@
-"""Render views by their mode, here or in child processes; failures become values."""
+"""Render views by mode, here or in child processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import groupby
@@ -9,6 +10,7 @@ from pathlib import PurePath
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
+from aggregate.base.text import with_line_feeds
 from aggregate.code.syntax.languages import comment_of, language_of
 from aggregate.code.views.full import full, none
 
@@ -22,6 +24,7 @@ _MODULES = {ViewMode.SKELETON: "outline"}
 
 
 def render(request: ViewRequest) -> View:
+    request = replace(request, text=with_line_feeds(request.text))  # of callers' own texts
     if request.mode in _OF_CELLS and _is_notebook(request.path):
         # Few projects have notebooks.
         from aggregate.code.views.notebook import render_notebook
@@ -50,7 +53,7 @@ def takes_grammar(request: ViewRequest) -> bool:
 
 
 def is_the_text(path: str, mode: ViewMode) -> bool:
-    """Return whether a view is the file's unchanged text, without rendering (rule M-31)."""
+    """Return whether a view is the unchanged text, without rendering (rule M-31)."""
     return mode is ViewMode.FULL and not _is_notebook(path)
 
 
