@@ -425,6 +425,6 @@ def test_a_user_without_a_home_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     config = load_config(folder / "manual_slop.toml")
     done = send_turn(prepare_turn(config, "Why?", ModelSelection("scripted")))
     assert done.doubts == (
-        "the next request is planned as if this one had not been sent: "
+        "the next request will be planned without this one: "
         f"there is no home folder: set {STATE_VARIABLE}",
     )

@@ -354,7 +354,7 @@ def test_on_a_terminal(folder: Path) -> None:
         assert isinstance(process, Command)
         process.interrupt(signal.SIGINT)
         shown = terminal.read_until("demo_001.reply.md")
-        assert "stopped; what came of the answer is in" in shown
+        assert "stopped; the partial answer is in" in shown
         assert Path("md_gen/demo_001.reply.md").read_text(encoding="utf-8") == "Half an "
         assert not Path("manual_slop_history.toml").exists()
         terminal.type(b"/nope\n")

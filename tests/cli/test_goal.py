@@ -134,7 +134,7 @@ def test_an_unknown_provider_is_explained() -> None:
     """The sentence names the providers that there are."""
     ended = aggregate("goal", "x", "--provider", "nobody")
     assert ended.code == 2
-    assert ended.err.startswith("aggregate: there is no provider 'nobody': take one of anthropic, ")
+    assert ended.err.startswith("aggregate: no such provider: 'nobody': use one of anthropic, ")
 
 
 def test_secrets_of_a_goal_are_not_sent(tmp_path: Path) -> None:

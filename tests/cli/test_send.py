@@ -91,7 +91,7 @@ def test_json(config: str) -> None:
     assert answer["cost"] > 0
     _, out, _ = aggregate(*send, "--dry-run", "--provider", "deepseek", "--effort", "high")
     assert json.loads(out)["warnings"] == [
-        "deepseek deepseek-flash takes no effort: high is left out"
+        "deepseek deepseek-flash does not support effort: high is ignored"
     ]
 
 
@@ -141,7 +141,7 @@ def test_a_message_may_come_from_standard_input(
     [
         (["send", " ", "--provider", "scripted"], 2, "the message is empty"),
         (["send", "\ud800", "--provider", "scripted"], 2, "the message is not UTF-8"),
-        (["send", "x"], 2, "aggregate: no provider is named: take one of anthropic"),
+        (["send", "x"], 2, "aggregate: no provider is set: use one of anthropic"),
         (["send", "x", "--persona", "p"], 2, 'there is no persona "p": write a table [personas.p]'),
     ],
 )

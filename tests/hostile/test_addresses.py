@@ -53,7 +53,7 @@ def test_an_address_elsewhere_is_refused(provider: str, tmp_path: Path) -> None:
     arguments = named_address(tmp_path, ELSEWHERE, provider)
     code, out, err = aggregate(*arguments)
     assert code == 2
-    said = f"the project names the address {ELSEWHERE}, which you have not: to send to it, move the persona to "
+    said = f"only the project sets the address {ELSEWHERE}: to send to it, move the persona to "
     assert (out, said in err, len(err.splitlines())) == ("", True, 1)
     assert err.strip().endswith("manual_slop.toml, or add --base-url")
     assert not (tmp_path / "project" / "md_gen").exists()
@@ -66,10 +66,7 @@ def test_a_trusted_project_has_no_say_where_a_key_goes(tmp_path: Path) -> None:
     trusted += '[personas.helper]\nprovider = "compatible"\nbase_url = "https://mine.example/v1"\n'
     project(tmp_path / "config" / "manual_slop", {"manual_slop.toml": trusted})
     code, _, err = aggregate(*arguments)
-    assert (code, f"the project names the address {ELSEWHERE}, which you have not" in err) == (
-        2,
-        True,
-    )
+    assert (code, f"only the project sets the address {ELSEWHERE}" in err) == (2, True)
 
 
 def test_other_providers_keys_go_to_no_address_of_a_project(tmp_path: Path) -> None:
@@ -77,7 +74,7 @@ def test_other_providers_keys_go_to_no_address_of_a_project(tmp_path: Path) -> N
     with tattling() as server:
         ended = aggregate(*named_address(tmp_path, server.url, "anthropic"))
     assert (ended.code, server.headers) == (2, [])
-    assert "may name an address for compatible only" in ended.err
+    assert "may set an address for compatible only" in ended.err
 
 
 @contextmanager
@@ -93,7 +90,7 @@ def test_an_address_of_this_machine_is_used_without_a_key(tmp_path: Path) -> Non
         ended = aggregate(*named_address(tmp_path, server.url))
     assert ended.code == 0
     assert KEY not in str(server.headers)
-    assert f"the project names the address {server.url}: sent there without a key" in ended.err
+    assert f"the project sets the address {server.url}: sent there without a key" in ended.err
 
 
 def test_an_address_that_the_user_names_gets_the_key(tmp_path: Path) -> None:

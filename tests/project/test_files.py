@@ -26,6 +26,8 @@ def read(folder: Path, data: bytes) -> SourceFile:
         (b"", "", "utf-8"),
         ("é€😀\n".encode(), "é€😀\n", "utf-8"),
         (b"a\r\nb\rc\n", "a\r\nb\rc\n", "utf-8"),
+        (b"a\rb\r\r", "a\nb\n\n", "utf-8"),
+        ("\ufeffa\rb\r".encode("utf-16-le"), "a\nb\n", "utf-16"),
         (b"\xef\xbb\xbfa\n", "a\n", "utf-8-sig"),
         ("\ufeffaé\n".encode("utf-16-le"), "aé\n", "utf-16"),
         ("\ufeffaé\n".encode("utf-16-be"), "aé\n", "utf-16"),
@@ -39,7 +41,7 @@ def read(folder: Path, data: bytes) -> SourceFile:
     ],
 )
 def test_text_comes_back_as_it_is(tmp_path: Path, data: bytes, text: str, encoding: str) -> None:
-    """The default is UTF-8, marks override it; line ends and control characters stay (M-31, M-X18)."""
+    """The default is UTF-8, marks override it; line ends but CR alone and control characters stay (M-31, M-X18)."""
     source = read(tmp_path, data)
     assert (source.text, source.encoding, source.error) == (text, encoding, "")
     assert source.mtime > 0

@@ -132,7 +132,7 @@ def test_a_costly_request_is_not_sent(tmp_path: Path) -> None:
         ModelSelection("compatible", "m", base_url="http://127.0.0.1:9"),
         environ={},
     )
-    with pytest.raises(ClientSetupError, match="a limit in dollars cannot be kept"):
+    with pytest.raises(ClientSetupError, match="cannot apply a limit in dollars"):
         send_turn(unknown)
 
 
@@ -146,10 +146,10 @@ def test_misses_are_part_of_the_plan(tmp_path: Path) -> None:
     failed = prepared(tmp_path)
     assert learned_of(Place("anthropic", MODEL)).misses == 2
     assert set(failed.plan.layout.lifetimes) <= {300}
-    assert any("nothing is written for an hour" in said for said in failed.warnings)
+    assert any("one-hour entries are off" in said for said in failed.warnings)
     assert failed.expected_price > failed.price(failed.forecast)  # type: ignore[operator]
     sent(failed, Usage(100, 0, failed.forecast.cache_read))
-    assert not any("for an hour" in said for said in prepared(tmp_path).warnings)
+    assert not any("one-hour" in said for said in prepared(tmp_path).warnings)
 
 
 def test_another_effort_reads_nothing(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_the_smallest_budget_is_exact(folder: Path) -> None:
     with pytest.raises(BudgetError) as caught:
         ready(folder, message, budget=300, **ask)
     smallest = caught.value.smallest
-    assert f"{smallest:,} would do" in str(caught.value)
+    assert f"{smallest:,} would be enough" in str(caught.value)
     assert "allow --budget" not in str(caught.value)  # the budget of the markdown alone would not
     assert ready(folder, message, budget=smallest, **ask).provider_tokens <= smallest
     with pytest.raises(BudgetError) as again:

@@ -72,17 +72,17 @@ def test_who_is_asked(
 def test_a_model_tells_its_provider(tmp_path: Path) -> None:
     """Where nobody names a provider, a known model does; one that is unknown does not (S-1)."""
     assert asked(tmp_path, model="claude-opus-5") == ("anthropic", "claude-opus-5")
-    with pytest.raises(ClientSetupError, match="no provider is named"):
+    with pytest.raises(ClientSetupError, match="no provider is set"):
         asked(tmp_path, model="unheard-of")
 
 
 def test_a_model_of_another_company_is_refused(tmp_path: Path) -> None:
     """A model that is named for this call does not go to the provider of a default that cannot have it (S-1)."""
     by_user(USERS)
-    said = r"anthropic, which \[send\] of your configuration names, does not have the model gpt-5.7: add --provider openai"
+    said = r"anthropic \(\[send\] of your configuration\) does not have the model gpt-5.7: add --provider openai"
     with pytest.raises(ClientSetupError, match=said):
         asked(tmp_path, model="gpt-5.7")
-    said = 'persona "any" names the model gpt-5.7, which anthropic does not have: add --model, or take --provider openai'
+    said = 'anthropic does not have the model gpt-5.7 of persona "any": add --model, or use --provider openai'
     with pytest.raises(ClientSetupError, match=f"^{said}$"):
         asked(tmp_path, ANY, persona="any")
     by_user('[send]\nprovider = "compatible"\nbase_url = "http://localhost:1/v1"\n')
@@ -94,7 +94,7 @@ def test_what_a_persona_names_for_another_provider_is_said(tmp_path: Path) -> No
     text = '[personas.p]\nprovider = "deepseek"\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\n'
     warnings = selected(tmp_path, text, provider="openai", persona="p").warnings
     what = "the model m and the address http://127.0.0.1:9 for deepseek"
-    assert warnings[0] == f'persona "p" names {what}: not used with --provider openai'
+    assert warnings[0] == f'persona "p" sets {what}: not used with --provider openai'
 
 
 def test_an_address_alone_is_of_no_default_provider(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_what_cannot_be_remembered_is_said(
     (tmp_path / "full").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("AGGREGATE_STATE_DIR", str(tmp_path / "full"))
     done = send_turn(prepared(strangers))
-    sentence = "the next request is planned as if this one had not been sent: "
+    sentence = "the next request will be planned without this one: "
     assert [doubt.startswith(sentence) for doubt in done.doubts] == [True]
 
 

@@ -129,7 +129,7 @@ def test_a_stopped_answer_is_paid_for(tmp_path: Path, server: Any, provider: str
     assert (row.requests, row.output >= 2, row.dollars > 0) == (1, True, True)
     assert bool(row.estimated) is (provider != "gemini")
     assert turn.stopped_bill is not None
-    assert f"it has cost {turn.stopped_bill.sentence}" in sentence
+    assert f"it cost {turn.stopped_bill.sentence}" in sentence
     assert ("estimated" in sentence) is bool(row.estimated)
     folder, state = tmp_path / "p", str(tmp_path / "state")
     shown = start(folder, "costs", AGGREGATE_STATE_DIR=state)

@@ -1,4 +1,4 @@
-"""Split the arguments of ``run`` into paths and words of the task (rule T-13)."""
+"""Split arguments of ``run`` into paths and task (rule T-13)."""
 
 import glob
 import os
@@ -28,7 +28,7 @@ _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class RunCommand(BriefCommand):
-    """A command that remembers the arguments after ``--``; its ``--diff`` takes a value by ``=`` only."""
+    """A command with words after ``--``, and ``--diff`` with ``=`` only."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -57,7 +57,7 @@ def read_arguments(words: Sequence[str]) -> Arguments:
 
 
 def warn_of_revision(words: Sequence[str], folder: Path) -> None:
-    """Warn if the word after ``--diff`` is a revision but became the task."""
+    """Warn if a revision after ``--diff`` became the task."""
     word: str = click.get_current_context().meta.get(_BEHIND_DIFF, "")
     if word not in words or word.startswith("-") or re.search(r"\s", word) or _is_path(word):
         return
@@ -77,7 +77,7 @@ def _is_path(word: str) -> bool:
 
 
 def _is_missing(word: str, *, is_alone: bool) -> bool:
-    """Return whether a word of the task looks like a missing path of this folder."""
+    """Return whether a word looks like a missing path."""
     if word.startswith("@") or re.search(r"\s", word) or _ADDRESS.match(word):
         return False
     folder = word.partition("/")[0]
@@ -121,7 +121,7 @@ def _listed(line: str) -> str:
 
 
 def path_entries(paths: Sequence[str], base_dir: Path) -> tuple[str, ...]:
-    """Convert paths into configuration entries; a folder becomes a glob of its files."""
+    """Convert paths into configuration entries, folders into globs."""
     return tuple(_entry(path, base_dir) for path in paths)
 
 

@@ -38,7 +38,7 @@ OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
 def open_project_here(config: Path, *, prompt: str = "") -> Project:
-    """Open the project, or a folder without a configuration but with prompts (rule T-6).
+    """Open the project, or a folder with prompts (rule T-6).
 
     ``prompt`` is the path of a prompt anywhere.
     """
@@ -63,7 +63,7 @@ def open_asked_project(
     hint: str = "",
     is_verbose: bool = False,
 ) -> Project:
-    """Open the project, or a folder without a configuration; print ``hint`` then (rule T-6)."""
+    """Open the project, or a folder with a ``hint`` (rule T-6)."""
     meta = click.get_current_context().meta
     # Remembered: a configuration that a checkout removes meanwhile is an error.
     if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
@@ -85,7 +85,7 @@ def open_asked_project(
 
 
 def say_once(hint: str, project: Project, *, is_verbose: bool) -> None:
-    """Print a hint only once per project, or always if the user is verbose."""
+    """Print a hint once per project, or always if verbose."""
     if is_verbose:
         say(hint)
         return
@@ -107,7 +107,7 @@ def is_named(parameter: str) -> bool:
 
 
 def from_here(path: str, base_dir: Path) -> str:
-    """Return a path or glob relative to ``base_dir``, unchanged if nothing matches."""
+    """Make an existing path or glob relative to ``base_dir``."""
     folder, base = Path.cwd(), Path(os.path.abspath(base_dir))
     full = os.path.abspath(folder / path)
     is_inside = full != str(base) and Path(full).is_relative_to(base)
@@ -231,7 +231,7 @@ def _read_file(name: str) -> str:
 
 
 def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
-    """Convert places relative to the current folder into places relative to ``base_dir``."""
+    """Make places of the current folder relative to ``base_dir``."""
     focus = []
     for text in typed:
         point = parse_place(text, Path.cwd())
@@ -250,7 +250,7 @@ def read_input() -> str:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Decode input as UTF-8; report input that is too large or not UTF-8."""
+    """Decode input as UTF-8; reject large or invalid input."""
     if len(data) > SETTINGS_BYTES:
         raise click.UsageError(f"{name} is too large: the limit is {SETTINGS_BYTES:,} bytes")
     try:
@@ -270,7 +270,7 @@ def agree(question: str) -> None:
 def looked_at(
     request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
 ) -> Request:
-    """Let a model pick among the likeliest files, if the user named one (rule T-10)."""
+    """Let a model pick files if configured (rule T-10)."""
     has_both = request.budget is not None and request.task is not None
     if model and not has_both:
         raise click.UsageError("--pick chooses files for a task and a budget: add both")

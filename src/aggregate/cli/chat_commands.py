@@ -34,7 +34,7 @@ class _Command(NamedTuple):
 
 
 def is_command(line: str) -> bool:
-    """Return whether a message is a command, if a mistyped one, and not a pasted path or comment."""
+    """Return whether a message is a command, even a mistyped one."""
     name, *_ = line[1:].split(maxsplit=1) or [""]
     is_word = name.replace("-", "").isalpha() and "\n" not in line.strip()
     return line.startswith("/") and (name in _COMMANDS or is_word or not name)

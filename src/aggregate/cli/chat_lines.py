@@ -1,4 +1,4 @@
-"""The messages of ``chat``: lines of standard input, or typed by a person."""
+"""The messages of ``chat``, typed or from standard input."""
 
 import os
 import select
@@ -27,7 +27,7 @@ _MORE_SECONDS = 0.05  # to wait for the rest of a paste, which arrives in blocks
 
 
 class PipedLines:
-    """One message per line of standard input, in UTF-8 whatever the locale says."""
+    """One message per line of standard input, in UTF-8."""
 
     is_interactive = False
 
@@ -40,7 +40,7 @@ class PipedLines:
         return decoded(data, "a message").rstrip("\r\n")
 
     def keep_typed(self) -> None:
-        """Add input typed during an answer to the draft of the next message."""
+        """Add input typed during an answer to the draft."""
 
     def remember(self, messages: Sequence[str]) -> None:
         """Add messages to the history."""

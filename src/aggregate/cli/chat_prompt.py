@@ -1,4 +1,4 @@
-"""The input of ``chat`` by prompt_toolkit: several lines, completion, history, a toolbar."""
+"""The input of ``chat`` by prompt_toolkit."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from aggregate.cli.chat_session import ChatSession
 
 
 class EditedLines(TypedLines):
-    """Messages sent by Enter; Alt-Enter or a trailing backslash begins a new line."""
+    """Messages sent by Enter; Alt-Enter begins a new line."""
 
     def __init__(self, session: ChatSession) -> None:
         self._session = session

@@ -108,7 +108,7 @@ class ChatSession:
         return Discussion(self.project(), self.discussion).take_back()
 
     def retry(self) -> None:
-        """Ask the last question again; its old answer stays until the new one is complete."""
+        """Ask the last question again and replace its answer."""
         if self._message and (not self._is_answered or self.discussion == NO_DISCUSSION):
             self.ask(self._message)
             return

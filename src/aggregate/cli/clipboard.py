@@ -1,4 +1,4 @@
-"""Copy to the clipboard by the desktop's program, or else by the terminal.
+"""Copy to the clipboard by a program or the terminal.
 
 pyperclip would pass our standard output on to its program, so ``$(aggregate run --copy)`` would never end.
 """
@@ -28,7 +28,7 @@ _PROGRAMS = (
 
 
 def copy_to_clipboard(data: bytes, *, environment: Mapping[str, str] = os.environ) -> str:
-    """Copy ``data`` and return a report; over ssh use the terminal's clipboard only."""
+    """Copy ``data``, over ssh by the terminal; return a report."""
     failure = ""
     is_remote = environment.get("SSH_TTY") or environment.get("SSH_CONNECTION")
     for variable, command in () if is_remote else _PROGRAMS:

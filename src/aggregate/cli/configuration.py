@@ -70,7 +70,7 @@ def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Quote ``text`` for TOML; replace bytes that are not UTF-8 by ``?``, which globs match."""
+    """Quote ``text`` for TOML, with ``?`` for invalid bytes."""
     return json.dumps(_SURROGATES.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

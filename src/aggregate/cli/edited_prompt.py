@@ -1,4 +1,4 @@
-"""Reuse the last prompt if only some files were edited since: render these, copy the rest."""
+"""Reuse the last prompt: render edited files, copy the rest."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from aggregate.sending import EditedPrompt
 
 
 def pages_of(composition: Composition, steering: Sequence[str]) -> bytes:
-    """Pack a prompt's rows for a later run; empty if its files depend on each other.
+    """Pack a prompt's rows; empty if its files are interdependent.
 
     ``steering`` holds the absolute paths of files that influence more than their own block.
     """
@@ -18,7 +18,7 @@ def pages_of(composition: Composition, steering: Sequence[str]) -> bytes:
 
 
 def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> EditedPrompt | None:
-    """Render the changed files anew, or return ``None`` if other blocks may differ too."""
+    """Render changed files; return ``None`` if other blocks may differ."""
     run = earlier.run
     if not run.pages or run.written is None:
         return None

@@ -14,6 +14,7 @@ from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
 from aggregate.base.request import FileChoice, Level
+from aggregate.base.text import line_count
 from aggregate.cli import output
 from aggregate.cli.asking import from_here, open_project_here
 from aggregate.cli.options import config_option, json_option
@@ -175,7 +176,7 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
     origin = source_map.origin(number) if number else None
     data = _content(request.base_dir / path)
     if origin is None:
-        lines = data.count(b"\n") + (not data.endswith(b"\n")) if data is not None else line
+        lines = line_count(decode(data).text) if data is not None else line
         if not 1 <= line <= lines:
             raise ConfigError(f"the file has {lines:,} lines, but no line {line:,}", path=path)
     _report_changed_prompt(prompt, audit)
@@ -244,7 +245,7 @@ def _report_changed_file(
 
 
 def _verbatim_line(prompt: Path, line: int, origin: Origin | None) -> str | None:
-    """Return the present text of a prompt's line if it copies a file's line."""
+    """Return a prompt's line if it copies a file's line."""
     data = _content(prompt) if origin is not None and origin.is_verbatim else None
     lines = decode(data).text.split("\n") if data is not None else []
     return lines[line - 1] if 0 < line <= len(lines) else None

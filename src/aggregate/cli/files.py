@@ -130,7 +130,7 @@ def _data(file: FileSizes) -> dict[str, Any]:
 
 
 def _print_table(sizes: Sequence[FileSizes]) -> None:
-    """Print the files as a tree sorted by name, each folder with its sums."""
+    """Print the files as a tree with sums of folders."""
     bold, plain = ("\x1b[1m", "\x1b[0m") if output.is_terminal() else ("", "")
     lines = [("tokens by view", ["lines", "defs", *sizes[0].tokens], True)]
     sums: dict[tuple[str, ...], list[int]] = {}

@@ -1,4 +1,4 @@
-"""``goal``: reach a goal with tools and a model; print the answer alone."""
+"""``goal``: reach a goal with tools and a model."""
 
 import json
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _USED = ("goal", "description")
 
 
 def read_instruction(path: Path) -> str:
-    """Read the goal from a YAML or TOML file; warn about unused keys."""
+    """Read the goal from a YAML or TOML file."""
     import yaml  # only for goals in files
 
     try:

@@ -1,4 +1,4 @@
-"""All output of the program: printable text for terminals, exact bytes for pipes and files."""
+"""All output of the program."""
 
 import io
 import os
@@ -58,7 +58,7 @@ _BLOCK_BYTES = 1 << 16  # of one write of ``write_pieces``
 
 
 def write_result(text: str) -> None:
-    """Write text with a final line break, as UTF-8 unless to a terminal."""
+    """Write text with a final line break."""
     write_piece(text if not text or text.endswith("\n") else f"{text}\n")
 
 
@@ -104,7 +104,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def say(*lines: str, is_repeated: bool = True) -> None:
-    """Write lines to standard error; a remembered run repeats those with ``is_repeated``."""
+    """Write lines to stderr; remembered runs repeat them if ``is_repeated``."""
     _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 
@@ -141,7 +141,7 @@ def write_to_terminal(sequence: str) -> bool:
 
 @contextmanager
 def writable_output(note: str = "") -> Iterator[None]:
-    """Turn errors of a closed or full output into an ``OutputError`` with ``note``."""
+    """Turn output errors into an ``OutputError`` with ``note``."""
     try:
         yield
     except OutputError as error:
@@ -198,7 +198,7 @@ def _write_error(text: str, *, is_repeated: bool = True) -> None:
 
 @contextmanager
 def usable_streams() -> Iterator[None]:
-    """Make the standard streams usable for any text, even if closed; flush them at the end.
+    """Make the standard streams usable for any text; flush them.
 
     Text that cannot be flushed is dropped, since the interpreter would fail at it.
     """
@@ -247,7 +247,7 @@ class Bar:
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Let signals end the process by ``SystemExit``; ignored ones stay ignored, as under ``nohup``."""
+    """Let signals raise ``SystemExit``, unless ignored as under ``nohup``."""
     import signal  # the help does not load it
 
     ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

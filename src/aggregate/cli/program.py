@@ -1,4 +1,4 @@
-"""The program: tables of its commands, loaded on demand, and exit codes of errors."""
+"""The program: its commands, loaded on demand, and exit codes."""
 
 import errno
 import gc
@@ -108,7 +108,7 @@ HELP_ALL = click.Option(
 
 
 class BriefCommand(click.Command):
-    """A command whose help lists its first options only, and all with ``HELP_ALL``."""
+    """A command with a short help, and all options with ``HELP_ALL``."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
@@ -172,7 +172,7 @@ _PROJECT_OPTIONS = click.Command(
 
 
 class Commands(LazyGroup):
-    """The program's commands; options or a task alone go to the default command."""
+    """The program's commands; ``run`` is the default."""
 
     table = COMMANDS
     brief = 10
@@ -298,7 +298,7 @@ def run_program(
     group: click.Group = program,
     this: "ThisRun | None" = None,
 ) -> int:
-    """Run a command of ``group``, report an error in one line, and return the exit code.
+    """Run a command, report an error in one line; return the exit code.
 
     ``this`` is the process's own run, which may be remembered; embedding programs pass none.
     """

@@ -1,4 +1,4 @@
-"""Record a run's inputs and output, so that the next one may repeat it."""
+"""Record a run's inputs and output for its repetition."""
 
 import json
 import os
@@ -28,7 +28,7 @@ _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are d
 
 
 class Recording:
-    """Watch a run from its beginning; without ``this``, the process's run, do nothing."""
+    """Watch a run from its beginning, unless ``this`` is ``None``."""
 
     def __init__(self, this: ThisRun | None) -> None:
         self._this = this
@@ -52,7 +52,7 @@ class Recording:
     def keep_prompt(
         self, path: Path, written: WrittenPrompt, project: Project, *, tells: bool
     ) -> None:
-        """Remember the run that has written a prompt to ``path``; ``tells``: it printed tokens."""
+        """Remember the run that has written ``path``."""
         from aggregate.cli.edited_prompt import pages_of
 
         this = self._this
@@ -141,7 +141,7 @@ class Recording:
         return earlier.with_others(new) if earlier and new else new
 
     def _earlier(self, this: ThisRun) -> Witnesses | None:
-        """Return an earlier run's witnesses with the present states of files, if folders are unchanged."""
+        """Return an earlier run's witnesses, updated; ``None`` if folders changed."""
         run = this.earlier.run if this.earlier else remembered.newest_run()
         if run is None or run.witnesses.own != self._own:
             return None
@@ -163,7 +163,7 @@ def _hash_of(path: Path) -> str:
 def _marked(
     output: Iterable[tuple[int, str]], path: Path, sentence: str, next_sentence: str
 ) -> Output:
-    """Mark the path in ``output``, and replace the last sentence by that of the next run."""
+    """Mark the path and replace the last sentence by the next."""
     quoted, mark = json.dumps(str(path)), f'"{remembered.QUOTED_PATH}"'
     marked = []
     for number, text in output:

@@ -1,4 +1,4 @@
-"""Fast path: repeat the last run of the same arguments if none of its inputs changed.
+"""Fast path: repeat the last run if no input changed.
 
 The user's cache stores a run's output and the state of its inputs (``base.disk.witnesses``) by arguments, folder and
 environment. An unchanged run copies the newest prompt, if its hash is the stored one. On any doubt the program runs.
@@ -112,7 +112,7 @@ def path_of(key: str) -> Path | None:
 
 
 class Earlier(NamedTuple):
-    """The last run of the same arguments, and the present states of changed files."""
+    """The last run, and the present states of changed files."""
 
     run: RememberedRun
     changed: Mapping[str, tuple[int, ...]]
@@ -127,7 +127,7 @@ class ThisRun(NamedTuple):
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
-    """Return this process's run and the last one of these arguments, if only files changed."""
+    """Return this run with the last one of the same arguments."""
     began_ns = time.time_ns()
     if sys.platform == "win32":
         return None  # its st_ctime is the time of creation
@@ -165,7 +165,7 @@ def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
 
 
 def repeat(run: RememberedRun) -> int | None:
-    """Write and print the same again; return the exit code, or ``None`` if that fails."""
+    """Write and print the same again; return ``None`` if that fails."""
     try:
         path = _write_again(run) if run.written else ""
     except Exception:  # noqa: BLE001 - the run itself will report the cause
@@ -174,7 +174,7 @@ def repeat(run: RememberedRun) -> int | None:
 
 
 class LastPrompt(NamedTuple):
-    """The newest prompt; reading its parts fails if it is not the remembered one."""
+    """The newest prompt; reading another than the remembered one fails."""
 
     path: Path
     parts: Iterator[bytes]
@@ -197,7 +197,7 @@ def last_prompt(run: RememberedRun) -> LastPrompt | None:
 
 
 def _write_again(run: RememberedRun) -> str | None:
-    """Copy the newest prompt if it is the remembered one; return the copy's path."""
+    """Copy the remembered prompt; return the copy's path."""
     from aggregate.prompt.numbered_output import audit_path, request_log_path, write_numbered
 
     last = last_prompt(run)
@@ -223,7 +223,7 @@ def _read(path: Path, expected: str) -> bytes | None:
 
 
 def _parts(path: Path, expected: str) -> Iterator[bytes]:
-    """Yield a file in parts; raise ``ValueError`` at its end if its hash is another."""
+    """Yield a file in parts; raise ``ValueError`` for another hash."""
     digest = sha256()
     with path.open("rb") as file:
         while part := file.read(_PART_BYTES):

@@ -10,7 +10,7 @@ from aggregate.prompt import open_project
 
 
 def open_remote(address: str, *, allow_secrets: bool | None, tells: bool) -> Project:
-    """Return all files of a repository as a project; ignore its configuration (rule T-6)."""
+    """Return a repository as a project without configuration (rule T-6)."""
     remote = Remote.parse(address)
     doubt("a remote repository was fetched")  # it may have changed there
     if tells:

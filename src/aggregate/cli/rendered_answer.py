@@ -13,7 +13,7 @@ _BLOCK_END: Final = re.compile(r"^ {0,3}(?P<fence>```|~~~)|\n[ \t]*\n+(?=\S)", r
 
 @contextmanager
 def rendered_answer() -> Iterator[Callable[[str], None]]:
-    """Yield a writer of pieces; it renders a block once the next one begins."""
+    """Yield a writer that renders each finished block."""
     from rich.console import Console  # slow to load
     from rich.live import Live
     from rich.markdown import Markdown

@@ -107,7 +107,7 @@ class AskedRun:
 
     @cached_property
     def typed(self) -> Arguments:
-        """Paths and the task; cached, since standard input can be read only once."""
+        """Paths and the task, cached because of standard input."""
         typed = read_arguments(self.arguments)
         if typed.task is not None and self.task is not None:
             words = typed.task[: asking.SHOWN]
@@ -152,7 +152,7 @@ class AskedRun:
         return asking.OVERVIEW if self.named_task is None and self.budget is None else asking.KEEP
 
     def _budget(self, project: Project) -> Amount | str | None:
-        """Return the given budget, or the default if none is configured either (rule T-3)."""
+        """Return the budget of the options, or a default (rule T-3)."""
         config = project.config
         name = self.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None

@@ -1,4 +1,4 @@
-"""``send``, and the steps that ``chat`` shares: prepare a turn, send it, print the answer."""
+"""``send``, with the steps of a turn that ``chat`` shares."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -105,7 +105,7 @@ class AskedTurn:
 
 
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a turn; the command gets them as one argument, ``asked``."""
+    """Add the options of a turn as one argument, ``asked``."""
 
     @wraps(command)
     def with_asked(**values: Any) -> None:  # noqa: ANN401 - as click passes them

@@ -16,7 +16,7 @@ class CommandOutput(NamedTuple):
 
 
 def run_command(command: str) -> CommandOutput:
-    """Run a command without input and return its standard output; stderr passes through."""
+    """Run a command without input and return its output."""
     with subprocess.Popen(  # noqa: S602 - the user has typed it
         command,
         shell=True,

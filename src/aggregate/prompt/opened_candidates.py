@@ -231,7 +231,10 @@ class OpenedCandidates:
         is_prose = not self._corpus.files[number].is_code
         is_likely = self.has_least and number in self._leading
         calls = self._calls(number) if is_likely else {}
-        return Fittable(number, analysis.definitions, pieces, chances, is_prose, is_likely, calls)
+        is_notebook = self.by_number[number].file.path.endswith(".ipynb")
+        return Fittable(
+            number, analysis.definitions, pieces, chances, is_prose, is_notebook, is_likely, calls
+        )
 
     @cached_property
     def _introductions(self) -> Mapping[int, float]:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.files import Span, View, ViewMode, ViewRequest
 from aggregate.base.text import line_count, shorten_long_lines, split_lines
-from aggregate.code.syntax import fence_tag
+from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
@@ -67,10 +67,12 @@ def open_file(
     block = file_block(path, view.text, language=view.language)
     ticks = "`" * (len(block) - len(block.rstrip("`")))
     frame = file_block(path, "", language=view.language, note=note).replace("```", ticks or "```")
-    find = (lambda run: (run,)) if is_text else _finder(view, len(texts))
+    # A notebook on few lines is analysed by the lines of its cells.
+    is_own = is_text or (mode is ViewMode.FULL and is_compact(s.source_start for s in view.spans))
+    find = (lambda run: (run,)) if is_own else _finder(view, len(texts))
     is_whole = mode in _WHOLE_VIEWS
     gap = count(gap_line(view.language, len(texts)))
-    shown = statements if is_text else _seen_through(view, statements)
+    shown = statements if is_own else _seen_through(view, statements)
     shown = shown if len(shown) == len(texts) else ()
     # Digits, a bar and blanks, which may be tokens of their own.
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from itertools import chain
+from itertools import chain, takewhile
 from math import fsum, sqrt
 from typing import Final, NamedTuple
 
@@ -122,10 +122,30 @@ def file_names(inquiry: Inquiry) -> Evidence:
     stems = [name_of(facts.path) for facts in inquiry.files]
     coverage = _coverage(Counter(stems), inquiry.question.task.topic)
     values = scaled({file: coverage[stem] for file, stem in enumerate(stems) if stem in coverage})
+    notebooks = _named_notebooks(inquiry, stems)
+    values = notebooks or values
     matched = {file: stems[file] for file in best_keys(values)}
-    if not inquiry.question.task.is_question:
+    if not (notebooks or inquiry.question.task.is_question):
         values = {file: _CHANGE * value for file, value in values.items()}
     return Evidence("words of the file's name", files=values, matched=matched)
+
+
+def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, float]:
+    """Return the notebooks whose names have the words that the first line puts before "notebook"."""
+    line = inquiry.question.task.text.lstrip().partition("\n")[0].lower()
+    before, mark, _ = line.partition(" notebook")
+    words = _WORD.findall(before)[::-1] if mark else []
+    roots = [*map(root_of, takewhile(lambda word: word not in STOP_WORDS, words))]
+    parts = {
+        file: {root_of(part.lower()) for part in split_identifier(stem)}
+        for file, stem in enumerate(stems if roots else ())
+        if inquiry.files[file].path.endswith(".ipynb")
+    }
+    for most in range(len(roots), 0, -1):  # the words next to it may be all of the name
+        files = [file for file in parts if parts[file].issuperset(roots[:most])]
+        if files:
+            return dict.fromkeys(files, 1 / sqrt(len(files)))
+    return {}
 
 
 def name_of(path: str) -> str:

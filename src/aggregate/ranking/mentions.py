@@ -141,7 +141,7 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 _NESTED = 0.5  # value of a nested definition; 1 for a top-level one
-_NAMESPACES = frozenset({"module", "namespace", "package"})
+_NAMESPACES = frozenset({"heading", "module", "namespace", "package"})
 
 
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:

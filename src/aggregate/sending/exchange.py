@@ -1,4 +1,4 @@
-"""One turn of a discussion, from its composed prompt to its recorded answer, and what is shown of its plan."""
+"""One turn of a discussion, with its plan, cost and answer."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -34,26 +34,23 @@ class Exchange:
     """A turn of a discussion, from the composed prompt to the recorded answer."""
 
     project: Project
-    client: Client  # who is asked
-    selection: ModelSelection  # as it was made
-    asked: ChatRequest  # with its plan; without secrets
-    request: Request  # what was composed; the last turn of its history is what the user says
+    client: Client
+    selection: ModelSelection
+    asked: ChatRequest  # with its plan, without secrets
+    request: Request  # its history ends with the user's message
     composition: Composition  # in the order of the configuration
     ordered: OrderedPrompt  # in the order for sending
-    expected: Usage  # what the provider's cache is expected to read and write
-    record: LoggedRequest  # what is recorded, once its prompt is written
-    # What is kept of the prompt sent before, ``None`` for the first one
-    prefix: PrefixReport | None
+    expected: Usage  # expected cache reads and writes
+    record: LoggedRequest
+    prefix: PrefixReport | None  # shared with the last prompt, ``None`` for the first one
     budget: int | None  # of the whole request by the provider's count, ``None`` for no limit
-    warnings: tuple[str, ...]  # what was left out or is doubtful
-    # The last turns, in whose place its turns come once it is answered
-    replaces: tuple[Mapping[str, Any], ...] = ()
-    looked: tuple[str, ...] = ()  # what a second look has picked, and for how much (rule T-10)
-    learned: Learned = NOTHING  # of the model where it is reached
-    # When it was planned, in seconds since the epoch; a host sends it then
-    begun: float = field(default_factory=time.time)
+    warnings: tuple[str, ...]
+    replaces: tuple[Mapping[str, Any], ...] = ()  # last turns to replace after the answer
+    looked: tuple[str, ...] = ()  # picks and price of a second look (T-10)
+    learned: Learned = NOTHING
+    begun: float = field(default_factory=time.time)  # planning time, seconds since the epoch
     reply: Reply = NO_REPLY
-    # ``None`` for a project that is no file, whose caller keeps the turns, and outside of all discussions
+    # ``None`` outside of all discussions and without a project file
     history: Path | None = None
     answer: Path | None = None  # the file of the answer
     doubts: tuple[str, ...] = ()  # about the answer
@@ -76,7 +73,7 @@ class Exchange:
 
     @property
     def provider_tokens(self) -> int:
-        """All input tokens by the provider's own count, as far as that is known (rule B-10)."""
+        """All input tokens by the provider's estimated count (B-10)."""
         return self.client.ratio.provider_tokens(self.plan.total)
 
     @property
@@ -104,7 +101,7 @@ class Exchange:
 
     @property
     def forecast(self) -> Usage:
-        """What is expected by the provider's own count, which differs by kind of text."""
+        """The expected usage by the provider's count."""
         if self.provider == SCRIPTED:
             return self.expected
         ratios, kinds = self.learned.ratios(self.place), self.kinds
@@ -113,7 +110,7 @@ class Exchange:
 
     @property
     def expected_price(self) -> Decimal | None:
-        """What the input is expected to cost, with how often what was expected is not read here."""
+        """The expected price of the input, weighted by the share of cache misses."""
         forecast, lost = self.forecast, Decimal(str(self.learned.miss_share))
         price, missed = self.price(forecast), self.price(self._all_anew(forecast))
         if price is None or missed is None or not forecast.cache_read:
@@ -129,13 +126,13 @@ class Exchange:
 
     @property
     def most_it_costs(self) -> Decimal | None:
-        """What it costs if nothing is read, and the answer is as long as it may be."""
+        """The price without cache reads and with the longest answer."""
         anew = self._all_anew(self.forecast)
         return self.price(replace(anew, output=self.asked.max_output))
 
     @property
     def stopped_bill(self) -> Bill | None:
-        """The bill of a request that failed or was stopped, ``None`` where nothing was paid."""
+        """The bill of a failed or stopped request, ``None`` if it was free."""
         return Bill.of_stopped(self.client, self.asked, self.forecast)
 
     @property
@@ -147,13 +144,13 @@ class Exchange:
 
     @property
     def warmth(self) -> str:
-        """How long a cache holds what was sent, ``""`` where none does or nothing was sent."""
+        """How long a cache holds the prompt, as text; ``""`` if none does."""
         log = request_log_path(self.path)
         return self.plan.warmth(time.time() - log.stat().st_mtime) if log.is_file() else ""
 
     @property
     def file_tokens(self) -> dict[str, int]:
-        """The tokens of each file that is shown, what is told of its changes included."""
+        """The tokens of each shown file, its diffs included."""
         tokens: dict[str, int] = {}
         for segment in self.fingerprint.segments:
             if segment.section in _CODE and segment.source:
@@ -170,7 +167,7 @@ class Exchange:
 
     @property
     def lines(self) -> list[str]:
-        """The plan, as people read it."""
+        """The plan for people."""
         data = self.data
         lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
         for block in data["blocks"]:
@@ -190,8 +187,8 @@ class Exchange:
         sizes = f"{total:>10,} {len(self.prompt.segments):>9,}"
         lines.append(f"{sizes}  {'':9}  in all, to {model}{address}")
         chosen = self.selection.chosen.items()
-        said = (f"{choice.of(name)} ({choice.source})" for name, choice in chosen)
-        lines.append(f"chosen: {', '.join(said)}")
+        choices = (f"{choice.of(name)} ({choice.source})" for name, choice in chosen)
+        lines.append(f"chosen: {', '.join(choices)}")
         if self.budget is not None or self.provider_tokens != total:  # rule B-10
             counted = (
                 f"about {self.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "

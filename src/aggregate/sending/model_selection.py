@@ -1,9 +1,8 @@
-"""Who is asked, and how: what options, a persona, and the tables ``[send]`` of the project and of the user say.
+"""Provider, model and options from the caller, a persona and ``[send]``.
 
-One rule of precedence holds for all: what the caller says goes before the persona, that before ``[send]`` of the
-project, and that before the user's own. A model and an address belong to the provider that is named with them. A
-project may have come from somebody else: what its file has chosen is said, and no key goes to an address that it alone
-names.
+The caller's options come before the persona, the persona before ``[send]`` of the project, and that before the user's.
+A model and an address belong to the provider beside them. A project may be somebody else's: its choices are reported,
+and no key goes to an address that only the project sets.
 """
 
 import os
@@ -28,15 +27,14 @@ from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED
 
 _OPTION: Final = "option"
 _USUAL: Final = "the provider's usual one"
-# The providers that have models of their own only.
+# Providers that only have models of their own.
 _COMPANIES: Final = frozenset(NAMES) - {COMPATIBLE, GATEWAY, SCRIPTED}
 
 
 class Choice(NamedTuple):
     value: Any
-    source: str  # who has chosen it
-    # Whether that is a project's own file, which somebody else may have written
-    is_projects: bool = False
+    source: str
+    is_projects: bool = False  # from a project's file that somebody else may have written
 
     def of(self, name: str) -> str:
         return name if self.value is True else f"{name} {self.value}"
@@ -44,10 +42,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ModelSelection:
-    """Who is asked; empty fields are taken from the persona, then from ``[send]``, then from the provider."""
+    """Provider, model and options; defaults come from persona, ``[send]`` and provider."""
 
     provider: str = ""
-    model: str = ""  # the provider's name of it
+    model: str = ""  # the provider's name of the model
     persona: str = ""
     base_url: str = ""
     max_output: int | None = None
@@ -55,13 +53,11 @@ class ModelSelection:
     budget: Amount | str | None = None  # of the whole request by the provider's count
     effort: Effort | str | None = None
     system: str = ""
-    most: float | None = None  # US dollars that the request may cost at most
-    discussion: str = ""  # a new name begins one, and ``"none"`` is a question outside of all
-    pick: bool | None = None  # whether it is first asked which of the likeliest files matter (T-10)
+    most: float | None = None  # largest price of the request in US dollars
+    discussion: str = ""  # a new name begins one; ``"none"`` is a question outside of all
+    pick: bool | None = None  # first ask which of the likeliest files matter (T-10)
     attached: Attached = field(default_factory=Attached)
-    # Of a selection that is made: what was chosen, by the names of the fields
-    chosen: Mapping[str, Choice] = field(default_factory=dict)
-    # What of the persona is not used, and what its project has named
+    chosen: Mapping[str, Choice] = field(default_factory=dict)  # by field, once resolved
     warnings: tuple[str, ...] = ()
 
 
@@ -72,8 +68,8 @@ _DECIDED: Final = ("persona", "max_output", "effort", "pick")  # beside provider
 class _Source:
     name: str
     says: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
-    provider: str = ""  # with an address alone it is ``compatible``
-    key: str = ""  # where an address stands in a file of a project's own, ``""`` where in none
+    provider: str = ""  # ``compatible`` if only an address is set
+    key: str = ""  # the setting of an address in a project's file, else ``""``
     is_projects: bool = False
 
 
@@ -85,10 +81,7 @@ def select_model(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> tuple[Client, ModelSelection]:
-    """Return who is asked, and how, with nothing left open.
-
-    An option goes first, then the persona, then ``[send]`` of the project, then that of the user.
-    """
+    """Return the client and the selection with all fields resolved."""
     sources = _sources(project, selection)
     provider = _provider(sources)
     address = _address(sources, provider)
@@ -108,12 +101,15 @@ def select_model(
         "model": Choice(client.model or "its own", model.name, models.is_projects),
     }
     for name in _DECIDED:
-        said = (Choice(getattr(one.says, name, ""), one.name, one.is_projects) for one in sources)
-        first = next((choice for choice in said if choice.value not in ("", None)), None)
+        choices = (
+            Choice(getattr(source.says, name, ""), source.name, source.is_projects)
+            for source in sources
+        )
+        first = next((choice for choice in choices if choice.value not in ("", None)), None)
         chosen |= {name: first} if first else {}
     if discussion := _discussion(project, selection, client):
-        named = _OPTION if selection.discussion else "its own"
-        chosen["discussion"] = Choice(discussion, named)
+        name = _OPTION if selection.discussion else "its own"
+        chosen["discussion"] = Choice(discussion, name)
     options = {name: chosen[name].value for name in (*_DECIDED, "discussion") if name in chosen}
     persona = find_persona(project, options.get("persona", ""))
     selection = replace(selection, **options, chosen=chosen)
@@ -126,7 +122,7 @@ def select_model(
 
 
 def request_of(selection: ModelSelection) -> ChatRequest:
-    """Return how a selection asks: its instructions and options."""
+    """Return a request with the instructions and options of a selection."""
     return ChatRequest(
         system=selection.system,
         max_output=selection.max_output or DEFAULT_REQUEST.max_output,
@@ -135,14 +131,14 @@ def request_of(selection: ModelSelection) -> ChatRequest:
 
 
 def provider_for(asked: str, model: str, usual: str) -> str:
-    """Return whom to ask for another model than the ``asked`` provider's."""
+    """Return the provider of a model: its maker or ``usual``."""
     maker = provider_of_model(model)
     is_others = asked in _COMPANIES and maker and maker != asked
     return maker if is_others else usual
 
 
 def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
-    """Return all who may say who is asked; of those that do, the first one is followed."""
+    """Return the sources of settings in order of precedence."""
     projects, users = project.config.send, user_config().send
     is_strangers = project.path is not None and not is_users_own(project.path)
     name = selection.persona or projects.persona or users.persona
@@ -165,7 +161,7 @@ def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
 
 def _provider(sources: Sequence[_Source]) -> _Source:
     option, persona, *tables = sources
-    # An address that the caller names alone is of no provider but one's own.
+    # An address without a provider belongs to the user's own server.
     address = [replace(option, provider=COMPATIBLE)] if option.says.base_url else []
     named = (source for source in (option, persona, *address, *tables) if source.provider)
     makers = (
@@ -177,10 +173,13 @@ def _provider(sources: Sequence[_Source]) -> _Source:
 
 
 def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
-    """Return whose address is asked: the caller's, else the first one that is named for the same provider."""
-    named = (source for source in sources if source.says.base_url)
-    fitting = (one for one in named if one.name == _OPTION or one.provider == provider.provider)
-    return next(fitting, _Source(""))
+    """Return the source of the address: the caller, else the first with the same provider."""
+    fitting = (
+        source
+        for source in sources
+        if source.name == _OPTION or source.provider == provider.provider
+    )
+    return next((source for source in fitting if source.says.base_url), _Source(""))
 
 
 def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
@@ -192,35 +191,32 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
         maker = provider_of_model(source.says.model)
         is_makers = not maker or maker == asked or asked not in _COMPANIES
         fits = source.provider == asked if source.provider else is_makers
-        # An option goes through as it is with a provider of the same rank; a persona and an option of lower rank are
-        # looked at.
+        # The user's model is not checked if the user also chose the provider or an address.
         if fits or (source is option and (provider.name == _OPTION or has_address)):
             return source
         if source.provider or source not in (option, persona):
             continue
         if has_address:
             return source
-        who = f"{source.name} names the model {source.says.model}, which {asked} does not have"
-        what = f"add --model, or take --provider {maker}"
+        problem = f"{asked} does not have the model {source.says.model} of {source.name}"
+        fix = f"add --model, or use --provider {maker}"
         if source is option:
-            who = (
-                f"{asked}, which {provider.name} names, does not have the model {source.says.model}"
-            )
-            what = f"add --provider {maker}"
-        raise ClientSetupError(f"{who}: {what}")
+            problem = f"{asked} ({provider.name}) does not have the model {source.says.model}"
+            fix = f"add --provider {maker}"
+        raise ClientSetupError(f"{problem}: {fix}")
     return _Source(_USUAL)
 
 
 def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:
     if selection.discussion or client.provider != SCRIPTED or project.path is None:
         return selection.discussion
-    # Where no model answers a discussion of its own goes on, unless one is configured.
+    # Without a model the turns go to a separate discussion, unless one is configured.
     turns = discussion_turns(project, None, scope=scope_of(project))
     return "" if turns.configured or turns.path else SCRIPTED_DISCUSSION
 
 
 def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    """Tell of what is named for nothing."""
+    """Warn about settings that have no effect."""
     warnings: tuple[str, ...] = ()
     option, persona, *_ = sources
     names = []
@@ -229,49 +225,51 @@ def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> 
     if persona.says.base_url and not option.says.base_url:
         names.append(f"address {display_address(persona.says.base_url)}")
     if names and persona.provider not in ("", provider):
-        what = f"{persona.name} names the {' and the '.join(names)} for {persona.provider}"
-        warnings += (f"{what}: not used with --provider {provider}",)
+        settings = f"{persona.name} sets the {' and the '.join(names)} for {persona.provider}"
+        warnings += (f"{settings}: not used with --provider {provider}",)
     if project.config.models and not is_users_own(project.path):
-        warnings += (f"[models] of a project is not used: write it to {global_config_path()}",)
+        warnings += (f"[models] of a project is not used: move it to {global_config_path()}",)
     return warnings
 
 
 def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[str, ...]:
-    """Tell what a project has chosen that the user may not have written and does not trust."""
+    """Warn about choices of an untrusted project."""
     chosen, budget = dict(selection.chosen), project.config.send.budget
     if budget is not None and selection.budget is None:
         is_projects = project.path is not None and not is_users_own(project.path)
         chosen["budget"] = Choice(budget, "", is_projects)
-    decided = ((name, each) for name, each in chosen.items() if each.is_projects and each.value)
-    said = ", ".join(choice.of(name) for name, choice in decided)
-    if not said or is_trusted(project_root(project.folder)):
+    choices = ", ".join(
+        choice.of(name) for name, choice in chosen.items() if choice.is_projects and choice.value
+    )
+    if not choices or is_trusted(project_root(project.folder)):
         return ()
-    return (f"chosen by the project's own configuration: {said}",)
+    return (f"chosen by the project's own configuration: {choices}",)
 
 
 def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
-    """A project that came from somebody else could else have the key, and the prompt, sent to an address of theirs."""
+    """Keep keys and prompts from an address that only the project sets."""
     if not address.key:
         return environ, ()
     base_url, users = address.says.base_url, user_config()
     tables: list[PersonaTable | SendTable] = [users.send, *users.personas.values()]
-    named = (table for table in tables if table.base_url)
-    known = {(table.provider or COMPATIBLE, origin(table.base_url)) for table in named}
-    if (provider.provider, origin(base_url)) in known:
+    users_addresses = {
+        (table.provider or COMPATIBLE, origin(table.base_url)) for table in tables if table.base_url
+    }
+    if (provider.provider, origin(base_url)) in users_addresses:
         return environ, ()
-    shown = display_address(base_url)
+    server = display_address(base_url)
     if provider.provider == COMPATIBLE and is_loopback(base_url):
         keys = os.environ if environ is None else environ
         has_key = any(keys.get(variable) for variable in PROVIDERS[COMPATIBLE].keys)
         hint = " (a key is sent with --base-url only)" if has_key else ""
-        return {}, (f"the project names the address {shown}: sent there without a key{hint}",)
-    moved = "persona" if address.key.startswith("personas.") else "table [send]"
-    where = f"move the {moved} to {global_config_path()}, or add --base-url"
-    what = (
-        f"the project names the address {shown}, which you have not: to send to it, {where}"
+        return {}, (f"the project sets the address {server}: sent there without a key{hint}",)
+    table = "persona" if address.key.startswith("personas.") else "table [send]"
+    fix = f"move the {table} to {global_config_path()}, or add --base-url"
+    problem = (
+        f"only the project sets the address {server}: to send to it, {fix}"
         if provider.provider == COMPATIBLE
-        else f"a project's {moved} may name an address for {COMPATIBLE} only, so that no key is sent there: {where}"
+        else f"a project's {table} may set an address for {COMPATIBLE} only, so that no key is sent there: {fix}"
     )
-    raise ConfigError(what, path=str(project.path), key=address.key)
+    raise ConfigError(problem, path=str(project.path), key=address.key)

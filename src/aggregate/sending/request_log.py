@@ -1,7 +1,7 @@
-"""What is measured of a prompt while it is written, and recorded of each request in a small file beside the prompt.
+"""Records of requests in small files beside the prompts.
 
-A record tells what a cache may hold, and what was shown before; one that came with the project would lead the next
-request. So the hashes of the records that the user has written are remembered in the user's own state folder.
+The next request is planned by them, so a project must not bring its own: hashes of the user's records are stored in
+the user's state folder.
 """
 
 import json
@@ -36,31 +36,28 @@ if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, SegmentCounter
 
 _FILE: Final = "sent_requests.json"
-# Records of one project that are remembered: ten times as many as are looked through for the next request.
-_MOST: Final = 200
+_MOST: Final = 200  # remembered records of a project
 _VERSION = 2
-# How many records are looked through for one that fits: reading each takes time, and caches forget within an hour.
-_RECENT = 20
-_LINK: Final = attrgetter(*SegmentHash.__slots__)  # A segment as it is written
-_DIGITS: Final = 16  # Of the hash of a segment
+_RECENT = 20  # records read for the next request: caches forget within an hour
+_LINK: Final = attrgetter(*SegmentHash.__slots__)
+_DIGITS: Final = 16  # of the hash of a segment
 _SECTIONS: Final = {section.value: section.value for section in Section}
-_LARGEST_NUMBER = 2**40  # no prompt has as many bytes
+_LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """What is known of a prompt that was written or sent; places are numbers of segments with the system prompt."""
+    """A prompt that was written or sent; segment 0 is the system prompt."""
 
     path: Path
     fingerprint: PromptFingerprint
-    provider: str = ""  # who was sent it, nobody where it was only written
+    provider: str = ""  # ``""`` if it was only written
     model: str = ""
     layout: BlockLayout | None = None
-    # How much of each file a prompt with a budget has shown, in their order
-    shown: tuple[SentFile, ...] = ()
+    shown: tuple[SentFile, ...] = ()  # with a budget, in order
     pauses: tuple[float, ...] = ()  # seconds between the last turns
     discussion: str = ""  # ``""`` for the default one
-    effort: str = ""  # as it was asked for
+    effort: str = ""
 
     @property
     def unsent(self) -> "LoggedRequest":
@@ -68,7 +65,7 @@ class LoggedRequest:
 
 
 def write_request(request: LoggedRequest) -> str:
-    """Record a request in one step; return why one that was sent is not remembered as the user's, ``""`` if it is."""
+    """Record a request atomically; return the problem of remembering it as the user's."""
     links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
@@ -90,11 +87,11 @@ def write_request(request: LoggedRequest) -> str:
     text = text.replace('],["', '],\n["') + "\n"
     problem = _remember(request.path.parent, text) if request.provider else ""
     record = request_log_path(request.path)
-    # Written first when the request goes out: a cache counts from there, however long the answer takes.
-    begun = record.stat().st_mtime_ns if request.provider and record.exists() else None
+    # Keep the time of the first write: the lifetime in the cache begins with the request.
+    start = record.stat().st_mtime_ns if request.provider and record.exists() else None
     replace_own(record, text)
-    if begun is not None:
-        os.utime(record, ns=(begun, begun))
+    if start is not None:
+        os.utime(record, ns=(start, start))
     return problem
 
 
@@ -115,7 +112,6 @@ def own_hashes(output_dir: Path) -> tuple[str, ...]:
 
 
 def _record_hash(text: str) -> str:
-    """Return the hash by which a record is remembered: 32 hexadecimal digits, which nobody finds a second text for."""
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
@@ -123,7 +119,7 @@ def _record_hash(text: str) -> str:
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
-    """Record a prompt that was written but not sent; what was not counted has ``0`` tokens."""
+    """Record an unsent prompt and compare it with the one before."""
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if not logged.provider), None)
     write_request(LoggedRequest(path, fingerprint))
@@ -133,7 +129,7 @@ def log_written_prompt(
 def recent_requests(
     output_dir: Path, namespace: str, *, before: Path | None = None, is_own: bool = False
 ) -> Iterator[LoggedRequest]:
-    """Yield the last requests that have a record, newest first; only those ``before`` a prompt, or the user's own."""
+    """Yield recent records, newest first, optionally ``before`` a prompt or the user's own."""
     own = frozenset(own_hashes(output_dir)) if is_own else None
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
@@ -144,7 +140,7 @@ def recent_requests(
 
 
 def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedRequest | None:
-    """Return what was recorded of a prompt, ``None`` where nothing usable is, or it is none of the user's ``own``."""
+    """Return the record of a prompt, ``None`` if unusable or not in ``own``."""
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
         if own is not None and _record_hash(text) not in own:
@@ -153,7 +149,7 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
         if data["version"] != _VERSION:
             return None
         links = enumerate(data["links"])
-        segments = tuple(_read_hash(*written, is_first=not number) for number, written in links)
+        segments = tuple(_read_hash(*link, is_first=not number) for number, link in links)
         written = LoggedRequest(prompt, PromptFingerprint(segments))
         return _as_sent(written, data["sent"]) if data.get("sent") is not None else written
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -161,7 +157,7 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
 
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
-    """Return a segment as it was written, the first one behind the system prompt by 1; ``None`` where it was edited."""
+    """Return a segment's text, ``None`` if it was edited; 0 is the system prompt."""
     before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
     start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
     try:
@@ -186,15 +182,13 @@ def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
 def _read_hash(
     section: str, source: str, digest: str, tokens: int, size: int, *, is_first: bool
 ) -> SegmentHash:
-    """Return the hash of a segment; all but the first one, which is the system prompt, are of the prompt's sections."""
     if len(digest) != _DIGITS or digest.strip("0123456789abcdef"):
-        raise ValueError("is no hash of a segment")
+        raise ValueError("not the hash of a segment")
     name = str(section) if is_first else _SECTIONS[section]
     return SegmentHash(name, str(source), digest, _size(tokens), _size(size))
 
 
 def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
-    """Return a record with what was sent, as it says: only those that this user has written are gone by."""
     places = (tuple(data.get(name, ())) for name in ("ends", "marks", "lifetimes"))
     return replace(
         written,
@@ -217,7 +211,7 @@ def _read_shown(
 
 def _size(value: object) -> int:
     if not isinstance(value, int) or not 0 <= value <= _LARGEST_NUMBER:
-        raise ValueError("is no number of tokens or bytes")
+        raise ValueError("not a number of tokens or bytes")
     return value
 
 
@@ -229,9 +223,9 @@ def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "Pr
 
 
 class PromptMeter:
-    """Measures the segments that pass through it; with an account also where their lines come from (rule A-1).
+    """Measures segments while they are written; with an account also their lines' sources (A-1).
 
-    Without a log nothing is kept to compare the next prompt with.
+    Without a log the next prompt is not compared with this one.
     """
 
     def __init__(
@@ -277,7 +271,7 @@ class PromptMeter:
     def record(
         self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
     ) -> PrefixReport | None:
-        """Record what was written to ``path``, with its account if it has one; return what it keeps of the last one."""
+        """Record the written prompt and its account; compare it with the last prompt."""
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
 

@@ -1,4 +1,4 @@
-"""A turn is sent: its prompt, its answer and what was sent are kept, whatever happens on the way."""
+"""Send a turn and store its prompt, answer and record, even after failures."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -25,27 +25,26 @@ from aggregate.sending.exchange import Exchange
 from aggregate.sending.models import SCRIPTED, SHORT_LIFETIME, FinishReason, Reply, Usage, dollars
 from aggregate.sending.request_log import LoggedRequest, write_request
 
-USER, ASSISTANT = "User", "AI"  # who speaks, as the discussion calls them
+USER, ASSISTANT = "User", "AI"  # roles in a discussion's file
 _LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
+# Windows are multiples of 1,024: a server that cut a prompt to its window reports exactly that.
 _WINDOW_STEP = 1024
-# Windows are multiples of 1,024; a server that cut a prompt to its window reports just that, and others hit one by
-# chance once in a thousand requests.
 _CUT_SHARE = 0.95
-_FEWEST_TO_JUDGE = 512  # below, what a server adds or leaves out of its own weighs too much
+_FEWEST_TO_JUDGE = 512  # shorter prompts vary too much with a server's own wrapping
 
 
 def send_turn(
     prepared: Exchange, *, on_text: OnText | None = None, received: Reply | None = None
 ) -> Exchange:
-    """Send a prepared turn and return it with its reply; keep the prompt, the answer, both turns, and what was sent.
+    """Send a prepared turn, store it, and return it with its reply.
 
-    The prompt is written before it is sent, and the answer as it comes, each to a file of its own: whatever happens
-    then, what was paid for is there, and the error has a note that names the file. Without a whole answer the
-    discussion stays as it was. Where the project is a mapping and not a file, its caller keeps the turns.
+    The prompt is written before sending and the answer while it is received, each to its own file, so that nothing
+    paid for is lost; after a failure a note on the error names the file. The discussion only changes after a whole
+    answer. A project without a file leaves the turns to its caller.
 
-    ``on_text`` is called with each piece of the answer. If it raises an ``OSError`` or an ``OutputError``, as for an
-    output that was closed, the rest is still received and kept, and the error is raised at the end. An answer that was
-    ``received`` by a host, to the request as it was planned, is kept likewise, and nothing is sent.
+    ``on_text`` is called with each piece of the answer. If it raises an ``OSError`` or ``OutputError``, such as for
+    closed output, the rest is still received and the error raised at the end. With an answer ``received`` by a host
+    nothing is sent.
     """
     request, client, project = prepared.request, prepared.client, prepared.project
     if received is None:
@@ -61,15 +60,15 @@ def send_turn(
     if request.is_audited:
         record_audit(path, request, prepared.composition, prepared.prompt)
     log = replace(prepared.record, path=path)
-    write_request(log.unsent)  # until something of an answer is there
+    write_request(log.unsent)  # until the first piece of an answer
     if received is not None:
         os.utime(request_log_path(path), (prepared.begun, prepared.begun))
-    # Recorded with the first piece, so that the record is right also where the program is killed before the last one.
+    # Recorded with the first piece, in case the program is killed before the last one.
     with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
-        came, problems = "", list[str]()
+        content, problems = "", list[str]()
         try:
             reply = received or charged(client, project.folder, problems).send(prepared.asked, file)
-            came = "the answer"
+            content = "the answer"
             file.finish(_text_or_refusal(reply))
             _check_answer(reply, client.provider)
             if history is not None:
@@ -78,12 +77,12 @@ def send_turn(
             if file.error is not None:
                 raise file.error
         except BaseException as error:
-            if came or not file.is_empty:
+            if content or not file.is_empty:
                 _record(log)
-            file.name_in(error, came or "what came of the answer")
-            bill = None if came else prepared.stopped_bill
+            file.name_in(error, content or "the partial answer")
+            bill = None if content else prepared.stopped_bill
             if bill and bill.price is not None:
-                error.add_note(f"it has cost {bill.sentence}")
+                error.add_note(f"it cost {bill.sentence}")
             raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
@@ -95,14 +94,12 @@ def send_turn(
         )
     warnings += tuple(problems)
     if TEXT_ALONE in reply.raw:
-        beside = "images, effort or schema"
-        warnings += (
-            f"{client.provider} has refused the request: it was sent again without {beside}",
-        )
+        retry = "it was sent again without images, effort or schema"
+        warnings += (f"{client.provider} refused the request: {retry}",)
     if problem:
-        warnings += (f"the next request is planned as if this one had not been sent: {problem}",)
+        warnings += (f"the next request will be planned without this one: {problem}",)
     if file.problem:
-        warnings += (f"the answer is not whole in {file.path}: {file.problem}",)
+        warnings += (f"the answer in {file.path} is incomplete: {file.problem}",)
     answer = None if file.is_empty else file.path
     return replace(
         prepared, reply=reply, record=log, history=history, answer=answer, doubts=warnings
@@ -110,7 +107,7 @@ def send_turn(
 
 
 def check_limit(prepared: Exchange) -> None:
-    """Refuse what could cost more than the caller, the user or the project allows."""
+    """Raise an error if a turn could exceed a limit in dollars."""
     client, asked = prepared.client, prepared.selection.most
     tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
     daily = min((most for most in tables if most is not None), default=None)
@@ -119,7 +116,7 @@ def check_limit(prepared: Exchange) -> None:
     could = prepared.most_it_costs
     if could is None:
         raise ClientSetupError(
-            f"a limit in dollars cannot be kept: the price of {client.model} is not known: name it under "
+            f"cannot apply a limit in dollars: the price of {client.model} is unknown: set it under "
             f'[models."{client.model}"] in your own configuration'
         )
     spent = spent_today() if daily is not None else Decimal(0)
@@ -145,7 +142,7 @@ def _learn(prepared: Exchange, reply: Reply, learned: Learned) -> Learned:
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
-    """Servers on one's own machine cut what exceeds their window in silence: Ollama reads 4,096 tokens by default."""
+    """Warn about a probably cut prompt: local servers cut silently, Ollama at 4,096 tokens."""
     read = usage.input
     if not read or sent < _FEWEST_TO_JUDGE:
         return ()
@@ -153,28 +150,25 @@ def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...
     if read >= sent * _LOWEST_SHARE and not equals_a_window:
         return ()
     return (
-        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window, "
-        "and the answer knows only a part of it; give the server a larger window, or send less",
+        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window; "
+        "give the server a larger window, or send less",
     )
 
 
 def _record(log: LoggedRequest) -> None:
-    """Record what was sent, where something else is to be told than that this cannot be done."""
     with suppress(OutputError):
         write_request(log)
 
 
 def _add_turns(prepared: Exchange, reply: Reply, history: Path) -> None:
-    # Confined once more: the answer took its time, and a link may stand there now.
+    # Confined again, because a link may have been created meanwhile.
     path = confined(history, prepared.request.written_in)
     question = cast("Mapping[str, str]", prepared.request.history[-1])
     turns = (question, {"role": ASSISTANT, "content": reply.text})
     if not prepared.replaces:
         append_turns(path, turns)
     elif not replace_last_turns(path, prepared.replaces, turns):
-        raise OutputError(
-            f"somebody else has written to {path}: it stays as it is, with the earlier answer"
-        )
+        raise OutputError(f"{path} was changed meanwhile: it keeps the earlier answer")
 
 
 def _check_answer(reply: Reply, provider: str) -> None:
@@ -193,23 +187,24 @@ def _text_or_refusal(reply: Reply) -> str:
 
 
 class _ReplyFile:
-    """Each piece is with the system before the next one comes: a kill at any moment loses nothing that is paid for."""
+    """The file of an answer, written piece by piece so that a kill loses nothing."""
 
     def __init__(
         self, prompt: Path, on_text: OnText | None, *, on_first: Callable[[], None]
     ) -> None:
         self.path = reply_path(prompt)
-        self.problem = ""  # why it does not hold all: a full disk is no reason to stop listening
-        self.is_empty = True  # nothing but blanks has come
-        # What ``on_text`` raised when its output broke; nothing more is passed on, but all is kept
-        self.error: OSError | OutputError | None = None
+        self.problem = ""  # why it is incomplete, such as a full disk
+        self.is_empty = True  # only blanks so far
+        self.error: OSError | OutputError | None = (
+            None  # raised by ``on_text``, then not called again
+        )
         self._on_text, self._on_first = on_text, on_first
         self._pieces: list[str] = []
         try:
             self._descriptor = create_private(self.path)
         except OSError as error:
             raise OutputError(
-                f"cannot write {self.path}, where the answer goes: {error.strerror or error}; nothing was sent"
+                f"cannot write {self.path} for the answer: {error.strerror or error}; nothing was sent"
             ) from error
 
     def __enter__(self) -> "_ReplyFile":
@@ -246,7 +241,7 @@ class _ReplyFile:
             self._on_first()
 
     def finish(self, text: str) -> None:
-        """Keep what of the whole ``text`` did not come in pieces; it was shown to nobody and is not shown now."""
+        """Write the part of ``text`` that was not streamed, without showing it."""
         streamed = "".join(self._pieces)
         is_whole = text.startswith(streamed)
         self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")

@@ -1,6 +1,6 @@
-"""Compose a turn in sight of the last send: what a cache may hold of it, and what it has shown.
+"""Compose a turn after the last request, for the most cache reads.
 
-The files are ordered so that a cache reads most, and with a budget they are fitted until the whole request keeps to it.
+Files are ordered for the cache; with a budget they are fitted until the whole request is within it.
 """
 
 import time
@@ -52,25 +52,25 @@ from aggregate.sending.model_selection import ModelSelection, request_of
 from aggregate.sending.models import NO_CACHE, SCRIPTED, CacheLookup, CachePolicy
 from aggregate.sending.request_log import LoggedRequest, read_segment, recent_requests
 
-_FITS = 4  # fits anew where older versions take tokens of their own; mostly the second one is right
-_NO_HOURS: Final = "the cache has not kept what it was expected to: nothing is written for an hour until it does again"
-_SPARE = 64  # tokens by which each further fit is shorter than what was too much: another fit has other versions, too
+_FITS = 4  # attempts to fit files with older versions; mostly the second succeeds
+_NO_HOURS: Final = (
+    "the cache lost entries that it should hold: one-hour entries are off until it keeps them again"
+)
+_SPARE = 64  # extra tokens saved by each further fit, which may have other older versions
 _Compose = Callable[[Request], Composition]
-_LONGEST_PAUSE = 7 * 86_400  # seconds: who comes back after weeks tells nothing of the next turns
+_LONGEST_PAUSE = 7 * 86_400  # seconds; longer pauses do not predict the next ones
 
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last request, as far as the next one goes by it."""
+    """The last request as the basis of the next one."""
 
     before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
-    cached: CachedPrompt = UNSENT  # its prompt, and how much of it a cache holds
-    # How much of each file it has shown, if it had a budget; another discussion was about something else
-    shown: tuple[SentFile, ...] = ()
+    cached: CachedPrompt = UNSENT
+    shown: tuple[SentFile, ...] = ()  # with a budget, within the same discussion
     is_alive: bool = False  # a cache holds it
-    is_own: bool = True  # it was of the same discussion, or of the one that this goes on from
-    # It went to the model that is asked now, with the same instructions
-    may_be_cached: bool = False
+    is_own: bool = True  # of the same discussion or the one it continues
+    may_be_cached: bool = False  # same model and instructions
 
     @classmethod
     def of(
@@ -102,7 +102,7 @@ class LastRequest:
 
 
 def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int) -> str | None:
-    """Return the text of a segment; one that was sent with a secret in it is not sent once more."""
+    """Return the text of a segment, ``None`` if it contains a secret."""
     text = read_segment(logged, number)
     if text is None or not redaction.replaces:
         return text
@@ -112,29 +112,29 @@ def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int
 def _find_last_request(
     request: Request, client: Client, asked: ChatRequest, *, policy: CachePolicy
 ) -> LastRequest:
-    """Return the last send of the discussion to the same model with the same instructions, by the user's own records.
+    """Return the last request to continue from, by the user's own records.
 
-    Where no cache holds that one it is the last one of another discussion that a cache holds, since the files begin
-    both; else the last one of this discussion to any model, else of any.
+    Cached requests come first, then those of this discussion, then those to the same model.
     """
     recipient = (client.provider, client.model, digest(asked.system))
-    seen: list[LastRequest] = []
+    candidates: list[LastRequest] = []
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
         if logged.layout is None:
             continue
-        reached = (logged.provider, logged.model, logged.fingerprint.digests[0])
+        logged_recipient = (logged.provider, logged.model, logged.fingerprint.digests[0])
         was_written = logged.layout.breakpoints or policy.lookup is not CacheLookup.BREAKPOINTS
-        # How long it thinks is a part of what Anthropic's cache compares.
+        # Anthropic's cache compares the effort too.
         is_other_effort = logged.provider == "anthropic" and logged.effort != (asked.effort or "")
-        may_be_cached = reached == recipient and bool(was_written) and not is_other_effort
-        seen.append(LastRequest.of(logged, request, policy, may_be_cached=may_be_cached))
-        if may_be_cached and seen[-1].is_own:
-            break  # what is older is no longer cached either
+        is_same = logged_recipient == recipient and not is_other_effort
+        may_be_cached = is_same and bool(was_written)
+        candidates.append(LastRequest.of(logged, request, policy, may_be_cached=may_be_cached))
+        if may_be_cached and candidates[-1].is_own:
+            break  # older ones have left the cache before
 
     def order(sent: LastRequest) -> tuple[bool, ...]:
         return not sent.is_alive, not sent.is_own, sent.is_own and not sent.may_be_cached
 
-    return min(seen, key=order, default=LastRequest())
+    return min(candidates, key=order, default=LastRequest())
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
@@ -160,7 +160,7 @@ class _FittedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """Of a file that stands as it was sent before: what was shown then, and not what a diff behind it adds."""
+        """The shown files; a file in its older version counts as sent before, without its diff."""
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
@@ -176,14 +176,14 @@ class _FittedTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnComposer:
-    """Composes a turn, with a budget so that the whole request keeps to it by the provider's count (rule B-10)."""
+    """Composes a turn; a budget holds for the whole request by the provider's count (B-10)."""
 
     project: Project
-    client: Client  # who is asked, and knows how its provider counts
+    client: Client  # with the provider's token ratio
     learned: Learned
     selection: ModelSelection
     policy: CachePolicy
-    asked: ChatRequest  # how, with instructions without secrets
+    asked: ChatRequest  # without secrets in its instructions
     images: Mapping[Image, int]
     last: LastRequest
 
@@ -191,7 +191,7 @@ class TurnComposer:
     def behind_last(
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return what composes the turn, and what is doubtful about its instructions and images."""
+        """Return a composer, and warnings about instructions, images and the cache."""
         place = Place(client.provider, client.model, client.address)
         learned = learned_of(place)
         client = replace(client, ratio=learned.ratio(place))
@@ -199,13 +199,13 @@ class TurnComposer:
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)
         policy = cache_policy(client.provider, client.model)
-        told = (*secrets, *refused)
+        warnings = (*secrets, *refused)
         if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
-            told += (_NO_HOURS,)
+            warnings += (_NO_HOURS,)
         asked = client.planned(replace(request_of(selection), system=system))
         last = _find_last_request(request, client, asked, policy=policy)
-        return cls(project, client, learned, selection, policy, asked, images, last), told
+        return cls(project, client, learned, selection, policy, asked, images, last), warnings
 
     def compose(
         self,
@@ -225,12 +225,10 @@ class TurnComposer:
         others = count(self.asked.system) + sum(self.images.values())
         own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - others, 1)
         budget = replace(whole, tokens=own_tokens)
-        # Where no cache holds how files were sent any more a fit afresh costs no more.
-        earlier = self.last.cached
+        # Without a cached prompt a new fit costs nothing extra.
         is_paid = self.policy.read < self.policy.write
-        is_lost = not earlier.readable()[-1] and is_paid
-        kept = () if is_lost else self.last.shown
-        request = replace(request, budget=budget, kept=kept)
+        is_lost = not self.last.cached.readable()[-1] and is_paid
+        request = replace(request, budget=budget, kept=() if is_lost else self.last.shown)
         try:
             turn = self._ordered_turn(request, compose)
         except BudgetError as error:
@@ -240,18 +238,18 @@ class TurnComposer:
         return self._within(budget, turn)
 
     def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
-        """Return what is too little for the files as what is too little for the request, by the provider's count."""
+        """Convert an error about the files' budget to the whole request's."""
         ratio, own = self.client.ratio, error.smallest + others
         smallest = max(ratio.provider_tokens(own), own)
         beside = "instructions and images" if self.images else "instructions"
         return BudgetError(
             f"{error.reason}; with {others:,} tokens of {beside} and by {self.client.provider}'s count "
-            f"({ratio.value:g} for each of o200k, {ratio.source}), {smallest:,} would do",
+            f"({ratio.value:g} for each of o200k, {ratio.source}), {smallest:,} would be enough",
             smallest=smallest,
         )
 
     def _within(self, budget: Budget, first: _FittedTurn) -> _FittedTurn:
-        """Return the turn, composed anew where older versions of files with their diffs exceed the budget."""
+        """Compose the turn again if older versions with their diffs exceed the budget."""
         turn, tokens = first, budget.tokens
         for _ in range(_FITS):
             over = turn.ordered.prompt.tokens - turn.ordered.prompt.image_tokens - budget.tokens
@@ -265,7 +263,7 @@ class TurnComposer:
                 turn = self._ordered_turn(smaller, compose_prompt)
             except BudgetError:
                 break
-        # Every file as it is now, in one piece: just what was fitted.
+        # Every file in its current version, exactly as fitted.
         plain = self._ordered(first.request, first.composition, NO_CACHE)
         return replace(first, ordered=plain)
 
@@ -280,7 +278,7 @@ class TurnComposer:
     ) -> OrderedPrompt:
         prompt = composition.prompt
         earlier = self.last.cached
-        # What was sent and is not there; a file that is there was taken out by the user.
+        # Report deleted files only; the user removed the others from the prompt.
         sections = (Section.FILES, Section.CHANGED)
         segments = earlier.fingerprint.segments
         sent = {part.source for part in segments if part.section in sections}
@@ -304,7 +302,7 @@ class TurnComposer:
         earlier = last.cached.fingerprint
         before = replace(
             last.before,
-            # An entry that is never read costs more than none.
+            # Writing an entry costs more and pays only if it is read.
             writes=turn.request.discussion != NO_DISCUSSION,
             replaced=turn.ordered.replaced,
         )
@@ -312,7 +310,7 @@ class TurnComposer:
         client = self.client
         layout = before.layout
         left = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
-        if client.provider == SCRIPTED:  # it begins with the cache that the last request has left
+        if client.provider == SCRIPTED:  # it starts with the last request's cache
             client = scripted_client(cache=left, model=client.model)
         asked = replace(self.asked, plan=plan)
         record = LoggedRequest(

@@ -1,4 +1,4 @@
-"""From a message to a turn that is ready to be sent: who is asked, what is shown, and in which order."""
+"""Prepare a turn from a message: client, request, composition and plan."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -32,11 +32,10 @@ def prepare_turn(
     replaces: Sequence[Mapping[str, Any]] = (),
     aside: Callable[[Request], Request] | None = None,
 ) -> Exchange:
-    """Compose and plan the turn that says ``message``; nothing is written or sent.
+    """Compose and plan a turn without writing or sending it.
 
-    ``task`` is what the user points at beside the message, which is its text; with a budget only. Once it is answered
-    the turn comes in the place of those that it ``replaces``. ``aside`` makes it a question about the discussion that
-    is kept in none, and may show less.
+    ``task`` adds focus, symbols and changes to the message and needs a budget. The answered turn ``replaces`` the last
+    ones. ``aside`` changes the request of a question outside of the discussion.
     """
     message = escape_surrogates(message)
     client, selection = select_model(
@@ -44,25 +43,25 @@ def prepare_turn(
     )
     request = _request(_with_default_budget(project), client, selection, aside, task=task)
     request = _with_message(request, message, replaces)
-    told: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
+    picks: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
     if selection.pick:
-        from aggregate.sending.second_look import look_again  # most turns do without
+        from aggregate.sending.second_look import look_again  # loaded only if needed
 
-        request, told, failed = look_again(request, client, index=user_index(), asks=require_key)
+        request, picks, failures = look_again(request, client, index=user_index(), asks=require_key)
     composer, doubts = TurnComposer.behind_last(project, client, selection, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
     unused: tuple[str, ...] = ()
     if selection.effort and turn.asked.effort is None:
-        asked = f"{turn.provider} {turn.model}".strip()
-        unused = (f"{asked} takes no effort: {selection.effort} is left out",)
-    warnings = (*selection.warnings, *unused, *turn.warnings, *doubts, *failed)
-    return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=told)
+        model = f"{turn.provider} {turn.model}".strip()
+        unused = (f"{model} does not support effort: {selection.effort} is ignored",)
+    warnings = (*selection.warnings, *unused, *turn.warnings, *doubts, *failures)
+    return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=picks)
 
 
 def _with_default_budget(project: Project) -> Project:
-    """Make the budget of ``[send]`` the usual one; the project's own ``[budget]`` goes before the user's ``[send]``."""
+    """Apply the budgets of the project's ``[send]``, its ``[budget]``, then the user's ``[send]``."""
     config = project.config
     users = user_config().send.budget or (AUTO if project.is_bare else None)
     table = replace(config.budget, tokens=config.send.budget or config.budget.tokens or users)
@@ -96,18 +95,15 @@ def _request(
     request = selection.attached.of(request)
     request = aside(request) if aside else request
     if task is not None and request.budget is None:
-        raise ConfigError(
-            "what is pointed at (focus, symbol, since) decides what a budget shows: "
-            "add a budget, such as --budget 32k"
-        )
+        raise ConfigError("focus, symbol and since need a budget: add one, such as --budget 32k")
     return request
 
 
 def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str, Any]]) -> Request:
-    """Return the request with the message as the last turn; with a budget it is the task too (rule T-1)."""
-    kept = request.history[: len(request.history) - len(replaces)]
-    if (*kept, *replaces) != tuple(request.history):
-        raise ConfigError("somebody else has written to the discussion: nothing is asked again")
-    request = replace(request, history=(*kept, {"role": USER, "content": message}))
+    """Add the message as the last turn, with a budget also as the task (T-1)."""
+    earlier = request.history[: len(request.history) - len(replaces)]
+    if (*earlier, *replaces) != tuple(request.history):
+        raise ConfigError("the discussion was changed meanwhile: nothing is asked again")
+    request = replace(request, history=(*earlier, {"role": USER, "content": message}))
     task = replace(request.task or Task(), text=message) if request.budget else request.task
     return replace(request, task=task)

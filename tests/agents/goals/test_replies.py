@@ -297,5 +297,5 @@ def test_answers_without_a_count_are_counted(tmp_path: Path) -> None:
 def test_a_client_that_cannot_ask_is_a_mistake_of_the_host(tmp_path: Path) -> None:
     """It is raised as it is: that the goal could not be split would hide what to do."""
     client = scripted([], model="")
-    with pytest.raises(ClientSetupError, match="no model is named"):
+    with pytest.raises(ClientSetupError, match="no model is set"):
         NeuronAgent(client, [], state_dir=tmp_path).execute_goal("Do it")

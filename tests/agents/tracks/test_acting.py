@@ -20,7 +20,7 @@ from aggregate import (
     open_project,
 )
 from aggregate.agents.script_file import ScriptedReply
-from aggregate.agents.tools import AllowedCommands, make_tool
+from aggregate.agents.tools import AllowedCommands, ChangeTools, make_tool
 from aggregate.agents.tracks import WorkerTerms, applying
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
@@ -162,6 +162,16 @@ def test_what_cannot_be_replaced_is_told(project: Path) -> None:
     assert all("error: " in each for each in (outside, hook, secret))
     assert reminder.startswith("You have changed no file.")
     assert (made.status, made.commit, made.unchanged) == (RunStatus.SUCCESS, "", True)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_replacement_keeps_line_ends(tmp_path: Path, line_end: str) -> None:
+    """Models write LF; the file's own line ends stay, and lines are counted by them (M-X18)."""
+    path = tmp_path / "a.py"
+    path.write_bytes("a = 1\nb = 2\nc = 3\n".replace("\n", line_end).encode())
+    reply = ChangeTools(tmp_path).replace_text("a.py", "b = 2\nc", "b = 4\nd")
+    assert reply == "replaced in a.py, from line 2"
+    assert path.read_bytes() == "a = 1\nb = 4\nd = 3\n".replace("\n", line_end).encode()
 
 
 def test_who_changes_nothing_is_asked_once_more(project: Path) -> None:

@@ -153,3 +153,14 @@ def test_constants_that_calls_make() -> None:
     assert "    reducers\n" in rows
     assert "  get: open.query" in rows
     assert "  total = $derived.by" in rows
+
+
+def test_a_selector_in_capitals_is_no_macro() -> None:
+    """Objective-C methods such as ``GET:`` and ``URL`` have rows; a macro behind a method costs none (M-34)."""
+    heads = ["- (T *)POST:(NSString *)url", "- (NSURL *)URL", "- (T *) PUT:(NSString *)url"]
+    text = "@interface A : B\n{};\n- (void)b NS_UNAVAILABLE;\n@end\n".format(";\n".join(heads))
+    rows = outline_of("a.m", text).splitlines()
+    assert [row.split("  ", 1)[1].strip() for row in rows[1:]] == [
+        *heads,
+        "- (void)b NS_UNAVAILABLE",
+    ]

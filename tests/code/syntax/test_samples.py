@@ -46,6 +46,20 @@ def test_every_view(name: str) -> None:
         assert masked_of(shown.path, shown.text, mask) + "\n" == text, mask
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_end(name: str) -> None:
+    """Line ends of old Macintosh and Windows files change no name and no line number (M-33, M-34, M-X18)."""
+    shown = sample(name)
+    language = language_of(shown.path, shown.text)
+    assert language is not None
+    old, windows = (shown.text.replace("\n", line_end) for line_end in ("\r", "\r\n"))
+    outline, skeleton = outline_of(shown.path, shown.text), skeleton_of(shown.path, shown.text)
+    assert outline_of(shown.path, old) == outline_of(shown.path, windows) == outline
+    assert skeleton_of(shown.path, old) == skeleton
+    if language.kind is LanguageKind.CODE:  # other skeletons depend on the text's length
+        assert skeleton_of(shown.path, windows) == skeleton.replace("\n", "\r\n")
+
+
 @pytest.mark.parametrize(
     ("line", "language"),
     [

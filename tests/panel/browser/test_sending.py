@@ -108,7 +108,7 @@ def test_stop_ends_the_request_and_keeps_what_came(
     page.get_by_role("button", name="Stop").click()
 
     ending = page.get_by_role("dialog").get_by_role("status")
-    expect(ending).to_contain_text("the request was stopped; what came of the answer is in")
+    expect(ending).to_contain_text("the request was stopped; the partial answer is in")
     assert next((tmp_path / "shop").rglob("*_001.reply.md")).read_text("utf-8") == "The till "
     assert _history(tmp_path) == ""
     page.get_by_role("button", name="Plan again").click()

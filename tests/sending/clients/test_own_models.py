@@ -80,7 +80,7 @@ def test_a_project_says_nothing_of_models(users: Path) -> None:
     """A wrong price would hide what is paid: it is not used, and said (S-8)."""
     theirs = open_project({"models": {"claude-opus-5": {"input": 0, "output": 0}}})
     _, chosen = select_model(theirs, ModelSelection("scripted", "claude-opus-5"))
-    assert chosen.warnings == (f"[models] of a project is not used: write it to {users}",)
+    assert chosen.warnings == (f"[models] of a project is not used: move it to {users}",)
     amount = cost(Usage(fresh=1_000_000), "claude-opus-5", provider="scripted")
     assert amount is not None
     assert amount > 0
@@ -207,7 +207,7 @@ def test_an_unwritable_folder_loses_no_answer(state: Path) -> None:
     """What cannot be kept is said, not raised: the answer was paid for (rule B-10)."""
     state.write_text("a file", encoding="utf-8")
     (warning,) = record_usage(Place("anthropic", MODEL), Kinds(10_000), Usage(11_000))
-    assert warning.startswith("how anthropic counts tokens is not kept: ")
+    assert warning.startswith("cannot save how anthropic counts tokens: ")
     assert token_ratio("anthropic", MODEL).value == 1.25
 
 

@@ -258,8 +258,8 @@ def test_a_prompt_that_is_too_long_is_not_sent() -> None:
         ({"provider": "minimax"}, "set the environment variable MINIMAX_API_KEY"),
         ({"provider": "openai"}, "set the environment variable OPENAI_API_KEY"),
         ({"provider": "compatible"}, "compatible needs the server's address: add --base-url"),
-        ({"provider": "anthropc"}, "there is no provider 'anthropc': take one of anthropic, gemini"),
-        ({}, "no provider is named: take one of anthropic, gemini"),
+        ({"provider": "anthropc"}, "no such provider: 'anthropc': use one of anthropic, gemini"),
+        ({}, "no provider is set: use one of anthropic, gemini"),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named(options: dict[str, str], message: str) -> None:
@@ -290,7 +290,7 @@ def test_an_empty_request_is_refused() -> None:
     """Without a prompt and a message there is nothing to send; without a model nobody to ask."""
     with pytest.raises(ClientError, match="there is nothing to send"):
         scripted([]).send(ChatRequest(type(PROMPT)(())))
-    with pytest.raises(ClientError, match="no model is named"):
+    with pytest.raises(ClientError, match="no model is set"):
         open_client(base_url="http://127.0.0.1:1", environ={}).send(ChatRequest(PROMPT, "Why?"))
 
 

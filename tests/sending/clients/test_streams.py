@@ -104,6 +104,6 @@ def test_an_answer_of_another_form(
         open_client(provider, model="m", base_url=url, environ=KEYS, retry=ONCE).send(
             ChatRequest(Prompt(()), "Hello?")
         )
-    assert str(caught.value).startswith(f"{provider} sent an answer ")
+    assert str(caught.value).startswith(f"{provider} sent an ")
     assert "\n" not in str(caught.value)
     assert capfd.readouterr() == ("", "")

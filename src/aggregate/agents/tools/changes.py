@@ -15,6 +15,7 @@ from aggregate.agents.tools.project_files import ProjectFiles
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import SandboxError, ToolError
+from aggregate.base.text import with_line_feeds
 
 _MOST_COMPARED: Final = 20_000  # lines that are compared with a text that does not occur
 _COMMAND_SECONDS: Final = 50.0  # a little less than a tool's call may take
@@ -68,12 +69,13 @@ class ChangeTools:
             text = place.read_bytes().decode()
         except UnicodeDecodeError:
             raise ToolError(f"{name} is not UTF-8 text") from None
-        if "\r\n" in text and "\r\n" not in old:
-            old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+        line_end = "\r\n" if "\r\n" in text else "\n" if "\n" in text else "\r"
+        if line_end in text and line_end not in old:
+            old, new = old.replace("\n", line_end), new.replace("\n", line_end)
         if not old or (times := text.count(old)) != 1:
             raise ToolError(f"{name}: {_why_not_once(text, old, times if old else 0)}")
         place.write_bytes(text.replace(old, new).encode())
-        line = text[: text.index(old)].count("\n") + 1
+        line = with_line_feeds(text)[: text.index(old)].count("\n") + 1
         return f"replaced in {name}, from line {line}"
 
     def write_file(self, path: str, content: str) -> str:

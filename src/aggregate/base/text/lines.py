@@ -22,6 +22,11 @@ def split_lines(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
+def with_line_feeds(text: str) -> str:
+    r"""Replace the ``\r`` of a text without any ``\n`` (old Macintosh); offsets stay."""
+    return text if "\n" in text else text.replace("\r", "\n")
+
+
 def line_count(text: str) -> int:
     return text.count("\n") + (1 if text and not text.endswith("\n") else 0)
 

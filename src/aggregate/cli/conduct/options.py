@@ -1,4 +1,4 @@
-"""Arguments and options of ``conduct``, and the terms of workers that they set."""
+"""Arguments and options of ``conduct``."""
 
 from pathlib import Path
 from typing import TypedDict

@@ -1,4 +1,4 @@
-"""``conduct run``: run a track's tickets, or show what a run would do."""
+"""``conduct run``: run a track's tickets, or preview it."""
 
 from collections.abc import Iterator
 from typing import Unpack

@@ -1,4 +1,4 @@
-"""Run a track, work for runs elsewhere, and manage runs; all need DBOS."""
+"""Run tracks, work for other runs, manage runs; needs DBOS."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def forget(track: str, config: Path, database: str) -> None:
 def start_track(
     name: str, settings: RunSettings, *, resume: bool = False, retry: tuple[str, ...] = ()
 ) -> None:
-    """Run a track and print the report's path; exit with 1 if a ticket or a merge failed."""
+    """Run a track and print its report; exit with 1 after failures."""
     project = open_run_project(settings)
     track = open_track(project.folder, name)
     terms = open_terms(settings, project.folder).with_checks(project, track.tickets())

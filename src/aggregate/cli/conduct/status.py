@@ -1,4 +1,4 @@
-"""``conduct status``, ``diff``, ``apply`` and ``drop``: look at a run and its changes."""
+"""``conduct status``, ``diff``, ``apply`` and ``drop``."""
 
 import time
 from collections.abc import Iterator

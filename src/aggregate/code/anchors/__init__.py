@@ -1,4 +1,4 @@
-"""Slices of lines that are found again after edits."""
+"""Slices of lines, found again after edits."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

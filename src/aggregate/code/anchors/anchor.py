@@ -1,4 +1,4 @@
-"""The anchor of a slice, checked: fingerprints of its lines and those around it, and the numbers to compare by."""
+"""Anchors of slices: line fingerprints, and the thresholds to compare them by."""
 
 import base64
 import hashlib
@@ -15,58 +15,58 @@ from aggregate.base.text import split_lines
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The numbers of the room.
+    """Thresholds of the anchors.
 
-    What is worth points says how many more slices of a hundred are found rightly than without it, measured
-    over six histories (flask, gin, express, ripgrep, gson, zod; 2,874 slices).
+    Points are percentage points of correctly found slices, measured over six histories (flask, gin, express,
+    ripgrep, gson, zod; 2,874 slices).
     """
 
-    # Lines above and below a slice whose fingerprints are kept: 0.7 points against four.
+    # Lines above and below a slice whose fingerprints are stored: 0.7 points against four.
     window_lines: int = 32
-    # Telling lines above and below whose text is kept (LHDiff, ICSM 2013, takes four): 1.0 points.
+    # Nontrivial lines above and below whose text is stored (LHDiff, ICSM 2013, takes four): 1.0 points.
     anchor_lines: int = 4
-    # Lines at each end of a slice whose text is kept: 0.4 points; all lines of longer slices are worth nothing.
+    # Lines at each end of a slice whose text is stored: 0.4 points; storing more gains nothing.
     end_lines: int = 12
-    # A bound: longer lines are known by their fingerprint, so that no minified file lands in the configuration.
+    # Longer lines are stored as fingerprints only, so that minified files do not fill the configuration.
     stored_characters: int = 200
 
     # Distance in lines at which a line of context weighs half as much as the nearest one: 0.3 points.
     context_fade: float = 6
     # Displacement in lines at which a line of context counts half: 0.3 points.
     context_drift: float = 16
-    # Weight of a brace or blank beside a telling line: at 1 a line that moved is taken for its copy.
+    # Weight of a brace or blank beside a nontrivial line: at 1 a moved line is mistaken for its copy.
     trivial_weight: float = 0.1
     # Bonus of a side on which no line of the whole text changed: 0.3 points.
     unbroken_bonus: float = 0.5
 
-    # A bound on the places that are scored; where there are more, those with equal neighbours only.
+    # Most places to score; if there are more, only those with equal neighbours are scored.
     scored_places: int = 128
-    # Context that one of several copies needs: a guard against taking one copy for another.
+    # Context that one of several copies needs, against mistaking one copy for another.
     copy_context: float = 0.5
-    # Lead in context that makes one of several places the right one: at 0.25 it finds 0.2 to 0.7 points less.
+    # Lead in context over all other places: at 0.25, 0.2 to 0.7 points fewer are found.
     lead: float = 0.15
 
-    # Likeness that a place needs: without it 4.3 points more are found, and as many wrong places again.
+    # Likeness that a place needs: without it 4.3 points more are found, and as many wrong places.
     likeness: float = 0.5
-    # Likeness that is enough between the very lines that stood above and below: at 0.5 it finds 0.8 points less.
+    # Likeness that is enough between the same neighbours: at 0.5, 0.8 points fewer are found.
     held_likeness: float = 0.4
-    # Share of its telling lines that a slice must have kept where it grew beyond likeness: 0.4 points.
+    # Share of its nontrivial lines that a slice must keep if it grew beyond likeness: 0.4 points.
     kept_share: float = 0.7
-    # Context that a place needs of whose slice no rare line is left: 0.9 points against taking none of these.
+    # Context that a place needs if no rare line of the slice is left: 0.9 points against rejecting all.
     seedless_context: float = 0.35
 
-    # Likeness from which a changed line is still that line: pairing changed lines is worth 9.0 points.
+    # Likeness at which a changed line is still the same line: pairing changed lines gains 9.0 points.
     line_likeness: float = 0.5
-    # A bound on filling a gap (old lines times new lines); beyond, only its two ends are compared: 0.8 points.
+    # Largest gap to fill (old lines times new lines); of a larger one only the ends are compared: 0.8 points.
     fill_cells: int = 1 << 21
-    # A bound on the pairs of changed lines that are compared, smallest gaps first: about 0.2 s.
+    # Most pairs of changed lines to compare, smallest gaps first: about 0.2 s.
     compared_pairs: int = 20_000
-    compared_characters: int = 240  # a bound on what is compared of a line: more is worth nothing
+    compared_characters: int = 240  # most characters of a line to compare: more gain nothing
 
 
 THRESHOLDS = Thresholds()
-TRIVIAL = 1 << 31  # the line is blank, a brace or a rule: it says nothing about its place
-REPEATED = 1 << 30  # the line stood more than once in the text when the slice was captured
+TRIVIAL = 1 << 31  # the line is blank, a brace or a rule: it does not help to find a place
+REPEATED = 1 << 30  # the line occurred more than once in the text at capture
 
 _CODE_BITS = (1 << 29) - 1
 _LETTER = re.compile(r"[^\W_]")
@@ -78,17 +78,17 @@ def bare_lines(text: str) -> list[str]:
 
 
 def content_hash(lines: Sequence[str]) -> str:
-    r"""Return the SHA-256 in hex of ``lines`` joined with ``\n``; unpaired surrogates are hashed as they stand."""
+    r"""Return the SHA-256 in hex of ``lines`` joined with ``\n``, unpaired surrogates included."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def line_code(line: str) -> int:
-    """Return the 29-bit number of a line; white space at its ends does not count, so re-indented lines stay equal."""
+    """Return the 29-bit number of a line, equal for re-indented lines."""
     return zlib.crc32(line.strip().encode("utf-8", "surrogatepass")) & _CODE_BITS
 
 
 def is_trivial(line: str) -> bool:
-    """Tell whether a line has neither letter nor digit."""
+    """Return whether a line has neither letter nor digit."""
     return _LETTER.search(line) is None
 
 
@@ -108,7 +108,7 @@ def pack(fingerprints: Sequence[int]) -> str:
 def unpack(packed: str) -> list[int]:
     raw = base64.b64decode(packed, validate=True)
     if len(raw) % 4:
-        raise ValueError("a print has four bytes")
+        raise ValueError("fingerprints have four bytes")
     return list(struct.unpack(f">{len(raw) // 4}I", raw))
 
 
@@ -118,7 +118,7 @@ def code_of(value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """What is known of a slice and the lines around it from the time of its capture."""
+    """A slice and the lines around it at its capture."""
 
     start: int
     size: int
@@ -128,8 +128,8 @@ class Anchor:
     head_hash: str
     tail_hash: str
     tail_size: int
-    copies: int  # how many other places held the same text, as far as they were counted
-    rival: int  # how well the surroundings of the best of them fitted, in percent
+    copies: int  # number of other places with the same text, as far as they were counted
+    rival: int  # score of the best copy's surroundings, in percent
     texts: Mapping[int, str]  # the stored texts of lines by their 29-bit number
 
     @property
@@ -142,7 +142,7 @@ def has_anchor(piece: Mapping[str, Any]) -> bool:
 
 
 def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return ``(start_line, end_line)`` of a slice, or ``None`` where one of them is no whole number of 64 bits."""
+    """Return ``(start_line, end_line)`` of a slice, or ``None`` unless both are 64-bit integers."""
     start, end = piece.get("start_line"), piece.get("end_line")
     if not _is_number(start) or not _is_number(end):
         return None
@@ -150,7 +150,6 @@ def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def read_anchor(piece: Mapping[str, Any]) -> Anchor:
-    """Read the anchor keys of a slice."""
     numbers = line_numbers(piece)
     if numbers is None or not 1 <= numbers[0] <= numbers[1]:
         raise ValueError("start_line and end_line")
@@ -172,8 +171,8 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
         raise ValueError("copies and rival")
     above = above[max(len(above) - THRESHOLDS.window_lines, 0) :]
     below = below[: THRESHOLDS.window_lines]
-    # A line that was changed by hand matches no fingerprint and is left out.
-    known = {code_of(value) for value in (*above, *within, *below)}
+    # Lines edited by hand match no fingerprint and are ignored.
+    codes = {code_of(value) for value in (*above, *within, *below)}
     lines = [*_strings(piece, "anchor_lines"), *_strings(piece, "lines")]
     return Anchor(
         start=start,
@@ -186,7 +185,7 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
         tail_size=tail_size,
         copies=copies,
         rival=rival,
-        texts={code: line for line in lines if (code := line_code(line)) in known},
+        texts={code: line for line in lines if (code := line_code(line)) in codes},
     )
 
 
@@ -205,7 +204,7 @@ def _number(piece: Mapping[str, Any], key: str) -> int:
 
 
 def _is_number(value: object) -> TypeGuard[int]:
-    # As TOML has them: longer ones cannot even be printed.
+    # TOML's range; Python cannot even print much longer ones.
     return isinstance(value, int) and not isinstance(value, bool) and -(1 << 63) <= value < 1 << 63
 
 

@@ -1,4 +1,4 @@
-"""Capture slices, and find them again: exact text first, then its neighbourhood, and never a guess between equals."""
+"""Capture slices and find them again: by exact text, then by context, without guessing."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +23,10 @@ from aggregate.code.anchors.search_text import IndexedText, SearchText
 
 
 class SliceDict(TypedDict):
-    """A run of lines that the user picked, with what is needed to find it again after edits (rule M-41).
+    """Lines that the user picked, with an anchor to find them after edits (rule M-41).
 
-    ``start_line`` and ``end_line`` are 1-based and inclusive. The anchor keys are written by
-    ``FuzzyAnchor.create_slice`` and read by nothing but ``FuzzyAnchor.resolve``; a slice written by hand may leave them
-    out and is then taken by its line numbers alone.
+    ``start_line`` and ``end_line`` are 1-based and inclusive. ``FuzzyAnchor.create_slice`` writes the anchor keys and
+    only ``FuzzyAnchor.resolve`` reads them; without them, a slice is taken by its line numbers.
     """
 
     start_line: int
@@ -48,12 +47,12 @@ class SliceDict(TypedDict):
 
 
 class AnchorState(Enum):
-    """How sure the place of a slice is; only the first three carry line numbers."""
+    """Certainty of a slice's place; only the first three have line numbers."""
 
     FRESH = "fresh"  # The same text at the same lines
     MOVED = "moved"  # The same text at other lines
-    EDITED = "edited"  # The place is known, its text was changed
-    # Several places fit equally well, or one fits without enough to tell that it is the right one.
+    EDITED = "edited"  # The place is certain, its text was changed
+    # Several places fit equally well, or the only one fits too poorly to be certain.
     AMBIGUOUS = "ambiguous"
     ORPHANED = "orphaned"  # The lines no longer exist in the text
 
@@ -63,11 +62,11 @@ class Resolution:
     """The place of a slice in a text.
 
     Attributes:
-        start_line: First line, 1-based; ``0`` where the slice is ambiguous or orphaned, so that no wrong line is shown.
+        start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned, so that no wrong line is shown.
         end_line: Last line, inclusive; ``0`` likewise.
-        state: How sure the place is.
+        state: Certainty of the place.
         reason: One sentence for the reader of the prompt; ``""`` for a fresh slice.
-        candidates: The places ``(start_line, end_line)`` of an ambiguous slice, at most eight; else empty.
+        candidates: Up to eight places ``(start_line, end_line)`` of an ambiguous slice.
     """
 
     start_line: int
@@ -82,10 +81,10 @@ class Resolution:
         return self.state in (AnchorState.FRESH, AnchorState.MOVED, AnchorState.EDITED)
 
 
-def _telling(lines: Sequence[str]) -> list[str]:
+def _nontrivial(lines: Sequence[str]) -> list[str]:
     near = lines[: THRESHOLDS.window_lines]
-    telling = [line for line in near if not is_trivial(line)]
-    return _storable(telling)[: THRESHOLDS.anchor_lines]
+    lines = [line for line in near if not is_trivial(line)]
+    return _storable(lines)[: THRESHOLDS.anchor_lines]
 
 
 def _storable(lines: Sequence[str]) -> list[str]:
@@ -128,7 +127,7 @@ def relocate(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
 
 
 def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
-    # Taken at its word as far as the text reaches (rule M-X17).
+    # Line numbers are trusted as far as the text reaches (rule M-X17).
     numbers, total = line_numbers(piece), line_count(text.source)
     if numbers is None:
         return _orphaned("start_line and end_line of this slice must be whole numbers")
@@ -145,17 +144,17 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
 
 
 def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
-    named = exact.rivals[:MOST_CANDIDATES]
-    places = ", ".join(str(place + 1) for place in named) + (
-        ", …" if exact.total > len(named) else ""
+    candidates = exact.rivals[:MOST_CANDIDATES]
+    places = ", ".join(str(place + 1) for place in candidates) + (
+        ", …" if exact.total > len(candidates) else ""
     )
     if exact.tied:
         reason = f"{exact.total} places match equally well: lines {places}"
     else:
         word = "line" if places.isdecimal() else "lines"
         reason = f"the same text stands at {word} {places}, but what surrounds it is not what surrounded the slice"
-    candidates = tuple((place + 1, place + anchor.size) for place in named)
-    return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, candidates)
+    pairs = tuple((place + 1, place + anchor.size) for place in candidates)
+    return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, pairs)
 
 
 def _orphaned(reason: str) -> Resolution:
@@ -163,7 +162,7 @@ def _orphaned(reason: str) -> Resolution:
 
 
 class FuzzyAnchor:
-    """Capture slices of lines and find them again after edits (rule M-17). Pure functions: no file is read."""
+    """Capture slices and find them again after edits (rule M-17), without reading files."""
 
     @staticmethod
     def create_slice(
@@ -173,7 +172,7 @@ class FuzzyAnchor:
         tag: str | None = None,
         comment: str | None = None,
     ) -> SliceDict:
-        """Return lines ``start_line`` to ``end_line`` (1-based, inclusive) of ``text`` as a slice with its anchor.
+        """Return the slice from ``start_line`` to ``end_line`` (1-based, inclusive) with its anchor.
 
         The numbers are clamped to the text.
 
@@ -185,22 +184,22 @@ class FuzzyAnchor:
         if start_line > end_line or end_line < 1 or start_line > len(lines):
             raise AnchorError(
                 f"Lines {start_line}-{end_line} cannot be captured from a text of {len(lines)} lines; "
-                "give a first and a last line that stand in it."
+                "give a first and a last line inside the text."
             )
         start, end = max(start_line, 1) - 1, min(end_line, len(lines))
         fingerprints = line_fingerprints(lines)
         window = THRESHOLDS.window_lines
-        ends, own = THRESHOLDS.end_lines, lines[start:end]
-        # All of a short slice, else its first and last few lines.
-        chosen = own if len(own) <= 2 * ends else [*own[:ends], *own[len(own) - ends :]]
+        ends, part = THRESHOLDS.end_lines, lines[start:end]
+        # Short slices are stored whole, of longer ones the first and last lines.
+        stored = part if len(part) <= 2 * ends else [*part[:ends], *part[len(part) - ends :]]
         piece: SliceDict = {
             "start_line": start + 1,
             "end_line": end,
             "tag": tag,
             "comment": comment,
             "content_hash": content_hash(lines[start:end]),
-            "anchor_lines": [*_telling(lines[:start][::-1])[::-1], *_telling(lines[end:])],
-            "lines": _storable(chosen),
+            "anchor_lines": [*_nontrivial(lines[:start][::-1])[::-1], *_nontrivial(lines[end:])],
+            "lines": _storable(stored),
             "prints_before": pack(fingerprints[max(start - window, 0) : start]),
             "prints": pack(fingerprints[start:end]),
             "prints_after": pack(fingerprints[end : end + window]),
@@ -215,20 +214,20 @@ class FuzzyAnchor:
 
     @staticmethod
     def resolve(piece: Mapping[str, Any], text: str) -> Resolution:
-        """Return where a slice stands in ``text`` and how sure that is.
+        """Find a slice in ``text`` and rate the certainty of its place.
 
-        Evidence, in this order: the very text, told from its copies by the lines around it; the lines that are left of
-        it and around it; nothing. Line ends (LF, CR LF) do not count. A slice without anchor keys is taken by its
-        numbers, clamped. A damaged or hopeless slice is an orphan with its reason, never an error.
+        The exact text decides first, then the context of its copies, then the remaining lines of the slice and its
+        context. Line ends (LF, CR LF) do not count. Slices without anchor keys are taken by their numbers, clamped.
+        Damaged or lost slices are orphans with a reason, never errors.
 
         Args:
             piece: What ``create_slice`` returned, or a mapping with ``start_line`` and ``end_line``.
-            text: The text as it is now.
+            text: The current text.
         """
         return relocate(piece, IndexedText(text))
 
     @staticmethod
     def resolve_all(pieces: Iterable[Mapping[str, Any]], text: str) -> list[Resolution]:
-        """Return where each slice stands in ``text``, as ``resolve`` does, reading the text only once."""
+        """Resolve several slices in ``text``, which is indexed only once."""
         indexed = IndexedText(text)
         return [relocate(piece, indexed) for piece in pieces]

@@ -1,4 +1,4 @@
-"""Candidates for a slice: where its lines stand exactly, else where they stand nearly."""
+"""Candidate places of a slice, exact matches first, then near ones."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -19,16 +19,16 @@ from aggregate.code.anchors.search_text import (
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
-    """Where the text of a slice stands."""
+    """Places with exactly the text of a slice."""
 
     chosen: int | None = None
-    rivals: tuple[int, ...] = ()  # places that cannot be told apart, or that fit too little
-    tied: bool = False  # whether ``rivals`` fit equally well, so that nothing else can decide
+    rivals: tuple[int, ...] = ()  # equally good or too poor places
+    tied: bool = False  # whether ``rivals`` fit equally well
     total: int = 0
 
 
 def exact_matches(target: SearchText) -> ExactMatches:
-    """Look for the lines of the slice, letter by letter, and choose a place by its context alone."""
+    """Find exact copies of the slice and choose one by its context."""
     places, total = _places(target)
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
@@ -36,14 +36,13 @@ def exact_matches(target: SearchText) -> ExactMatches:
     best_score = ranked[0][0]
     too_near = best_score - THRESHOLDS.lead
     tied = sorted(place for fit, place in ranked if fit > too_near or place in target.unbroken)
-    # More than the best copy had at capture.
+    # More than the best copy scored at capture.
     needed = max(THRESHOLDS.copy_context, target.anchor.rival / 100 + THRESHOLDS.lead)
     if len(tied) == 1 and (not target.anchor.copies or best_score >= needed):
         return ExactMatches(chosen=tied[0], total=total)
     is_tie = len(tied) > 1
     rivals = tied if is_tie else sorted(place for _, place in ranked)
-    # The two lines between which the slice lay are both without a copy; blank lines and braces between them and it
-    # must be as they were.
+    # Choose the place between the two nearest unique lines; blank lines and braces up to them must be unchanged.
     before = target.anchor.before
     sides = (range(before - 1, -1, -1), range(target.anchor.after, len(target.window)))
     between = [
@@ -59,15 +58,15 @@ def exact_matches(target: SearchText) -> ExactMatches:
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:
-    """Return how many copies of the slice its own text holds, as far as counted, and in percent how the best fits."""
+    """Return the number of copies in the slice's own text, and the best one's score in percent."""
     places, total = _places(target)
-    own = target.anchor.start - 1
-    best = max((fit for fit, place in _ranked(target, places) if place != own), default=0.0)
+    current = target.anchor.start - 1
+    best = max((fit for fit, place in _ranked(target, places) if place != current), default=0.0)
     return total - 1, min(round(best * 100), 100)
 
 
 def _leads_to_single(target: SearchText, side: range, shift: int) -> bool:
-    # It must stand alone, at capture and now.
+    # The next nontrivial line must be unique, at capture and now.
     coded = target.text.coded
     for index in side:
         char, fingerprint = target.window[index], target.anchor.window[index]
@@ -85,7 +84,7 @@ def _ranked(target: SearchText, places: Sequence[int]) -> list[tuple[float, int]
 
 
 def _places(target: SearchText) -> tuple[Sequence[int], int]:
-    # Neighbours narrow places down where there are too many.
+    # Neighbours narrow down too many places.
     anchor, most, reach = target.anchor, THRESHOLDS.scored_places, 0
     places = _find_all(target.text.coded, target.slice_window, most)
     total = len(places)
@@ -99,7 +98,7 @@ def _places(target: SearchText) -> tuple[Sequence[int], int]:
 
 
 def _find_all(coded: str, needle: str, most: int) -> list[int]:
-    # One place more than can be scored at most: that tells that there are too many.
+    # One place more than can be scored shows that there are too many.
     starts: list[int] = []
     start = coded.find(needle)
     while start != -1 and len(starts) <= most:
@@ -112,7 +111,7 @@ Pairs = dict[int, int]
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
-    """Return the map that seeds in order give: equal lines between, before and after them, then changed lines."""
+    """Extend ordered seeds by equal lines around them, then by changed lines."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
@@ -127,7 +126,7 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
 
 
 def find_seeds(target: SearchText) -> Pairs:
-    """Return every telling line of the window that stood once at capture and stands once now."""
+    """Pair every nontrivial line of the window that is unique at capture and now."""
     return {
         index: target.text.single_lines[char]
         for index, (char, fingerprint) in enumerate(
@@ -138,7 +137,7 @@ def find_seeds(target: SearchText) -> Pairs:
 
 
 def _gaps(target: SearchText, pairs: Pairs) -> Iterator[tuple[range, range]]:
-    # Unpaired runs of the window with those of the text that face them; both may be empty.
+    # Unpaired runs of the window and the facing runs of the text; either may be empty.
     if not pairs:
         return
     edges = sorted(pairs.items())
@@ -171,7 +170,7 @@ def _equal_lines(target: SearchText, old: range, new: range) -> Pairs:
 
 
 def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
-    # In order, so that the sum of their likeness is largest.
+    # In order, with the largest sum of likeness.
     if not old or not new:
         return {}
     clip = THRESHOLDS.compared_characters
@@ -188,13 +187,13 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
         ]
         for old_line in old_lines
     )
-    # 0.0 says that they are no pair.
-    gains = [[each if each >= least else 0.0 for each in row] for row in likenesses]
+    # 0.0 marks lines that are not a pair.
+    gains = [[score if score >= least else 0.0 for score in row] for row in likenesses]
     return {old.start + row: new.start + column for row, column in best_pairs(gains)}
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Return the rising pairs ``(row, column)`` of the largest sum; of equal sums the pairs that come first."""
+    """Return the rising pairs ``(row, column)`` of the largest sum, the first of equal ones."""
     rows, columns = len(gain), len(gain[0])
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
@@ -215,29 +214,29 @@ def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Where a changed slice stands."""
+    """Place of a changed slice."""
 
     start: int
     end: int
     alike: float
-    sure: bool  # whether this is enough to show the lines
-    gone: bool = False  # whether both sides are there and nothing is left between them
+    sure: bool  # whether the match is certain enough to show its lines
+    gone: bool = False  # whether both neighbours are still there with nothing between
 
 
 def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
-    """Return the place that a changed slice may have, ``None`` where nothing is left."""
+    """Return the likeliest place of a changed slice, ``None`` if nothing is left."""
     anchor, seeds = target.anchor, find_seeds(target)
-    own_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
+    inner_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     pairs = align(target, dict(longest_rising(sorted(seeds.items()))))
     span = _span(target, pairs)
-    return _place(target, pairs, own_seeds, *span) if span else None
+    return _place(target, pairs, inner_seeds, *span) if span else None
 
 
-def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: int) -> FuzzyMatch:
+def _place(target: SearchText, pairs: Pairs, seeds: Pairs, start: int, end: int) -> FuzzyMatch:
     anchor = target.anchor
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
-    held = above_held + below_held  # how many of its two sides touch the line that they touched
+    held = above_held + below_held  # number of sides that still touch their old neighbour
     if start >= end:
         return FuzzyMatch(start, end, 0.0, sure=False, gone=held == 2)
     inside = range(anchor.before, anchor.after)
@@ -247,16 +246,16 @@ def _place(target: SearchText, pairs: Pairs, own_seeds: Pairs, start: int, end: 
         else anchor.texts.get(code_of(anchor.window[index]))
         for index in inside
     ]
-    own = [(i - anchor.before, j - start) for i, j in pairs.items() if i in inside]
-    alike = likeness(old_lines, target.text.lines[start:end], own)
+    inner_pairs = [(i - anchor.before, j - start) for i, j in pairs.items() if i in inside]
+    alike = likeness(old_lines, target.text.lines[start:end], inner_pairs)
     if held == 2:
-        telling = [index for index in inside if not anchor.window[index] & TRIVIAL]
-        kept = sum(_unchanged(target, pairs, index) for index in telling)
-        kept_share = kept / len(telling) if telling else 0.0
+        indices = [index for index in inside if not anchor.window[index] & TRIVIAL]
+        unchanged = sum(_unchanged(target, pairs, index) for index in indices)
+        kept_share = unchanged / len(indices) if indices else 0.0
         sure = alike >= THRESHOLDS.held_likeness or kept_share >= THRESHOLDS.kept_share
         return FuzzyMatch(start, end, alike, sure)
     sure = alike >= THRESHOLDS.likeness
-    if sure and not any(pairs.get(old) == new for old, new in own_seeds.items()):
+    if sure and not any(pairs.get(old) == new for old, new in seeds.items()):
         needed = THRESHOLDS.seedless_context
         if anchor.copies:
             needed = max(needed, anchor.rival / 100 + THRESHOLDS.lead)
@@ -269,15 +268,15 @@ def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
 
 
 def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
-    # Lines that a slice lost at an edge are taken to be replaced by the free lines there, one by one.
+    # Assume that lines lost at an edge were replaced one by one by the free lines there.
     anchor = target.anchor
-    own = [old for old in pairs if anchor.before <= old < anchor.after]
+    inner = [old for old in pairs if anchor.before <= old < anchor.after]
     above = max((old for old in pairs if old < anchor.before), default=None)
     below = min((old for old in pairs if old >= anchor.after), default=None)
     top = -1 if above is None else pairs[above]
     bottom = len(target.text.lines) if below is None else pairs[below]
-    if own:
-        first, last = min(own), max(own)
+    if inner:
+        first, last = min(inner), max(inner)
         lead = min(first - anchor.before, pairs[first] - top - 1)
         trail = min(anchor.after - 1 - last, bottom - pairs[last] - 1)
         return pairs[first] - lead, pairs[last] + 1 + trail

@@ -1,4 +1,4 @@
-"""The text in which a slice is looked for, the slice's window beside it, and how well a place fits."""
+"""A text to search, and the scores of places."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,10 +23,10 @@ _FIRST_CHARACTER, _CHARACTERS = 0x10000, 0x100000
 
 @dataclass(frozen=True)
 class IndexedText:
-    """A text with each line as one character; made once, however many slices are looked for in it.
+    """A text with one character per line, indexed once for all its slices.
 
-    Equal lines (but for white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
-    Past a million different lines characters are used again; a slice is proven by its SHA-256, never by them.
+    Equal lines (up to white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
+    Beyond a million different lines characters repeat; only the SHA-256 proves a slice.
     """
 
     source: str
@@ -62,8 +62,8 @@ class SearchText:
 
     anchor: Anchor
     text: IndexedText
-    window: str  # one character for each line of the anchor's window
-    trivial: frozenset[str]  # characters of the window's lines that say nothing of their place
+    window: str  # one character per line of the anchor's window
+    trivial: frozenset[str]  # characters of trivial lines in the window
 
     @classmethod
     def of(cls, anchor: Anchor, text: IndexedText) -> "SearchText":
@@ -84,13 +84,13 @@ class SearchText:
         return self.window[self.anchor.before : self.anchor.after]
 
     def same_text(self, start: int) -> bool:
-        """Tell whether the lines from index ``start`` are the slice to the letter, but for line ends."""
+        """Return whether the slice's exact lines begin at index ``start``, line ends aside."""
         lines = self.text.lines[start : start + self.anchor.size]
         return len(lines) == self.anchor.size and content_hash(lines) == self.anchor.content_hash
 
     @cached_property
     def head_place(self) -> int | None:
-        """Index of the slice if every line above it is as it was, else ``None``."""
+        """Index of the slice if all lines above are unchanged, else ``None``."""
         size = self.anchor.start - 1
         if size > len(self.text.lines):
             return None
@@ -98,7 +98,7 @@ class SearchText:
 
     @cached_property
     def tail_end(self) -> int | None:
-        """Index behind the slice if every line below it is as it was, else ``None``."""
+        """Index behind the slice if all lines below are unchanged, else ``None``."""
         end = len(self.text.lines) - self.anchor.tail_size
         if end < 0:
             return None
@@ -106,7 +106,7 @@ class SearchText:
 
     @property
     def unbroken(self) -> frozenset[int]:
-        """Indices where the slice stands if all lines above it, or all below it, are as they were."""
+        """Indices of the slice if all lines above it or all below it are unchanged."""
         tail = None if self.tail_end is None else self.tail_end - self.anchor.size
         return frozenset(
             place for place in (self.head_place, tail) if place is not None and place >= 0
@@ -118,10 +118,10 @@ def _character(number: int) -> str:
 
 
 def score_context(target: SearchText, start: int, end: int) -> float:
-    """Return how far the lines around ``[start, end)`` are those of the capture.
+    """Score the likeness of the lines around ``[start, end)`` to those at capture.
 
-    It is the mean of both sides, 0.0 to 1.0, and above 1.0 with a bonus for a side on which no line of the text
-    changed. Near lines weigh more than far ones, and lines at another distance than before weigh less.
+    The score is the mean of both sides, 0.0 to 1.0, plus a bonus for a side on which no line of the text changed.
+    Near lines weigh more than far ones, and displaced lines weigh less.
     """
     anchor = target.anchor
     size_below = len(target.window) - anchor.after
@@ -139,7 +139,7 @@ def score_context(target: SearchText, start: int, end: int) -> float:
 
 
 def _side_score(target: SearchText, old: str, new: str) -> float:
-    # Both are read away from the slice.
+    # Both sides are read away from the slice.
     fade, drift = THRESHOLDS.context_fade, THRESHOLDS.context_drift
     weights = [
         (THRESHOLDS.trivial_weight if char in target.trivial else 1.0) * fade / (fade + distance)
@@ -155,7 +155,7 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
 def likeness(
     old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]
 ) -> float:
-    """Return how alike two runs of lines are, 0.0 to 1.0: the paired lines by their text, weighted by their length."""
+    """Return the likeness of two runs of lines, 0.0 to 1.0, by paired lines weighted by length."""
     clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]
@@ -176,7 +176,6 @@ def likeness(
 
 
 def comparable(line: str, clip: int) -> str:
-    """Return what is compared of a line: white space at its ends does not count, nor what lies far right."""
     return line.strip()[:clip]
 
 

@@ -1,4 +1,4 @@
-"""Source text to definitions: grammars, parsing, and one query file per language."""
+"""From source text to definitions: grammars, parsing and a query file per language."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
@@ -14,9 +14,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "definitions": "Module",
+            "definitions": "Definition Module with_headings",
             "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind comment_of fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
-            "notebook": "cells_in_place",
+            "notebook": "cells_in_place is_compact",
             "parsing": "shared_parse",
             "references": "read_references",
             "statements": "guess_statements read_statements",

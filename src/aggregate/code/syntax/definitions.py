@@ -1,7 +1,8 @@
-"""What a source text defines: the data that outline, masked and summary views are made of."""
+"""Definitions of a source text, the data of the outline, masked and summary views."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 _QUALIFIER = re.compile(r"::|\.")
@@ -9,7 +10,7 @@ _ARGUMENTS = re.compile(r"(?<=\w)\s*<[^<>]*>")
 _OPERATOR = re.compile(r"\boperator\b")
 _CONVERSION = re.compile(r"^(operator\s+\w[^(]*?)\s*\(.*$")
 
-# Longer names are left as they are: the patterns above take the square of their length.
+# Longer names stay unchanged: the patterns above take quadratic time.
 _LONGEST = 2_000
 
 
@@ -18,7 +19,7 @@ def split_symbol(symbol: str) -> tuple[str, ...]:
 
 
 def without_arguments(name: str) -> str:
-    """Return a qualified name without type arguments, and a conversion operator's without its parameters."""
+    """Return a qualified name without type arguments or a conversion operator's parameters."""
     if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
         return name
     keyword = _OPERATOR.search(name)
@@ -30,7 +31,7 @@ def without_arguments(name: str) -> str:
 
 
 _WORD = re.compile(r"\w+")
-# Line breaks that only lay out a parameter list, with the comma that such a list ends with.
+# Line breaks and trailing commas of parameter lists that span several lines.
 _AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
 _BEFORE_CLOSING = re.compile(r"(?:,\s*+|(?<![\s,])\s++)(?=[)\]])")
 _LATE = frozenset({"struct", "union", "enum"})
@@ -40,31 +41,31 @@ class Definition(NamedTuple):
     """A named piece of a program or document."""
 
     kind: str
-    path: tuple[str, ...]  # its name, below the names of what it stands in: ``("Shape", "area")``
+    path: tuple[str, ...]  # its name below the names of its containers: ``("Shape", "area")``
     start: int  # first byte, decorators included
     end: int
-    header_end: int  # byte behind its signature; equal to ``end`` where there is no body
-    depth: int  # how many other definitions it stands in
+    header_end: int  # byte behind its signature; equal to ``end`` without a body
+    depth: int  # number of definitions around it
     first_line: int
     last_line: int
-    level: int = 0  # of a heading, 1 for the highest; 0 for all else
+    level: int = 0  # of a heading, 1 for the highest; else 0
     items: int | None = None
-    # Where comments stand in a signature of several lines.
+    # Comments in a signature of several lines.
     remarks: tuple[tuple[int, int], ...] = ()
     aliases: tuple[str, ...] = ()  # other names for the last one in ``path``
-    is_embedded_code: bool = False  # whether it is part of a program in a file of another language
+    is_embedded_code: bool = False  # whether it is code inside a file of another language
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A source text with everything that its language's query finds in it."""
+    """A source text with the results of its language's query."""
 
-    source: bytes  # the text's bytes; all offsets count these
+    source: bytes  # the text's bytes, to which all offsets refer
     definitions: tuple[Definition, ...]  # in order of their start, outer before inner
     imports: tuple[str, ...]
     constants: tuple[str, ...]
     doc: str
-    package: tuple[str, ...] = ()  # the names that all definitions stand in without being nested
+    package: tuple[str, ...] = ()  # names around all definitions, without nesting
 
     def text(self, start: int, end: int) -> str:
         return self.source[start:end].decode(errors="surrogatepass")
@@ -77,7 +78,7 @@ class Module:
         return written.rstrip() + self._late_name(definition)
 
     def _late_name(self, definition: Definition) -> str:
-        # Names that stand behind the body only, as a ``typedef``'s do.
+        # Names behind the body only, as a ``typedef`` has.
         if definition.kind not in _LATE or not definition.path:
             return ""
         written = _WORD.findall(self.text(definition.start, definition.header_end))
@@ -85,12 +86,12 @@ class Module:
         return f" {', '.join(late)}" if late else ""
 
     def line_start(self, offset: int) -> int:
-        """Return where the line of ``offset`` begins if only white space stands before it there, else ``offset``."""
+        """Return the start of the line of ``offset`` if only white space is between, else ``offset``."""
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return a definition's signature on one line, without comments, the opening of its body or a semicolon."""
+        """Return a signature on one line, without comments, the body's opening or a semicolon."""
         pieces: list[str] = []
         position = definition.start
         for remark_start, remark_end in definition.remarks:
@@ -109,16 +110,23 @@ class Module:
         return " ".join(text.split()).rstrip("{;,\\ ").removesuffix(":").removesuffix(" do")
 
 
-# Names of a path, the inner ones: in a text that nests ten thousand levels all of them would take gigabytes.
+# Innermost names of a path: all names of a text nested ten thousand levels deep would take gigabytes.
 _MOST_NAMES = 100
 
 
+def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
+    """Return a module with its definitions in the sections of headings."""
+    own = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
+    found = sorted([*headings, *own], key=lambda definition: (definition.start, -definition.end))
+    return replace(module, definitions=nest(with_sections(found, module.source), []))
+
+
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Return the definitions, each heading reaching to the next of its level or above or to its container's end."""
+    """Extend each heading to the next one of its level or above, or its container's end."""
     if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}
-    # The end of each, and the headings open in it.
+    # The end of each container, and its open headings.
     containers: list[tuple[int, list[int]]] = [(len(source), [])]
     for index, definition in enumerate(definitions):
         while containers[-1][0] <= definition.start:
@@ -164,7 +172,7 @@ def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[
             definition.start,
             definition.path,
         ):
-            continue  # the head of a definition, which some grammars take for a declaration
+            continue  # the head of a definition, which some grammars read as a declaration
         outer = around[-1].path if around else ()
         placed = definition
         if around or len(definition.path) > _MOST_NAMES:

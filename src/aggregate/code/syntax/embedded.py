@@ -1,8 +1,8 @@
-"""Parts of a file that are written in another language: scripts and styles in markup.
+"""Embedded languages of a file: scripts and styles in markup.
 
-A query names them by captures: ``@embedded.<language>`` for such a part, and in the same match ``@embedded.tag`` for
-the tag before it, of which an attribute may name another language. A part is read by itself, so that an error in it
-costs nothing else, and one level deep.
+A query captures such a part as ``@embedded.<language>``, and in the same match as ``@embedded.tag`` the tag before
+it, whose attributes may name another language. Each part is parsed alone, so that its errors stay inside, and one
+level deep.
 """
 
 import re
@@ -24,14 +24,14 @@ _ATTRIBUTES = tuple(
     re.compile(rb"""\s(?i:%s)\s*+=\s*+["']?([^\s"'>]+)""" % name) for name in (b"lang", b"type")
 )
 _TAG_BYTES = 2_000
-# What attributes call a language, alone or behind ``text/`` and the like; others, such as those of templates, have no
+# Languages by attribute value, alone or after ``text/`` and the like; others, such as template languages, have no
 # grammar here.
 _LANGUAGES = {
     "css": "css", "importmap": "json", "postcss": "css", "speculationrules": "json",
     "ts": "typescript", "tsx": "tsx", "typescript": "typescript",
     **dict.fromkeys(("babel", "ecmascript", "javascript", "js", "jsx", "module"), "javascript"),
 }  # fmt: skip
-# Parts of one file that are read: pages have a few, and an outline of markup has as many rows.
+# Most parts read of a file: pages have a few, and each is a row of the outline.
 _MOST_BLOCKS = 500
 
 
@@ -46,7 +46,7 @@ class Block:
 
 @dataclass(slots=True)
 class EmbeddedCaptures:
-    """What a query found of embedded languages: their names, by first byte and end."""
+    """Embedded languages captured by a query, by first byte and end."""
 
     names: dict[tuple[int, int], str] = field(default_factory=dict)
 
@@ -54,15 +54,15 @@ class EmbeddedCaptures:
         tags = captured.get(_TAG)
         if not tags:
             return
-        # ``""`` is a language without a grammar, ``None`` that the tag names none.
-        named: str | None = None
+        # ``""`` is a language without a grammar, ``None`` a tag that names none.
+        language: str | None = None
         text = (tags[0].text or b"")[:_TAG_BYTES]
         if match := next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None):
             value = match[1].decode(errors="replace").lower().rpartition("/")[2]
-            named = _LANGUAGES.get(value, "json" if value.endswith("json") else "")
+            language = _LANGUAGES.get(value, "json" if value.endswith("json") else "")
         for capture, nodes in captured.items():
             if capture.startswith(_CAPTURES) and capture != _TAG:
-                name = capture.removeprefix(_CAPTURES) if named is None else named
+                name = capture.removeprefix(_CAPTURES) if language is None else language
                 self.names.update(((node.start_byte, node.end_byte), name) for node in nodes)
 
     def blocks(self) -> list[Block]:
@@ -79,21 +79,21 @@ def read_blocks(
     wanted: frozenset[str],
     times: int = 1,
 ) -> Iterator[tuple[Block, _Read]]:
-    """Yield the parts with what is read of each; one that takes too long is left out."""
+    """Yield the parts with their results; skip those over the deadline."""
     for block in blocks:
-        query_of(block.language, wanted)  # compiling it is not to take a text's time
-    # All of them together have as long as one text of their size.
+        query_of(block.language, wanted)  # compile it before the deadline starts
+    # All parts together get the time of one text of their size.
     deadline = Deadline(times * sum(block.end - block.start for block in blocks))
     for block in blocks:
         try:
-            found = read(source[block.start : block.end], block.language, deadline)
+            result = read(source[block.start : block.end], block.language, deadline)
         except DeadlineError:
             continue
-        yield block, found
+        yield block, result
 
 
 def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Module:
-    """Return a module with what its parts define, inside the definitions of which they are the content."""
+    """Insert the definitions of parts into those around them."""
     inner = {block.start: (block, part) for block, part in parts}
     definitions: list[Definition] = []
     for definition in module.definitions:
@@ -105,8 +105,8 @@ def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Modu
     return replace(
         module,
         definitions=tuple(definitions),
-        imports=tuple(dict.fromkeys(text for each in modules for text in each.imports)),
-        constants=tuple(dict.fromkeys(text for each in modules for text in each.constants)),
+        imports=tuple(dict.fromkeys(text for m in modules for text in m.imports)),
+        constants=tuple(dict.fromkeys(text for m in modules for text in m.constants)),
     )
 
 

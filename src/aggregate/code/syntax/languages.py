@@ -1,4 +1,4 @@
-"""Which language a file is in, by its name, its suffix or its first line."""
+"""Detect a file's language by its name, suffix or first line."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,36 +12,36 @@ from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_
 
 
 class LanguageKind(StrEnum):
-    """What a language describes, which decides what its skeleton is."""
+    """The content of a language, which determines the skeleton."""
 
     CODE = "code"  # programs: bodies can be cut out
-    DATA = "data"  # data, markup and prose: the outline stands for the skeleton
-    # Markup around programs: bodies can be cut out, and outlines are those of documents.
+    DATA = "data"  # data, markup and prose: the skeleton is the outline
+    # Markup around programs: bodies can be cut out, outlines are those of documents.
     MIXED = "mixed"
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """One language."""
+    """A language and its grammar."""
 
     name: str  # the name that users type, and the stem of ``queries/<name>.scm``
     suffixes: tuple[str, ...]
     module: str
     placeholder: str = "{ /* ... */ }"
     function: str = "language"
-    own_line: bool = False  # the placeholder is a comment to the line's end
+    own_line: bool = False  # the placeholder is a comment up to the end of the line
     kind: LanguageKind = LanguageKind.CODE
     names: tuple[str, ...] = ()
     interpreters: tuple[str, ...] = ()  # programs on a `#!` line, without version
-    tag: str = ""  # the tag of fences, where it is not the name
-    mark: str = ""  # what stands for lines that are left out between others
-    # What begins a comment, and ends it behind a blank where not the line does; "" where there are none.
+    tag: str = ""  # the tag of fences, if it is not the name
+    mark: str = ""  # the gap mark, if it is not the placeholder without braces
+    # The mark that begins a comment, and after a blank the one that ends it; "" for none.
     comment: str = "//"
-    # Nodes of its grammar that list statements without brackets around them, beside those of ``statements``.
+    # Nodes that list statements without brackets around them, beside those of ``statements``.
     lists: str = ""
-    # Yields the spans, in order and apart, that the parser must not see.
+    # Yields the spans to hide from the parser, in order and disjoint.
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
-    # Returns as many bytes, which only the parser sees: names are read from the text.
+    # Returns as many bytes for the parser alone: names are read from the text.
     disguise: Callable[[bytes], bytes] | None = None
 
     @property
@@ -54,7 +54,7 @@ class Language:
 
     @property
     def elision(self) -> str:
-        """What stands for lines that are left out between others."""
+        """The gap mark for omitted lines."""
         if self.kind is not LanguageKind.CODE:
             return "..."
         return self.mark or self.placeholder.strip("{} ")
@@ -165,7 +165,7 @@ TAG_BY_INTERPRETER = {
     "make": "makefile", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip
-# What begins the comments of kinds of files without a grammar.
+# Comment marks of files without a grammar.
 _COMMENTS = {
     "#": "awk cmake gitattributes gitignore graphql makefile nim powershell r tcl",
     "%": "erlang",
@@ -175,7 +175,7 @@ _COMMENTS = {
     "<!-- -->": "xml",
     "rem": "bat",
 }
-HOW_TO_INSTALL = "aggregate languages says how to install it"  # alike on all machines
+HOW_TO_INSTALL = "aggregate languages says how to install it"  # the same on all machines
 
 _HEADER_IS_CPP = re.compile(
     r"^[ \t]*(?:(?:inline[ \t]+)?namespace\b|template[ \t]*<|class[ \t]+\w"
@@ -184,17 +184,17 @@ _HEADER_IS_CPP = re.compile(
 )
 
 _HEADER_IS_OBJECTIVE_C = re.compile(r"^[ \t]*@(?:class|import|interface|protocol)\b", re.MULTILINE)
-# MATLAB's files have the same suffix, and none of these.
+# MATLAB's files have the same suffix, but none of these.
 _IS_OBJECTIVE_C = re.compile(
     r"^[ \t]*(?:@(?:class|import|interface|implementation|protocol)\b|#[ \t]*(?:import|include)\b|//|/\*)",
     re.MULTILINE,
 )
 
-_LONGEST_SHEBANG = 256  # as much as a system reads of it
+_LONGEST_SHEBANG = 256  # systems read no more
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` where no grammar of it is installed."""
+    """Return the language of the file at ``path``, or ``None`` without an installed grammar."""
     language = _language_at(path, text)
     if language is None or not language.is_installed:
         return None
@@ -209,7 +209,7 @@ def language_of(path: str, text: str = "") -> Language | None:
 
 
 def naming_class(path: str) -> str:
-    """Return all of a path that ``language_of`` and ``fence_tag`` go by; beside that only the text counts."""
+    """Return all that ``language_of`` and ``fence_tag`` use of a path."""
     by_name, by_suffix, _ = _index()
     name, suffix = _name_and_suffix(path)
     language = by_name.get(name) or by_suffix.get(suffix)
@@ -218,7 +218,7 @@ def naming_class(path: str) -> str:
 
 @cache
 def telling_names() -> frozenset[str]:
-    """Return the file names, in lower case, that tell of a language or a kind of file more than their suffixes do."""
+    """Return lower-case file names that decide the language or tag before suffixes."""
     by_name, _, _ = _index()
     return frozenset((*by_name, *TAG_BY_NAME))
 
@@ -239,7 +239,7 @@ def language_named(name: str) -> Language | None:
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return the tag for a fence around ``text``, the file at ``path``; ``"text"`` where nothing better is known."""
+    """Return the fence tag for the file at ``path``, ``"text"`` if it is unknown."""
     language = _language_at(path, text)
     if language is not None:
         return language.fence
@@ -251,7 +251,7 @@ def fence_tag(path: str, text: str = "") -> str:
 
 @cache
 def comment_of(tag: str) -> str:
-    """Return what begins a comment in what is called ``tag``, with what ends it behind a blank; ``""`` for none."""
+    """Return the comment mark of ``tag``, with the closing mark after a blank; ``""`` for none."""
     for language in LANGUAGES:
         if tag in (language.name, language.fence):
             return language.comment
@@ -272,14 +272,14 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the last program in the first line that names a language, else the first one."""
+    """Return the last program of the first line with a language, else the first program."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]
     programs = [_program(word) for word in words if word and word[0] != "-" and "=" not in word]
     _, _, by_interpreter = _index()
-    named = [name for name in programs if name in by_interpreter or name in TAG_BY_INTERPRETER]
-    return (named or programs or [""])[-1 if named else 0]
+    matches = [name for name in programs if name in by_interpreter or name in TAG_BY_INTERPRETER]
+    return (matches or programs or [""])[-1 if matches else 0]
 
 
 def _program(word: str) -> str:

@@ -1,14 +1,17 @@
-"""Jupyter notebooks: their cells, and the lines of the file in which each line of a cell stands."""
+"""Jupyter notebooks: their cells, with the file's lines of each cell line."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, count
 from json import JSONDecoder
 from typing import Any, NamedTuple
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.values import escape_surrogates
+from aggregate.code.syntax.definitions import Definition
 
 _DECODER = JSONDecoder(strict=False)
 _KINDS = ("code", "markdown", "raw")
@@ -22,10 +25,12 @@ _SUFFIXES = {
     "scala": ".scala",
 }
 _LEFT_OUT = ("outputs", "attachments")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
+_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
 class CellLine(NamedTuple):
-    """A line of a cell, without its end, and the first and last line of the file in which it stands."""
+    """A line of a cell without its end, and its first and last line in the file."""
 
     text: str
     first_line: int
@@ -39,7 +44,17 @@ class Cell:
     first_line: int
     last_line: int
     outputs: int = 0
-    output_bytes: int = 0  # how many bytes of the file these and the cell's attachments take
+    output_bytes: int = 0  # bytes of the outputs and attachments in the file
+
+    def headings(self) -> Iterator[tuple[int, int, str]]:
+        """Yield a heading's line in the cell, from 0, its level and its title."""
+        fence = ""
+        for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
+            mark = _FENCE.match(line.text)
+            if mark and fence in ("", mark[1]):
+                fence = "" if fence else mark[1]
+            elif not fence and (match := _HEADING.match(line.text)) and match[2]:
+                yield number, len(match[1]), match[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +64,7 @@ class Notebook:
 
 
 class _Placed(NamedTuple):
-    """A value in a JSON text, from its first character to behind its last one."""
+    """A value in a JSON text, with its extent."""
 
     value: Any
     start: int
@@ -57,7 +72,7 @@ class _Placed(NamedTuple):
 
 
 def read_notebook(text: str) -> Notebook | None:
-    """Return the cells of a notebook (nbformat 4), or ``None`` where ``text`` is JSON but no notebook."""
+    """Return the cells of a notebook (nbformat 4), or ``None`` for other JSON."""
     try:
         whole = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
@@ -80,46 +95,76 @@ def read_notebook(text: str) -> Notebook | None:
     return Notebook(_language(whole.get("metadata")), tuple(cells))
 
 
-def cells_in_place(path: str, text: str) -> tuple[str, str]:
-    """Return a path and a text to analyse: of a notebook its cells, each line where it stands in the file.
+def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
+    """Return a path and text to analyse, and headings: a notebook's cells without outputs and JSON.
 
-    Outputs and JSON are blank, other cells than those of code are comments. Any other file is returned as it is.
+    Prose is in comments. Lines have the numbers of the file, or of the ``full`` view if the notebook is compact.
     """
-    if not path.lower().endswith(".ipynb"):
-        return path, text
     try:
-        notebook = read_notebook(text)
+        notebook = read_notebook(text) if path.lower().endswith(".ipynb") else None
     except NotebookError:
         notebook = None
-    if notebook is None or text.count("\n") < len(notebook.cells):  # all of it on one line
-        return path, text
+    if notebook is None:
+        return path, text, ()
     lines = [""] * (text.count("\n") + 1)
-    for cell in notebook.cells:
-        for line in cell.lines:
-            place = min(line.first_line, len(lines)) - 1
+    places = [
+        [cell.first_line, *(part.first_line for part in cell.lines)] for cell in notebook.cells
+    ]
+    if is_compact(chain.from_iterable(places)):
+        numbers = count(1)
+        places = [[next(numbers) for _ in (*own, "gap")][:-1] for own in places]
+        lines = [""] * places[-1][-1]
+    headings: list[tuple[int, int, str]] = []
+    for cell, (_, *own) in zip(notebook.cells, places, strict=True):
+        for number, line in zip(own, cell.lines, strict=True):
             words = line.text if cell.kind == "code" else f"# {line.text}"
-            lines[place] = f"{lines[place]} {words}" if lines[place] else words
+            lines[number - 1] = f"{lines[number - 1]} {words}" if lines[number - 1] else words
+        headings += ((own[line], level, title) for line, level, title in cell.headings())
+    starts = line_starts(lines)
+    found = [
+        definition_at("heading", name, (at, at), starts, level) for at, level, name in headings
+    ]
     suffix = _SUFFIXES.get(notebook.language, ".py")
-    return path.removesuffix(path[-6:]) + suffix, "\n".join(lines)
+    return path.removesuffix(path[-6:]) + suffix, "\n".join(lines), found
+
+
+def line_starts(lines: Sequence[str]) -> list[int]:
+    """Return the byte at which each line begins, and the end."""
+    sizes = (len(line.encode(errors="surrogatepass")) + 1 for line in lines)
+    return list(accumulate(sizes, initial=0))
+
+
+def definition_at(
+    kind: str, name: str, lines: tuple[int, int], starts: Sequence[int], level: int = 0
+) -> Definition:
+    """Return a definition of some lines, 1-based, without a body."""
+    start, end = starts[lines[0] - 1], starts[lines[1]] - 1
+    return Definition(kind, (name,), start, end, starts[lines[0]] - 1, 0, *lines, level)
+
+
+def is_compact(numbers: Iterable[int]) -> bool:
+    """Return whether most lines of cells share a line of their file, by the numbers of these."""
+    counts = Counter(numbers)
+    return 2 * len(counts) < counts.total()
 
 
 def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
-    own = _members(text, placed.start)
+    members = _members(text, placed.start)
     kind, outputs = placed.value.get("cell_type"), placed.value.get("outputs")
-    left_out = (own[name] for name in _LEFT_OUT if placed.value.get(name))
-    written = (text[each.start : each.end].encode(errors="surrogatepass") for each in left_out)
+    omitted = (members[name] for name in _LEFT_OUT if placed.value.get(name))
+    parts = (text[part.start : part.end].encode(errors="surrogatepass") for part in omitted)
     return Cell(
         kind if kind in _KINDS else "code",
-        tuple(_lines(text, own["source"], line_of)) if "source" in own else (),
+        tuple(_lines(text, members["source"], line_of)) if "source" in members else (),
         line_of(placed.start),
         line_of(placed.end),
         len(outputs) if isinstance(outputs, list) else 0,
-        sum(map(len, written)),
+        sum(map(len, parts)),
     )
 
 
 def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterator[CellLine]:
-    """Yield the lines of a text, or of a list of texts that follow each other without a break."""
+    """Yield the lines of a text, or of a list of texts to join."""
     pieces: Iterable[_Placed] = [source]
     if isinstance(source.value, list):
         pieces = _parts(text, source.start)
@@ -128,9 +173,9 @@ def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterato
         if not isinstance(piece.value, str):
             continue
         last = line_of(piece.start)
-        *ended, rest = escape_surrogates(piece.value).split("\n")
-        for each in ended:
-            yield CellLine((begun + each).rstrip("\r"), first or last, last)
+        *ends, rest = escape_surrogates(piece.value).split("\n")
+        for end in ends:
+            yield CellLine((begun + end).rstrip("\r"), first or last, last)
             begun, first = "", 0
         if rest:
             begun, first = begun + rest, first or last
@@ -139,8 +184,8 @@ def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterato
 
 
 def _language(metadata: object) -> str:
-    for place, name in _LANGUAGE_PLACES:
-        inner = metadata.get(place) if isinstance(metadata, dict) else None
+    for section, name in _LANGUAGE_PLACES:
+        inner = metadata.get(section) if isinstance(metadata, dict) else None
         language = inner.get(name) if isinstance(inner, dict) else None
         if language and isinstance(language, str):
             return language.lower()
@@ -153,7 +198,7 @@ def _members(text: str, start: int) -> dict[str, _Placed]:
 
 
 def _parts(text: str, start: int) -> Iterator[_Placed]:
-    """Yield the items of the list, or the keys and values of the object, at ``start`` of a text that is JSON."""
+    """Yield the items of the JSON list, or the keys and values of the object, at ``start``."""
     position = _next(text, start + 1)
     while text[position] not in "]}":
         value, end = _DECODER.raw_decode(text, position)

@@ -1,4 +1,4 @@
-"""Parse texts and run queries over their trees, in bounded time; what several views have in common is parsed once."""
+"""Parse texts and run queries in bounded time; views of a text share one parse."""
 
 import re
 import threading
@@ -22,15 +22,15 @@ _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
 _INHERITS = re.compile(r"^; inherits: (\w+)$", re.MULTILINE)
 _FAMILIES = ("definition", "level", "embedded", "reference")
-# Families of captures that are looked for in all of a text, bodies of functions included, whatever ``@scope`` says.
+# Capture families searched in the whole text, function bodies included, regardless of ``@scope``.
 _ANYWHERE = frozenset({"reference"})
 
 
 @cache
 def grammar_of(language: Language) -> Grammar:
     grammar: object = getattr(import_module(language.module), language.function)()
-    if isinstance(grammar, int):  # some wheels give its bare address, which is deprecated
-        import ctypes  # seldom needed, and slow to load
+    if isinstance(grammar, int):  # some wheels return a bare address, which is deprecated
+        import ctypes  # rarely needed and slow to load
 
         new_capsule = ctypes.pythonapi.PyCapsule_New
         new_capsule.restype = ctypes.py_object
@@ -41,19 +41,19 @@ def grammar_of(language: Language) -> Grammar:
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the language's query, cut down to ``wanted``, and whether it names scopes and private captures."""
-    kept: set[str] = set()
+    """Return the query for ``wanted``, and whether it has scopes and private captures."""
+    captures: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):
         names = set(_CAPTURE.findall(pattern))
         if any(_is_wanted(name, wanted) for name in names):
-            kept |= names
+            captures |= names
             patterns.append(pattern)
     query = Query(grammar_of(language), "\n".join(patterns))
-    for name in kept:
+    for name in captures:
         if not _is_wanted(name, wanted) and name[0] != "_":
             query.disable_capture(name)
-    return query, "scope" in kept, any(name[0] == "_" for name in kept)
+    return query, "scope" in captures, any(name[0] == "_" for name in captures)
 
 
 def _patterns(text: str) -> Iterator[str]:
@@ -96,7 +96,7 @@ _shared = threading.local()
 
 @contextmanager
 def shared_parse() -> Iterator[None]:
-    """Keep what ``computed_once`` returns to this thread until the end of the block, which is about one text."""
+    """Cache the results of ``computed_once`` in this thread until the end of the block."""
     outer = getattr(_shared, "results", None)
     _shared.results = {} if outer is None else outer
     try:
@@ -106,7 +106,7 @@ def shared_parse() -> Iterator[None]:
 
 
 def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
-    """Return what ``compute`` returns, in ``shared_parse`` the one kept for ``key``; errors are not kept."""
+    """Return the result of ``compute``, cached in ``shared_parse``; errors are not cached."""
     results: dict[Hashable, _Result] | None = getattr(_shared, "results", None)
     if results is None:
         return compute()
@@ -115,19 +115,19 @@ def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
     return results[key]
 
 
-# Six times what the densest programs take to be parsed and searched, on the machine that this was measured on: a slower
-# one gives none of them up.
+# Six times the time of the densest programs on the machine of the measurement, so that slower
+# machines give up none.
 _SECONDS: Final = 2.4
 _SECONDS_PER_BYTE: Final = 2.7e-6
-# The parser tells of its progress after each hundred of its steps. Programs have 5 to 20 such reports for each
-# kilobyte, the densest minified ones 25, long lists of digits 50. What needs more is no program, and the time that it
-# takes may grow with the square or cube of its size, also within one step that no report interrupts.
+# The parser reports its progress every hundred steps. Programs have 5 to 20 reports per kilobyte, the densest
+# minified ones 25, long lists of digits 50. Larger counts are not programs, and may take quadratic or cubic time, even
+# within one step without a report.
 _REPORTS: Final = 100
 _REPORTS_PER_BYTE: Final = 0.08
 
 
 class Deadline:
-    """The end of the time that one text has, from now on: this thread's own, whatever else the machine does."""
+    """The deadline of a text from now on, in this thread's own time."""
 
     __slots__ = ("_earliest", "_latest", "_reports")
 
@@ -137,9 +137,9 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Count a report of the parser, and tell whether the text is to be given up."""
+        """Count a report of the parser and return whether to give up the text."""
         self._reports -= 1
-        # Looking at the clock each time would take a tenth of the parser's own time.
+        # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
 
     def check(self) -> None:
@@ -147,23 +147,22 @@ class Deadline:
             raise DeadlineError
 
     def _has_passed(self) -> bool:
-        # The first is the quicker to ask.
+        # The first clock is quicker to read.
         return monotonic() >= self._earliest and thread_time() >= self._latest
 
 
 _OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep", "lead", "doc"})
-# Texts below this size are parsed without being asked how far that is, which costs 2 % of a parse and a copy of
-# ``_CHUNK`` for each predicate: hostile ones end within a second there. Progress is asked between the parser's steps
-# only, so a step that hangs is not ended.
+# Smaller texts are parsed without progress reports, which cost 2 % of a parse and a copy of ``_CHUNK`` for each
+# predicate: hostile ones end within a second. Reports come between the parser's steps, so a hanging step is not ended.
 _WATCHED_FROM = 8_000
-# How much the parser reads at once. Each of the predicates of a query copies that much again.
+# Bytes that the parser reads at once. Each predicate of a query copies that much again.
 _CHUNK = 4096
-# A node is not searched where so many children follow each other of which a query takes the square, half a second's
-# work, or where shorter runs together cost as much.
+# Longest run of children that take a query quadratic time, half a second. Nodes with a longer run, or with shorter
+# ones of the same total cost, are not searched.
 _LONGEST_RUN = 5_000
 _SQUARE = {"rust": "attribute_item", "yaml": "document"}
-# Deeper trees than this are searched in pieces of so many levels; programs are seldom deeper. Trees with fewer nodes
-# are searched in one piece: that takes a tenth of a second at most.
+# Levels of a piece of a deep tree; programs are rarely deeper. Trees with fewer nodes are searched whole, in a tenth
+# of a second at most.
 _LEVELS = 100
 _FEW_NODES = 10_000
 _local = threading.local()
@@ -176,9 +175,9 @@ def parse_source(
     *,
     deadline: Deadline | None = None,
 ) -> Tree:
-    """Return the syntax tree of ``source``; ``macros`` saves looking for what ``macros_by_end`` returns.
+    """Return the syntax tree of ``source``; ``macros`` avoids another ``macros_by_end``.
 
-    Keep the bytes with it: its offsets are bytes of them, and the text of its nodes lacks macros.
+    Its offsets count the bytes of ``source``; the text of its nodes lacks macros.
     """
     return computed_once(
         ("tree", language.name, source), lambda: _parse(source, language, macros, deadline)
@@ -211,12 +210,12 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
             lambda offset, _: text[offset : offset + _CHUNK], progress_callback=report
         )
     except ValueError:
-        parser.reset()  # else the next text would be read on from here
+        parser.reset()  # else it would continue with this text
         raise DeadlineError from None
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
-    """Return where the macros begin that the parser does not see, by where they end."""
+    """Return the starts of the macros hidden from the parser, by their ends."""
     hidden = language.hidden
     if hidden is None:
         return {}
@@ -226,25 +225,24 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
 
 
 def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
-    """Return ``source`` as the parser sees it: with spaces in place of its ``macros`` and of zeros."""
+    """Return ``source`` for the parser, with spaces for ``macros`` and zeros."""
     text = without(source, ((start, end) for end, start in macros.items())) if macros else source
-    # Runs of zeros take Bash's scanner the square of their length.
+    # Bash's scanner takes quadratic time for runs of zeros.
     return text.replace(b"\0", b" ")
 
 
 def query_matches(
     tree: Tree, language: Language, wanted: frozenset[str], deadline: Deadline
 ) -> Iterator[dict[str, list[Node]]]:
-    """Yield the matches of those patterns of the language's query that hold a capture in ``wanted``.
+    """Yield the matches of all patterns with a capture in ``wanted``.
 
     ``"definition"`` wants all ``@definition.<kind>``, ``"level"`` all ``@level.<number>``.
 
-    A query with ``@scope`` captures is run on one level of the tree at a time and goes down only into the nodes
-    captured so: function bodies are never walked, which makes it five times as fast as one run over the whole tree.
-    What is captured as ``@scope.deep``, such as what a variable is set to, is searched to the bottom, but only for
-    bodies and not for definitions. A query without scopes is run once over everything.
+    A query with ``@scope`` captures runs on one level of the tree at a time and descends only into these captures:
+    skipping function bodies makes it five times as fast. ``@scope.deep``, such as a variable's value, is searched to
+    the bottom, but only for bodies and not for definitions. A query without scopes runs once over the whole tree.
 
-    Captures whose names begin with ``_`` are for the query's own predicates and are not yielded.
+    Captures that begin with ``_`` serve the query's own predicates and are not yielded.
     """
     query, scoped, private = query_of(language, wanted)
     stack = [tree.root_node]
@@ -273,8 +271,8 @@ def query_matches(
                 for inner in match.pop("scope.deep", ()):
                     of_bodies, _, _ = query_of(language, wanted & _OF_BODIES)
                     for deep in _all_matches(of_bodies, inner, deadline):
-                        if found := {name: deep[name] for name in deep if name in _OF_BODIES}:
-                            yield found
+                        if bodies := {name: deep[name] for name in deep if name in _OF_BODIES}:
+                            yield bodies
             if private:
                 match = {name: nodes for name, nodes in match.items() if name[0] != "_"}  # noqa: PLW2901
             if match:
@@ -282,15 +280,14 @@ def query_matches(
 
 
 def unwrapped_body(source: bytes, match: dict[str, list[Node]]) -> tuple[int, int]:
-    """Return where a body begins and ends that no node holds: at ``@body.first``, and before ``@body.until``."""
+    """Return the extent of a body without a node: from ``@body.first`` to ``@body.until``."""
     start, end = match["body.first"][0].start_byte, match["body.until"][0].start_byte
     return start, start + len(source[start:end].rstrip())
 
 
 def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[str, list[Node]]]:
-    # A cursor keeps in mind what has begun to match in each node around the present one, and asks all that at each
-    # node: in time that grows with the depth of the tree, so a deep one is searched in pieces, and matches at their
-    # edges come twice.
+    # At each node a cursor checks all unfinished matches around it, in time that grows with the depth of the tree. A
+    # deep tree is therefore searched in pieces, and matches at their edges come twice.
     if node.descendant_count < _FEW_NODES:
         yield from _matches(query, node)
         return
@@ -318,10 +315,9 @@ def _matches(query: Query, node: Node, depth: int | None = None) -> Iterator[dic
 
 
 def _is_unreadable(node: Node, language: Language) -> bool:
-    # A cursor asks of each token among which nothing was recognised whether a named node follows, and reads on to the
-    # next of these; of each attribute of Rust, what the ones behind it belong to; and each document of YAML is a
-    # level of the tree below the one before it. (Its ``progress_callback`` cannot be used: as of tree-sitter 0.26.1
-    # it reads memory that is freed.)
+    # Quadratic cases: a cursor looks behind each unrecognised token for the next named node, and behind each attribute
+    # of Rust for its item; each document of YAML is a level below the previous one. (As of tree-sitter 0.26.1 a
+    # cursor's ``progress_callback`` reads freed memory.)
     if node.child_count < _LONGEST_RUN:
         return False
     if node.is_error:

@@ -1,4 +1,4 @@
-"""What no grammar can read: macros and parts of conditions of C, expressions in the markup of components."""
+"""Hide unreadable code: macros and conditions of C, expressions in the markup of components."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,10 +10,10 @@ _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
 
 def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the expressions in braces, the outermost ones: their ``<`` and ``>`` are no markup."""
-    # Only pairs that hold no tag of a part of the component, and of pairs in one another the outer ones.
+    """Yield the outermost expressions in braces: their ``<`` and ``>`` are not markup."""
+    # Skip pairs around a tag of the component, and nested pairs.
     pairs: list[tuple[int, int]] = []
-    within: list[tuple[int, int]] = []  # pairs that count if what is open around them never closes
+    within: list[tuple[int, int]] = []  # pairs that count if the outer brace is never closed
     openings: list[int] = []
     for match in _BRACE_OR_TAG.finditer(source):
         if match[0] == b"{":
@@ -39,16 +39,16 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
     macros: list[tuple[int, int]] = []
     for match in _macros().finditer(source):
         if match.lastindex is None:
-            continue  # passed over
+            continue  # skipped
         starts = [(match.start(group), match[group]) for group in range(1, match.lastindex + 1)]
         macros += [(start, start + len(text.rstrip())) for start, text in starts if start >= 0]
     if b"export" in source:
         macros += [match.span() for match in _EXPORT.finditer(source)]
     macros += [match.span(1) for match in _BEHIND_METHOD.finditer(source)]
     spans = [*macros, *_broken_conditions(without(source, macros))]
-    if b"\\" in source:  # a grammar takes the first comment in a macro of several lines for its end
+    if b"\\" in source:  # a grammar ends a macro of several lines at its first comment
         for macro in _MACRO_OF_LINES.finditer(b"\n" + source):
-            # Offsets are one less in the source, which begins without the line break.
+            # Offsets are one less in the source, which lacks the first line break.
             inside = _COMMENT.finditer(source, macro.start(), macro.end() - 1)
             spans += (comment.span() for comment in inside)
     done = 0
@@ -59,7 +59,7 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def parts_condition(text: bytes) -> bool:
-    """Return whether a condition ends in ``text`` that began before it."""
+    """Return whether ``text`` ends a condition that began before it."""
     depth = 0
     for directive in _IF_OR_ENDIF.finditer(text):
         depth += 1 if directive[1] == b"if" else -1
@@ -69,7 +69,7 @@ def parts_condition(text: bytes) -> bool:
 
 
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Return ``source`` with spaces in place of ``spans``; a brace alone becomes the end of a declaration."""
+    """Replace ``spans`` by spaces, and a brace alone by the end of a declaration."""
     blanked = bytearray(source)
     for start, end in spans:
         lines = source[start:end].split(b"\n")
@@ -79,7 +79,7 @@ def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     return bytes(blanked)
 
 
-# Before what a module of C++20 exports: `export class Name {`.
+# Before an export of a C++20 module: `export class Name {`.
 _EXPORT = re.compile(
     rb"^export(?=[ \t]++(?:class|struct|union|enum|template|namespace|inline|using|typedef|constexpr|concept)\b)",
     re.MULTILINE,
@@ -90,15 +90,15 @@ _BEHIND_METHOD = re.compile(
     rb"((?:_*+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+(?:\((?:[^(){};]++|\([^(){};]*+\))*+\))?\s*+)+)(?=[{;])",
     re.MULTILINE,
 )
-# Behind a line break, which is looked for fifty times as quickly as a line's beginning.
+# After a line break, which is found fifty times as quickly as the beginning of a line.
 _MACRO_OF_LINES = re.compile(
     rb"\n[ \t]*+\#[ \t]*+define\b[^\n\\]*+(?=\\)(?:[^\n\\]++|\\\r?\n|\\.)++"
 )
-# The end of a comment behind its ``/*``: in runs without a star, which are passed over at once.
+# The end of a comment after its ``/*``: in runs without a star, which are skipped at once.
 _TO_COMMENT_END = rb"[^*]*+(?:\*++[^*/][^*]*+)*+\**+(?:/|\Z)"
 _COMMENT = re.compile(rb"/\*" + _TO_COMMENT_END)
-# What tells where declarations end, and what is no part of them. Each token is found by its first byte, which a pattern
-# looks for fifty times as quickly as for a choice of patterns.
+# Tokens that end declarations, or are not part of them. Each is found by its first byte, fifty times as quickly as by a
+# choice of patterns.
 _DIRECTIVE = (
     rb"[ \t]*+(?P<directive>\#[ \t]*+(?P<word>\w*+)(?:[^\n\\/]++|/\*%b|/|\\\r?\n|\\.)*+)"
     % _TO_COMMENT_END
@@ -122,7 +122,7 @@ _BRACES = (b"{", b"}")
 _BLANKS = re.compile(rb"(?:\s++|//[^\n]*+|/\*%b)*+" % _TO_COMMENT_END)
 _IS_FALSE = re.compile(rb"\#[ \t]*+if[ \t]++0\s*+$")
 _LABEL = re.compile(rb"\b(?:public|protected|private|default|case\b[^\n]*|[A-Z][A-Z_]*)\s*:\Z")
-# Bytes that are looked at to tell a label from another colon: a bound for ``case`` and its value.
+# Bytes searched to distinguish a label from another colon: a bound for ``case`` and its value.
 _LONGEST_LABEL = 80
 _TAIL = re.compile(rb"(?:const|volatile|noexcept|override|final|requires|throw|try)\b|[^\w~:]")
 _STATEMENT_PART = re.compile(rb"\}|(?:if|else|for|while|switch|do)\b")
@@ -132,7 +132,7 @@ _NONE = -1
 
 @dataclass(slots=True)
 class _Branch:
-    """What stands behind one directive of a condition, up to the next one."""
+    """The code after one directive of a condition, up to the next one."""
 
     directive: int
     start: int
@@ -145,19 +145,18 @@ class _Branch:
 
 @dataclass(slots=True)
 class _Condition:
-    """The branches from ``#if`` to ``#endif``, and the last byte before them that belongs to the program."""
+    """The branches from ``#if`` to ``#endif``, and the last program byte before them."""
 
     before: int
     branches: list[_Branch] = field(default_factory=list)
 
 
 def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
-    # Conditions that hold whole declarations stay, and such as have branches with a brace's one half; of the others
-    # one branch each stays.
+    # Conditions stay if they contain whole declarations or branches with half a brace pair; of others one branch stays.
     spans: list[tuple[int, int]] = []
     stack = [_Condition(_NONE, [_Branch(0, 0)])]
     position = 0
-    # Before the first line there is no line break that a directive could follow.
+    # The first line has no line break before its directive.
     first = _FIRST_LINE.match(source)
     rest = _TOKENS.finditer(source, first.end() if first else 0)
     for match in chain([first] if first else [], rest):
@@ -182,15 +181,15 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
         elif match["word"] == b"endif" and len(stack) > 1:
             condition = stack.pop()
             branch.end = match.start("directive")
-            # The first with something in it that is not ``#if 0``.
-            filled = [each for each in condition.branches if each.last != _NONE]
+            # The first branch with content that is not ``#if 0``.
+            filled = [b for b in condition.branches if b.last != _NONE]
             branch = next(
                 (b for b in filled if not _IS_FALSE.match(source, b.directive, b.start)),
                 condition.branches[0],
             )
             if _are_heads(filled, source):
                 spans += ((head.last, head.last + 1) for head in filled[:-1])
-                spans += ((each.directive, each.start) for each in condition.branches)
+                spans += ((b.directive, b.start) for b in condition.branches)
                 spans.append((branch.end, end))
                 branch = filled[-1]
             elif _is_broken(condition, source, end):
@@ -218,7 +217,7 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
 
 
 def _are_heads(branches: Sequence[_Branch], source: bytes) -> bool:
-    """Return whether all branches open the one body that stands behind the condition."""
+    """Return whether all branches open the one body after the condition."""
     return len(branches) > 1 and all(
         (branch.depth, branch.lowest, source[branch.last]) == (1, 0, ord("{"))
         and not _STATEMENT_PART.match(source, branch.first)
@@ -242,7 +241,7 @@ def _is_broken(condition: _Condition, source: bytes, end: int) -> bool:
         source[branch.last : branch.last + 1] == b")" for branch in branches
     )
     if following == b"{" and _ends(source, condition.before, b"") and are_heads:
-        return False  # queries know these: each head keeps its name
+        return False  # queries handle these: each head keeps its name
     if any(not _ends(source, branch.last, following) for branch in branches):
         return True
     if condition.before != _NONE and source[condition.before : condition.before + 1] == b")":
@@ -261,9 +260,9 @@ def _ends(source: bytes, last: int, following: bytes) -> bool:
     )
 
 
-# Names for parts of the pattern below, the ones that use others first.
+# Names for parts of the pattern below, in order of replacement.
 _PIECES_OF_C = {
-    # `Type`, `ns::Type<int>`, `const Type`; not `Type` before what makes the word before it the type.
+    # `Type`, `ns::Type<int>`, `const Type`; not `Type` if the word before it is the type.
     b"TYPE": rb"(?>(?:(?:const|typename)\s++)?)(?>(?:::\s*+)?)(?!KEYWORD)\w++(?:\s*+<[^;(){}]{0,200}>)?"
     rb"(?:\s*+::\s*+\w++(?:\s*+<[^;(){}]{0,200}>)?){0,4}",
     b"KEYWORD": rb"(?:and|or|not|const|volatile|operator|final|override|noexcept|requires|throw|else|return"
@@ -272,13 +271,13 @@ _PIECES_OF_C = {
     b"SHOUT": rb"\b(?:_*+[A-Z][A-Z0-9]*+_[A-Z0-9_]*+|_++[A-Z][A-Z0-9]{3,}+)\b",
     b"ATTRIBUTE": rb"(?:MACRO|_[a-z]\w*?_\b"
     rb"|_?[a-z]\w*?_(?:attr\w*+|format|nothrow|noreturn|nonnull|pure|deprecated)\b)",
-    # What stands between two brackets: no more than three deep, no statements. The last choice, which always fails,
-    # brings a Python before 3.11.5 back to where the choices began.
+    # Text between two brackets: at most three deep, without statements. The last choice always fails and makes Python
+    # before 3.11.5 backtrack to the first one.
     b"ARGUMENTS": rb"\((?:[^(){};]++|\((?:[^(){};]++|\([^(){};]*+\)|(?!))*+\)|(?!))*+\)",
     b"MACRO": rb"(?:__\w++|_[A-Z]\w*+|[A-Z][A-Z0-9_]++\b)",
     b"NAME": rb"(?!(?:__attribute__|__asm__|catch|for|if|noexcept|requires|switch|throw|while)\b)\w++",
-    # What begins none of the branches, each with what keeps it apart from the branch that begins alike. It ends where
-    # one may begin: a line with a capital, a keyword, a word in capitals.
+    # Text that begins no branch, with a lookahead against each similar branch. It ends before a possible branch: a line
+    # with a capital, a keyword, a word in capitals.
     b"PLAIN": rb"""
         [ \t\r\f\v]++ | [^\w\s/"'.\-\[=*})]++ | \d++(?!\w)
       | (?!(?:class|decltype|enum|explicit|extern|friend|if|namespace|operator|struct|typedef|union)\b)[a-z]\w*+
@@ -290,7 +289,7 @@ _PIECES_OF_C = {
       | (?:\.|->)(?!\s*+(?:template|operator)) | -(?!>)
     """,
     b"TO_END": _TO_COMMENT_END,
-    # To what stands on the line, or begins the next line with more than nothing before it.
+    # Up to the next text on the line, or on an indented next line.
     b"GAP": rb"[ \t]*+(?>(?:/\*(?>(?:[^*]|\*(?!/)){0,300})\*/[ \t]*+)?)(?>(?:\r?\n[ \t]++)?)",
 }
 
@@ -304,8 +303,8 @@ def _macros() -> re.Pattern[bytes]:
     return re.compile(text, re.MULTILINE | re.VERBOSE)
 
 
-# Macros that stand where the grammar of C allows no name. Each branch that looks for more than a word begins with what
-# is rare, takes back no repeat, and reads no further than brackets, a line or a few hundred bytes: time is linear.
+# Macros where the grammar of C allows no name. Each branch that needs more than a word begins with a rare text, never
+# backtracks and reads no further than brackets, a line or a few hundred bytes: time is linear.
 _C_MACROS = rb"""
     //[^\n]*+                                       # passed over: comments, strings, directives, casts of values
   | /\*TO_END
@@ -367,10 +366,10 @@ _C_MACROS = rb"""
       | TYPE(?:\s*+[&*][\s&*]*+(?>(?:const\s++)?)|\s++)(?!SHOUT|KEYWORD)(?:\w|::|operator\b)
       | TYPE(?:\s*+[&*][\s&*]*+|\s++)operator\b
       | \w++\s*+ARGUMENTS\s*+(?>(?:(?:noexcept|SHOUT)\s*+)?):\s)
-  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`.
+  # Behind parameters: `f(int) ATTRIBUTE __nonnull((1));`, but not `- (int)URL;`.
   | \)GAP(?>(?:(?:const|volatile|noexcept|override|final)\bGAP|&{1,2}+GAP){0,12})
-    ((?>(?:ATTRIBUTE(?>(?:[ \t]*+ARGUMENTS)?)GAP){1,12}))
-    (?=\s*+(?:[;{:]|=\s*+(?:default|delete)\b|(?:requires|override|final|noexcept)\b)|(?<=\s)->)
+    (?<!\))((?>(?:ATTRIBUTE(?>(?:[ \t]*+ARGUMENTS)?)GAP){1,12}))
+    (?=\s*+(?:[;{]|:(?!\s*+\()|=\s*+(?:default|delete)\b|(?:requires|override|final|noexcept)\b)|(?<=\s)->)
   # All else is passed over in long steps: the branches above are not tried at each byte of it.
   | (?:\w++|PLAIN)(?>(?:PLAIN){0,1000})
 """

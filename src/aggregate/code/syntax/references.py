@@ -1,4 +1,4 @@
-"""From a source text to the names that it uses and may define elsewhere, by its language's query."""
+"""Read the names used by a source text and possibly defined elsewhere."""
 
 import re
 from collections.abc import Iterable
@@ -27,12 +27,12 @@ _RANKS: Final = {
     "reference.call": 5,
     "reference.type": 7,
     "reference.attribute": 9,
-}  # which capture counts where several patterns match one name, the lowest; one less with a scope
+}  # the lowest capture wins if several patterns match a name; a scope subtracts one
 _KINDS: Final = {capture: capture.removeprefix("reference.") for capture in _RANKS}
 _PARTS: Final = frozenset({"reference.type", "reference.attribute"})
-# Bytes of what stands before a name: a longer one is no path of names that anything could be found by.
+# Bytes of a scope; longer ones are not paths of names.
 _LONGEST_SCOPE = 60
-# Bytes of a name, or of the module of an import; only generated programs have longer ones.
+# Bytes of a name or imported module; only generated programs have longer ones.
 _LONGEST_NAME = 200
 _SCOPE = re.compile(r"[\w$@!?]+(?>(?:(?:\.|::|->|\?\.|\\|:)[\w$@]+)*)")
 _NAME = re.compile(r"[^\s()\[\]{}<>\"'`,;|]++")
@@ -42,37 +42,39 @@ _JOINT = re.compile(rb"\s*+(::|\\|\.)")
 
 
 class SyntaxReference(NamedTuple):
-    """A name that a text uses."""
+    """A name used by a text."""
 
     name: str
     kind: str
-    start: int  # first byte of the name, or of the path that it is the last part of
+    start: int  # first byte of the name, or of the path that ends with it
     line: int
-    scope: str  # what stands before the name where that is a path of names of at most 60 bytes
+    scope: str  # path of names before the name, at most 60 bytes
 
 
 class _Module(NamedTuple):
-    """A statement of which all names are taken from one module, or a part of such a one."""
+    """An import statement, or a part of one, with the module of its names."""
 
     start: int = 0
     end: int = 0
-    name: str = ""  # of the module, ``""`` where each name has its own
-    joint: str = ""  # what stands between that and a further part of the name, if anything can
+    name: str = ""  # of the module, ``""`` if each name has its own
+    joint: str = ""  # separator between the module and a further part of the name, if any
 
 
 _NO_MODULE = _Module()
-# The rank of a name, its capture, the name and its scope. A ``NamedTuple`` takes longer, and most names pass here.
+# Rank, capture, name and scope of a name. A ``NamedTuple`` is slower, and most names pass here.
 _Captured: TypeAlias = tuple[int, str, Node, Node | None]
 
 
 @dataclass(slots=True)
 class ReferenceCaptures:
-    """What the query found."""
+    """Captures of a query for references."""
 
     text: bytes
     names: dict[int, _Captured] = field(default_factory=dict)
     defined: set[int] = field(default_factory=set)
-    modules: set[_Module] = field(default_factory=set)  # statements that members are looked up in
+    modules: set[_Module] = field(
+        default_factory=set
+    )  # import statements, with or without a module
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
@@ -151,8 +153,8 @@ class ReferenceCaptures:
             return None
         scope = module.name or written
         if taken_from is not None:
-            own = self._words(taken_from, _LONGEST_NAME).strip(_QUOTES)
-            scope = module.name + module.joint + own
+            member = self._words(taken_from, _LONGEST_NAME).strip(_QUOTES)
+            scope = module.name + module.joint + member
         if len(scope) > _LONGEST_NAME:
             scope = ""
         return SyntaxReference(name, "import", node.start_byte, node.start_point.row + 1, scope)
@@ -163,7 +165,7 @@ class ReferenceCaptures:
 
 
 class _Around:
-    """The modules around a place that goes through a text from its beginning to its end."""
+    """The modules around a position that moves forward through a text."""
 
     __slots__ = ("_around", "_waiting")
 
@@ -171,40 +173,40 @@ class _Around:
         self._waiting = sorted(modules, key=lambda module: (-module.start, module.end, module.name))
         self._around: list[_Module] = []
 
-    def module_at(self, place: int) -> _Module | None:
-        """Go on to the byte ``place``, and return the innermost module around it with the names of all around it."""
-        while self._waiting and self._waiting[-1].start <= place:
+    def module_at(self, position: int) -> _Module | None:
+        """Move to the byte ``position`` and return the innermost module, with its outer names."""
+        while self._waiting and self._waiting[-1].start <= position:
             module = self._waiting.pop()
             outer = self._left_for(module.start)
             if outer and module.name:
-                # Cut where it is too long to be told anyway: else deep nesting would take the square of its depth.
+                # Too long names are dropped later: cut them here, or deep nesting takes quadratic time.
                 name = (outer.name + outer.joint + module.name)[: _LONGEST_NAME + 1]
                 module = module._replace(name=name)
             elif outer:
                 module = module._replace(name=outer.name, joint=outer.joint)
             self._around.append(module)
-        return self._left_for(place)
+        return self._left_for(position)
 
-    def _left_for(self, place: int) -> _Module | None:
-        while self._around and self._around[-1].end <= place:
+    def _left_for(self, position: int) -> _Module | None:
+        while self._around and self._around[-1].end <= position:
             self._around.pop()
         return self._around[-1] if self._around else None
 
 
 def _last_name(written: str, kind: str) -> tuple[str, str]:
-    """Return what stands before the last of several names that one node holds, and that one; a program has a path."""
+    """Split several names in one node into the path and the last name; programs have no path."""
     joint = "/" if "/" in written else "::" if "::" in written or kind == "call" else "."
     path, _, name = written.rstrip("/").rpartition(joint)
     return ("" if joint == "/" else path), name
 
 
 _WANTED: Final = frozenset({"reference", "embedded"})
-# A text may take so many times as long as for its definitions: the densest need 3 seconds for a megabyte.
+# Times as long as for definitions: the densest texts need 3 seconds for a megabyte.
 _TIMES_AS_LONG = 3
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return what ``text`` refers to, in order; of a name that several patterns match the most telling."""
+    """Return the references of ``text`` in order, the most specific one per name."""
     if not query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")
@@ -217,7 +219,8 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
         lines += source.count(b"\n", counted, block.start)
         counted = block.start
         references += (
-            each._replace(start=each.start + counted, line=each.line + lines) for each in inner
+            reference._replace(start=reference.start + counted, line=reference.line + lines)
+            for reference in inner
         )
     if blocks:
         references.sort(key=lambda reference: reference.start)

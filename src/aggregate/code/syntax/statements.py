@@ -1,8 +1,8 @@
-"""Which lines of a text stand or go together: those of one statement, of one definition's head and end.
+"""Group the lines of a text into units: statements, and the heads and ends of definitions.
 
-A tree is taken apart into units. Where it lists statements, each that begins its line is a unit of its own, and so is
-what stands in its own lists; all other lines of a statement, such as its head, its ``else`` and its last bracket, are
-one unit. Lines of one unit are shown together or not at all, so that what is shown closes what it opens.
+Each statement of a list that begins its line is a unit, and so are the statements in its own lists. All other lines
+of a statement, such as its head, its ``else`` and its last bracket, form one unit. Lines of a unit are shown together
+or not at all, so that every bracket shown is closed.
 """
 
 import re
@@ -22,7 +22,7 @@ from aggregate.code.syntax.parsing import (
     without_macros,
 )
 
-# What lists statements, members, cases or sections without brackets around them, in one grammar or another.
+# Nodes that list statements, members, cases or sections without brackets, in any grammar.
 _LISTS: Final = re.compile(
     r"(?:program|module|chunk|source|source_file|source_code|stream|document|fragment|stylesheet|config_file|haskell"
     r"|translation_unit|compilation_unit|statement_list|statements|declarations|section|raw_text"
@@ -33,31 +33,31 @@ _LISTS: Final = re.compile(
     r"|type_declaration|import_spec_list|var_spec_list|class_interface|class_implementation|element|block_mapping"
     r"|block_sequence|table|table_array_element|binding_set)"
 )
-# Parts of a statement that begin their lines, and the rest of what a list is of.
+# Clauses of a statement that begin their lines.
 _CLAUSES: Final = re.compile(
     r"(?:.*_)?(?:el(?:se|s?e?if).*|except|catch|finally|rescue|ensure)(?:_.*)?|.*_tag"
 )
-# Tokens that belong to a list, also in the line of its last statement.
+# Tokens that belong to a list even in the line of its last statement.
 _ENDS: Final = frozenset({"}", ")", "]", "end"})
-# What stands above what it belongs to, as a child of the same list.
+# Nodes above their statement, as children of the same list.
 _LEADING: Final = re.compile(r"decorator|attribute_item|attribute|annotation|file_annotation")
-# Tokens alone, whatever grammars see in them.
+# Nodes that are never divided, whatever their grammar.
 _SOLID: Final = re.compile(
     r".*(?:string|heredoc|comment|regex|char|code_block|html_block|jsx_text|token_tree).*"
 )
-# What holds elements of a value, not statements, also where it has one and no comma.
+# Nodes with the elements of a value, even for a single element without a comma.
 _TABLES: Final = re.compile(
     r".*(?:object|dict|comprehension|initializer|literal|hash|map|table|pattern).*|(?:.*_)?(?:set|tuple|enum[a-z]*)(?:_.*)?"
 )
-# Lines up to which such a value, and what commas part, is shown as a whole; a longer one is cut between its elements.
+# Lines up to which such a value, or a list with commas, is shown whole; longer ones are cut between elements.
 _MOST_ELEMENTS: Final = 25
-# Levels below which all lines of a statement go together; programs are not as deep.
+# Levels below which all lines of a statement form one unit; programs are not as deep.
 _DEEPEST: Final = 150
 _WANTED: Final = frozenset({"embedded"})
 
 
 class _Kind(NamedTuple):
-    """What the name of a kind of node says of it in the grammar of a language."""
+    """The properties of a kind of node, by its name."""
 
     is_list: bool
     is_clause: bool
@@ -71,12 +71,10 @@ class _Kind(NamedTuple):
 
 
 class _Kinds(dict[str, _Kind]):
-    """Kinds of nodes by their names: a grammar has some hundreds, and a text many thousand nodes."""
+    """Kinds of nodes by name: a grammar has some hundreds, a text many thousand nodes."""
 
     def __init__(self, lists: str) -> None:
-        self._lists = frozenset(
-            [*lists.split(), "ERROR"]
-        )  # the parser's own name for what it cannot read
+        self._lists = frozenset([*lists.split(), "ERROR"])  # the parser's name for unreadable code
 
     def __missing__(self, name: str) -> _Kind:
         kind = self[name] = _Kind(
@@ -88,7 +86,7 @@ class _Kinds(dict[str, _Kind]):
             is_end=name in _ENDS,
             is_comment="comment" in name,
             is_heredoc="heredoc" in name,
-            is_foreign=name == "raw_text",  # a part in another language
+            is_foreign=name == "raw_text",  # code in another language
         )
         return kind
 
@@ -97,7 +95,7 @@ _kinds_of: Final = cache(_Kinds)
 
 
 def read_statements(text: str, language: Language) -> list[int]:
-    """Return for each line of ``text`` the first one of its unit; ``DeadlineError`` where that takes too long."""
+    """Return the first line of each line's unit; raise ``DeadlineError`` if that takes too long."""
     source = text.encode(errors="surrogatepass")
     deadline = Deadline(len(source))
     units = _Units(source, language, deadline)
@@ -111,7 +109,7 @@ def read_statements(text: str, language: Language) -> list[int]:
 
 
 class _Units:
-    """The units of one tree: for each row the number of its own, and which of them are one."""
+    """The units of a tree: the unit of each row, and the units that are joined."""
 
     def __init__(self, source: bytes, language: Language, deadline: Deadline) -> None:
         macros = macros_by_end(source, language)
@@ -119,20 +117,20 @@ class _Units:
         self._kinds = _kinds_of(language.lists)
         self._deadline = deadline
         self._owners = [0] * (source.count(b"\n") + 2)
-        self._same = [0]  # of each unit another one that it is one with, or itself
+        self._same = [0]  # a unit joined to each unit, or itself
         self.tree = parse_source(source, language, macros, deadline=deadline)
         root = self.tree.root_node
         self._visit(root, self._kinds[root.type], self._rows(root), self._new(), 0)
 
     def heads(self) -> list[int]:
-        """Return for each row the 1-based number of the first one of its unit."""
+        """Return for each row the 1-based number of its unit's first row."""
         same = self._same
         return _firsts(
             _root(same, owner) if owner else -row for row, owner in enumerate(self._owners)
         )
 
     def add(self, heads: Sequence[int], by: int) -> None:
-        """Take the units of a part that begins in row ``by`` for rows that have none."""
+        """Add the units of an embedded part from row ``by``, for rows without one."""
         units: dict[int, int] = {}
         for row, head in enumerate(heads[: len(self._owners) - by], start=by):
             if not self._owners[row]:
@@ -151,7 +149,7 @@ class _Units:
                 _join(self._same, owners[row], unit)
 
     def _visit(self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int) -> int:
-        """Mark the rows of a node, and return the last one that is its own, ``-1`` where it ends with a list."""
+        """Mark the rows of a node and return its last own row, ``-1`` if it ends with a list."""
         first, last = rows
         if kind.is_foreign:
             return -1
@@ -164,14 +162,14 @@ class _Units:
         if self._is_list(node, kind, last - first):
             self._visit_list(node, unit, depth)
             return -1
-        behind = first  # the row that goes on, -1 behind a list, whose rows are its own matter
+        behind = first  # the row that continues, -1 behind a list, whose rows are marked already
         for child in node.children if last > first else ():
             begin, end = inner = self._rows(child)
             behind = begin if behind < 0 else behind
             if begin == end == behind:  # most
                 continue
             inner_kind = self._kinds[child.type]
-            if begin > behind and inner_kind.is_comment:  # of its own, unless more follows
+            if begin > behind and inner_kind.is_comment:  # a unit of its own, unless more follows
                 self._mark(begin, end, self._new())
                 continue
             is_list = self._is_list(child, inner_kind, end - begin)
@@ -195,35 +193,35 @@ class _Units:
 
     def _visit_list(self, node: Node, unit: int, depth: int) -> None:
         owners = self._owners
-        leading = 0  # the unit of decorators that wait for what they stand above
+        leading = 0  # the unit of decorators that wait for their definition
         is_error = node.is_error
         for child in node.children:
             rows = self._rows(child)
             first = rows[0]
-            own = owners[first]
+            group = owners[first]
             kind = self._kinds[child.type]
             if child.is_named and not kind.is_clause:
-                if not own:
+                if not group:
                     begins = is_error or self._begins_line(child)
-                    own = leading or (self._new() if begins else unit)
+                    group = leading or (self._new() if begins else unit)
                 if kind.is_heredoc and first and owners[first - 1]:
-                    own = owners[first - 1]
-                leading = own if kind.is_leading or (leading and kind.is_comment) else 0
-            elif is_error or (own and not kind.is_end):
+                    group = owners[first - 1]
+                leading = group if kind.is_leading or (leading and kind.is_comment) else 0
+            elif is_error or (group and not kind.is_end):
                 continue
             else:
-                own = unit
+                group = unit
             if first == rows[1] and not (owners[first] or kind.is_list or kind.is_foreign):
-                owners[first] = own  # what a visit would do, for most
+                owners[first] = group  # the result of a visit, for most nodes
             else:
-                self._visit(child, kind, rows, own, depth + 1)
+                self._visit(child, kind, rows, group, depth + 1)
 
     def _begins_line(self, node: Node) -> bool:
         start = node.start_byte
         return not self._source[self._source.rfind(b"\n", 0, start) + 1 : start].strip()
 
     def _rows(self, node: Node) -> tuple[int, int]:
-        """Return the first and last row of a node without the white space that some grammars add to it."""
+        """Return the first and last row of a node without white space at its ends."""
         first, last = node.start_point[0], node.end_point[0]
         if first < last:
             source, start, end = self._source, node.start_byte, node.end_byte
@@ -239,19 +237,19 @@ class _Units:
 _QUOTED: Final = re.compile(r""""(?>(?:[^"\\]|\\.)*)"|'(?>(?:[^'\\]|\\.)*)'""")
 _BRACKETS: Final = re.compile(r"[(\[{}\])]")
 _CLOSED_BY: Final = {")": "(", "]": "[", "}": "{"}
-# What a line ends with whose statement goes on.
+# Line ends that continue a statement.
 _UNFINISHED: Final = (",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 
 
 def guess_statements(lines: Sequence[str], language: str) -> list[int]:
-    """Return what ``read_statements`` does by brackets and ends of lines alone, for a language without a grammar."""
+    """Like ``read_statements`` without a grammar, by brackets and line ends."""
     same = list(range(len(lines)))
-    opened: list[tuple[str, int]] = []
+    openings: list[tuple[str, int]] = []
     for row, bracket in _brackets(lines, comment_of(language).partition(" ")[0]):
         if bracket not in _CLOSED_BY:
-            opened.append((bracket, row))
-        elif opened and opened[-1][0] == _CLOSED_BY[bracket]:
-            first = opened.pop()[1]
+            openings.append((bracket, row))
+        elif openings and openings[-1][0] == _CLOSED_BY[bracket]:
+            first = openings.pop()[1]
             for between in range(first, row) if bracket != "}" else ():
                 _join(same, between, row)
             _join(same, first, row)
@@ -281,6 +279,6 @@ def _join(same: list[int], one: int, other: int) -> None:
 
 
 def _firsts(units: Iterable[int]) -> list[int]:
-    """Return for each row the 1-based number of the first one of its unit."""
+    """Return for each row the 1-based number of its unit's first row."""
     firsts: dict[int, int] = {}
     return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]

@@ -1,4 +1,4 @@
-"""From a source text to what it defines, by its language's query."""
+"""Read the definitions of a source text by its language's query."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -32,27 +32,27 @@ from aggregate.code.syntax.unbalanced import body_end
 
 _DEFINITION = "definition."
 _LEVEL = "level."
-# Children of a list or mapping up to which each is looked at; reading more takes longer than the rest of the view.
+# Larger lists and mappings count their comments too; separating these takes longer than the rest of the view.
 _MOST_ITEMS_READ = 10_000
-# Comments at the beginning of a file that are searched for what documents it; notices of licences have dozens.
+# Comments at the beginning of a file to search for its documentation; licence notices have dozens.
 _MOST_COMMENTS = 1_000
-# What begins a comment in one language or another, also those of fixed columns: a signature without it holds none.
+# Comment marks of all languages, fixed columns included: a signature without one has no comments.
 _COMMENT_MARK = re.compile(rb"[#%;!'\"]|//|/\*|--|\(\*|\{-|<!|^[cC*=]", re.MULTILINE)
 TEXTS = ("import", "constant", "constant.member", "package")
 
 
 @dataclass(slots=True)
 class DefinitionCaptures:
-    """What the query found."""
+    """Captures of a query for definitions."""
 
     text: bytes
     is_damaged: bool
-    # By where their signature ends, which tells apart those that several patterns match; the others by first byte.
+    # By the end of their signature, which several patterns may match; the others by first byte.
     definitions: dict[int, Definition] = field(default_factory=dict)
     texts: dict[str, dict[int, str]] = field(default_factory=lambda: {name: {} for name in TEXTS})
     docs: dict[int, Node] = field(default_factory=dict)
     bodies: set[tuple[int, int]] = field(default_factory=set)
-    kept: set[tuple[int, int]] = field(default_factory=set)
+    exempt: set[tuple[int, int]] = field(default_factory=set)
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
@@ -68,7 +68,7 @@ class DefinitionCaptures:
                     end = body_end(self.text, node) if self.is_damaged else node.end_byte
                     self.bodies.add((node.start_byte, end))
             elif capture == "keep":
-                self.kept.update([(node.start_byte, node.end_byte) for node in nodes])
+                self.exempt.update([(node.start_byte, node.end_byte) for node in nodes])
             elif capture in self.texts:
                 self.texts[capture].update(
                     [(node.start_byte, _words(self.text, node)) for node in nodes]
@@ -84,7 +84,7 @@ class DefinitionCaptures:
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return the definition that ``nodes`` make up together, with its own names only and no depth yet."""
+    """Return the definition made of ``nodes``, with its own names only and depth 0."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -137,7 +137,7 @@ def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _run_of(first: Node) -> Iterator[Node]:
-    # A query could take them all, by ``(comment)+``, in time that grows with the square of their number.
+    # The query ``(comment)+`` takes quadratic time.
     if first.parent is None:
         return
     cursor = first.parent.walk()
@@ -152,26 +152,26 @@ def _run_of(first: Node) -> Iterator[Node]:
 
 
 def _items(node: Node) -> int:
-    # Comments are told apart only where that is quick.
+    # Exclude comments only where that is quick.
     if node.named_child_count > _MOST_ITEMS_READ:
         return node.named_child_count
     return sum(not child.is_extra and not child.is_error for child in node.named_children)
 
 
 def _add(definitions: dict[int, Definition], new: Definition) -> None:
-    # One definition per signature: the widest, which has the decorators; of two as wide, the one with a name. Names
-    # that are declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
-    known = definitions.get(new.header_end)
-    if known is None or (new.start, not new.path) < (known.start, not known.path):
+    # One definition per signature: the widest, which has the decorators; of equally wide ones the one with a name.
+    # Names declared together, as in ``int *f(int), g(int);``, are one definition with aliases.
+    previous = definitions.get(new.header_end)
+    if previous is None or (new.start, not new.path) < (previous.start, not previous.path):
         definitions[new.header_end] = new
     elif (new.kind, new.start, new.end) == (
-        known.kind,
-        known.start,
-        known.end,
-    ) and new.path != known.path:
-        aliases = dict.fromkeys((*known.aliases, *new.path[-1:], *new.aliases))
-        others = tuple(name for name in aliases if name not in known.path)
-        definitions[new.header_end] = known._replace(aliases=others)
+        previous.kind,
+        previous.start,
+        previous.end,
+    ) and new.path != previous.path:
+        aliases = dict.fromkeys((*previous.aliases, *new.path[-1:], *new.aliases))
+        others = tuple(name for name in aliases if name not in previous.path)
+        definitions[new.header_end] = previous._replace(aliases=others)
 
 
 def _words(text: bytes, node: Node) -> str:
@@ -180,7 +180,7 @@ def _words(text: bytes, node: Node) -> str:
 
 
 _NOTICE = re.compile(r"copyright|licen[cs]e|spdx-|all rights reserved", re.IGNORECASE)
-# Characters of a comment in which a notice says what it is; a text that documents a file may name a licence later.
+# Characters searched for a copyright notice; documentation may mention a licence later.
 _NOTICE_WITHIN = 400
 _NAMING = {"definition", "level", "name", "title", "alias", "receiver", "items"}
 _OF_DEFINITIONS = frozenset(
@@ -190,7 +190,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Parse ``text`` and return what it defines; a syntax error costs only what stands in it."""
+    """Return the definitions of ``text``; a syntax error only affects the code around it."""
     return computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
@@ -198,13 +198,13 @@ def read_module(text: str, language: Language) -> Module:
 
 
 def read_definitions(text: str, language: Language) -> Module:
-    """Return what ``read_module`` does but for imports, constants and documentation, which is quicker."""
+    """Like ``read_module`` without imports, constants and documentation, which is quicker."""
     return _read(text, language, _OF_DEFINITIONS)
 
 
 def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
     source = text.encode(errors="surrogatepass")
-    query_of(language, wanted)  # compiling it is not to take the text's time
+    query_of(language, wanted)  # compile it before the deadline starts
     module, embedded = _read_own(source, language, wanted, Deadline(len(source)))
     blocks = embedded.blocks()
     if not blocks:
@@ -227,16 +227,16 @@ def _read_own(
     captured = DefinitionCaptures(parsed, tree.root_node.has_error)
     for match in query_matches(tree, language, wanted, deadline):
         captured.add(match)
-    found = list(captured.definitions.values())
+    items = list(captured.definitions.values())
     if macros:
         conditions = sorted(
             (start, end) for end, start in macros.items() if source.startswith(b"#", start)
         )
-        found = [_without_macros(each, source, macros, conditions) for each in found]
-    found.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
-    definitions = nest(with_sections(found, source), sorted(captured.bodies - captured.kept))
+        items = [_without_macros(item, source, macros, conditions) for item in items]
+    items.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
+    definitions = nest(with_sections(items, source), sorted(captured.bodies - captured.exempt))
     texts = captured.texts
-    ends = {each.start: each.end for each in definitions if not each.depth}
+    ends = {outer.start: outer.end for outer in definitions if not outer.depth}
     starts = sorted(ends)
     outside: dict[int, str] = {}
     for position, text in texts["constant"].items():
@@ -281,7 +281,7 @@ def _end_before(source: bytes, position: int) -> int:
 
 
 def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
-    # The first run of touching comments that is no notice of copyright.
+    # The first run of adjacent comments that is not a copyright notice.
     runs: list[list[str]] = []
     row = -2
     for start, node in sorted(docs.items()):

@@ -1,6 +1,6 @@
-"""Close and drop braces that a text lost or has too many of, by its indentation, for the parser alone.
+"""Repair missing and extra braces by indentation, for the parser only.
 
-With one lost brace a grammar takes all definitions behind it for a part of the one that it belongs to.
+With one missing brace a grammar reads all later definitions as a part of the unclosed one.
 """
 
 import re
@@ -12,23 +12,23 @@ from typing import Final
 
 from tree_sitter import Language as Grammar, Node, Query, QueryCursor, Tree
 
-# Labels, directives, comments and lines that go on may be indented less than the block that they stand in.
+# Labels, directives, comments and continued lines may be indented less than their block.
 _UNINDENTED: Final = re.compile(
     rb"\#(?:if|el|end)|\#(?!\w+\s*[(={;])|[*/)\]}{:.,&|+?]|--|\w[\w \t]*+:(?!:)|(?:case|default|else)\b|\Z"
 )
 _COMMENT: Final = re.compile(rb"\s*(?:[*/]|\#(?!\w+\s*[(={;])|--)")
 _BLANKS: Final = re.compile(rb"[ \t]*+")
 _TEXT: Final = re.compile(r".*(?:string|heredoc|comment|raw_text).*")
-# Open braces in one another; texts with more are left as they are.
+# Deepest nesting of braces; deeper texts stay unchanged.
 _DEEPEST: Final = 60
 _COMPLETE: Final = re.compile(rb"(?:[;{}]|\*/|\A)\s*\Z|\A\s*[#@/]")
 _CONDITION: Final = re.compile(rb"\s*\#\s*(?:if|el|endif)")
-_LONGEST_HEAD: Final = 30  # lines of a head that ends with a brace
+_LONGEST_HEAD: Final = 30  # lines of a head up to its brace
 
 
 @dataclass(slots=True)
 class _Block:
-    """An open brace, and the first line behind it that is indented no deeper than its head, 0 for none."""
+    """An open brace, and the next line indented no deeper than its head, 0 for none."""
 
     start: int
     row: int
@@ -55,9 +55,9 @@ def _query(grammar: Grammar) -> Query | None:
 
 
 def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar) -> bytes:
-    """Return ``source`` with as many closing as opening braces where ``tree``, which has an error, shows others.
+    """Balance the braces of ``source``, whose ``tree`` has an error.
 
-    ``written`` is the text before macros were hidden from the parser, which shows how deep lines are indented.
+    ``written`` is the text with its macros, which shows the indentation of lines.
     """
     query = _query(grammar)
     nodes = QueryCursor(query).captures(tree.root_node) if query else {}
@@ -81,11 +81,11 @@ def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar) -> byt
 
 @dataclass(slots=True)
 class _Balancing:
-    """Matches the braces of a text by the indentation of their lines."""
+    """Matches braces by the indentation of their lines."""
 
     source: bytes
     written: bytes
-    in_text: set[int]  # lines that go on with a string or a comment
+    in_text: set[int]  # lines that continue a string or a comment
     texts: list[bytes] = field(init=False)
     starts: list[int] = field(init=False)  # of lines
     indents: list[int] = field(init=False)
@@ -128,7 +128,7 @@ class _Balancing:
         return bytes(mended)
 
     def _damaged_rows(self, braces: list[tuple[int, int]]) -> list[bool]:
-        """Return for each row whether the statement or member that it is a part of has braces without others."""
+        """Return for each row whether its statement or member has unbalanced braces."""
         least = min((indent for indent in self.indents if indent), default=0)
         members: list[int] = []  # the first row of each
         for row, indent in enumerate(self.indents):
@@ -162,7 +162,7 @@ class _Balancing:
         below = self._next_row(row)
         inner, head = self.indents[below], row
         if inner <= self.indents[row] and not self.texts[below].lstrip().startswith(b"}"):
-            # A head of several lines, else a block that is not indented.
+            # A head of several lines, or a block without indentation.
             above = range(row - 1, max(row - _LONGEST_HEAD, -1), -1)
             parts = takewhile(lambda r: not _COMPLETE.search(self.texts[r]), above)
             head = next((r for r in parts if self.indents[r] < inner), row)
@@ -170,26 +170,26 @@ class _Balancing:
 
     def _close(self, start: int, row: int) -> None:
         opened, indent = self.opened, self.indents[row]
-        place = len(opened) - 1
+        index = len(opened) - 1
         if start == self.starts[row] + indent:
             same = [number for number, block in enumerate(opened) if block.indent == indent]
             sound = [number for number in same if not opened[number].dedent]
             if same:
-                place = (sound or same)[-1]
+                index = (sound or same)[-1]
             elif opened and opened[-1].indent < indent and opened[-1].is_indented:
-                place = -1
-        if place < 0:
+                index = -1
+        if index < 0:
             self.extra.add(start)
             return
-        for block in opened[place + 1 :]:
+        for block in opened[index + 1 :]:
             if block.is_indented:
                 block.dedent = block.dedent or row
             self.unclosed.append(block)
-        self.openings[start] = opened[place].start
-        del opened[place:]
+        self.openings[start] = opened[index].start
+        del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Close a block before the line that shows its end, in place of the last that stands in it."""
+        """Close a block before the line that ends it, by replacing its last characters."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row
@@ -213,7 +213,7 @@ class _Balancing:
 
 
 def body_end(source: bytes, body: Node) -> int:
-    """Return where a body in a damaged file ends: before a line that is indented no deeper than its head."""
+    """Return the end of a body in a damaged file, before a line no deeper than its head."""
     start, end = body.start_byte, body.end_byte
     first = source.rfind(b"\n", 0, body.parent.start_byte if body.parent else start) + 1
     indent = _indented(source, first) - first
@@ -236,13 +236,13 @@ def _indented(source: bytes, line: int) -> int:
 
 
 def _unclosed(text: bytearray, end: int) -> int:
-    """Return how many parentheses the line up to ``end`` leaves open."""
+    """Return the number of parentheses left open in the line up to ``end``."""
     line = text[text.rfind(b"\n", 0, end) + 1 : end]
     return max(0, line.count(b"(") - line.count(b")"))
 
 
 def _empty(start: int, mended: bytearray) -> None:
-    """Close the block that begins with the brace at ``start`` at once, or drop its head if that is a part of more."""
+    """Empty the block at ``start``, or drop its head if it is part of an expression."""
     if _unclosed(mended, start):
         begin = mended.rfind(b"\n", 0, start) + 1
         mended[begin : start + 1] = b" " * (start + 1 - begin)

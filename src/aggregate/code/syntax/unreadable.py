@@ -1,9 +1,9 @@
-"""Replace bytes that a grammar misreads, for the parser alone."""
+"""Replace bytes that a grammar misreads, for the parser only."""
 
 import re
 
-# The scanner reads a keyword at the start of a line where a digit or an underscore goes on, and a modifier where a
-# name is called, assigned or asked for a member.
+# The scanner misreads keywords before a digit or underscore at the start of a line, and modifiers that are called,
+# assigned or followed by a member.
 _KOTLIN_NAME = re.compile(
     rb"""
     (?<=\n)[ \t]*+(?:
@@ -18,7 +18,7 @@ _KOTLIN_NAME = re.compile(
 
 
 def kotlin_with_plain_names(source: bytes) -> bytes:
-    """Return Kotlin in which no name at the start of a line begins like a keyword."""
+    """Return Kotlin without names that the scanner would misread as keywords."""
     return _KOTLIN_NAME.sub(_capitalised, source)
 
 
@@ -38,7 +38,7 @@ _RUST_TOKENS = re.compile(
 _RUST_MACRO = re.compile(rb"(?<!\w)(?!macro_rules)[a-z_][\w:]*+![ \t]*+\Z")
 _RUST_MACRO_LINE = re.compile(rb"^[ \t]*+[a-z_][\w:]*+![ \t]*+\{", re.MULTILINE)
 _RUST_VISIBILITY = rb"(?:pub\b(?:\([^()\n]*+\))?\s*+)?"
-# What holds items; a function that names a trait in its signature does not.
+# Containers of items; a function with a trait in its signature is not one.
 _RUST_HOLDER = re.compile(
     rb"\s*+%b(?:(?:unsafe|default|const|auto)\s++)*(?:impl|trait|mod|extern)\b(?!.*\bfn\b)"
     % _RUST_VISIBILITY,
@@ -51,12 +51,12 @@ _RUST_ITEM = re.compile(
 
 
 def rust_with_open_macros(source: bytes) -> bytes:
-    """Return Rust without the name and braces of each macro around items, such as ``cfg_rt! { fn f() {} }``."""
+    """Return Rust without the name and braces of macros around items, such as ``cfg_rt! { fn f() {} }``."""
     if not _RUST_MACRO_LINE.search(source):
         return source
     opened = bytearray(source)
-    braces: list[tuple[bool, bool]] = []  # whether each holds items, and whether it is a macro's
-    begin = 0  # of the item at hand
+    braces: list[tuple[bool, bool]] = []  # whether it contains items, and is a macro's
+    begin = 0  # of the current item
     for token in _RUST_TOKENS.finditer(source):
         mark, position = token["mark"], token.start()
         holds_items = not braces or braces[-1][0]

@@ -1,4 +1,4 @@
-"""The seven views of a file: pure functions from source text to a ``View``, in one table."""
+"""The seven views of a file: pure functions from text to ``View``."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

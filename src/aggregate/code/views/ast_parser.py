@@ -1,10 +1,11 @@
-"""The views of one language, for hosts that have a text at hand."""
+"""Views of a text in one language, for programs that use this one as a library."""
 
 from dataclasses import dataclass, field
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import SyntaxViewError
 from aggregate.base.files import ViewMode, ViewRequest
+from aggregate.base.text import with_line_feeds
 from aggregate.code.syntax.definitions import Definition, Module
 from aggregate.code.syntax.languages import HOW_TO_INSTALL, LANGUAGES, Language, language_named
 from aggregate.code.syntax.symbols import read_module
@@ -17,10 +18,10 @@ class ASTParser:
     """Skeletons, outlines, definitions and signatures of texts in one language (rule M-17).
 
     Args:
-        language: A language's name: ``python``, ``c``, ``cpp``, ...
+        language: Name of a language, such as ``python``, ``c`` or ``cpp``.
 
     Raises:
-        SyntaxViewError: The language is not known, or its grammar is not installed.
+        SyntaxViewError: The language is unknown, or its grammar is not installed.
     """
 
     language: str
@@ -29,9 +30,9 @@ class ASTParser:
     def __post_init__(self) -> None:
         row = language_named(self.language)
         if row is None:
-            known = ", ".join(language.name for language in LANGUAGES)
+            names = ", ".join(language.name for language in LANGUAGES)
             raise SyntaxViewError(
-                f'there is no language "{self.language}": known languages: {known}'
+                f'there is no language "{self.language}": known languages: {names}'
             )
         if not row.is_installed:
             raise SyntaxViewError(f"the grammar of {row.name} is not installed: {HOW_TO_INSTALL}")
@@ -42,29 +43,29 @@ class ASTParser:
         return view_of(self._request(content, ViewMode.SKELETON)).text
 
     def get_code_outline(self, content: str) -> str:
-        """Return a row per definition: its lines and its signature, indented by nesting."""
+        """Return a row per definition with its lines and signature, indented by nesting."""
         return view_of(self._request(content, ViewMode.OUTLINE)).text
 
     def get_definition(self, content: str, symbol: str) -> str:
-        """Return the whole text of every definition that ``symbol`` names, parted by a blank line.
+        """Return the text of every definition named ``symbol``, separated by blank lines.
 
         Raises:
-            SyntaxViewError: There is none.
+            SyntaxViewError: No definition has the name.
         """
         module, definitions = self._find(content, symbol)
         return "\n\n".join(map(module.whole, definitions))
 
     def get_signature(self, content: str, symbol: str) -> str:
-        """Return the signature of every definition that ``symbol`` names, parted by a blank line.
+        """Return the signature of every definition named ``symbol``, separated by blank lines.
 
         Raises:
-            SyntaxViewError: There is none.
+            SyntaxViewError: No definition has the name.
         """
         module, definitions = self._find(content, symbol)
         return "\n\n".join(map(module.header, definitions))
 
     def _find(self, content: str, symbol: str) -> tuple[Module, list[Definition]]:
-        module = in_child(read_module, content, self._row)
+        module = in_child(read_module, with_line_feeds(content), self._row)
         definitions = find_symbol(module, symbol)
         if not definitions:
             raise SyntaxViewError(f"symbol not found: {symbol}")

@@ -1,4 +1,4 @@
-"""The runs of lines that the user picked, found again after edits."""
+"""The slices that the user picked, found again after edits."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def custom(request: ViewRequest) -> View:
-    """Return the slices of the file, each under its own line, parted by a blank line (rules M-37, M-42, M-X9)."""
+    """Return the slices, each under its own heading, separated by blank lines (rules M-37, M-42, M-X9)."""
     path, text, slices = request.path, request.text, request.slices
     if not slices:
         return summary(request)
-    # 30 ms in each process, needed only where there are slices.
+    # 30 ms to import in each process.
     from aggregate.code.anchors import FuzzyAnchor
 
     lines = split_lines(text)
     blocks: list[str] = []
     spans: list[Span] = []
     problems: list[str] = []
-    line = 1  # of the view, where the next heading stands
+    line = 1  # line of the view for the next heading
     for piece, place in zip(slices, FuzzyAnchor.resolve_all(slices, text), strict=True):
         heading = slice_heading(piece, place)
         if place.found:
@@ -54,5 +54,5 @@ def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
 
 
 def _number_text(value: object) -> str:
-    # What is no number of 64 bits is not repeated.
+    # Numbers beyond 64 bits are not repeated.
     return str(value) if isinstance(value, int) and abs(value) < 1 << 63 else "?"

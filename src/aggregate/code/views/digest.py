@@ -1,4 +1,4 @@
-"""Rows of digests and outlines: labels, the rows of a document, and what can be said of a text without a grammar."""
+"""Rows of digests and outlines, with and without a grammar."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ LINE_WIDTH = 160
 
 
 class DigestRow(NamedTuple):
-    """A line of a digest, and the first and last line of the file that it shows; zeros where it shows none."""
+    """A digest's row with its lines of the file; zeros for none."""
 
     text: str
     first_line: int = 0
@@ -67,7 +67,7 @@ def document_row(definition: Definition, module: Module) -> str:
 
 
 def document_digest(module: Module, most: int) -> list[str]:
-    """Return at most ``most`` rows; repeated keys (of a list's tables, of documents) share one row."""
+    """Return at most ``most`` rows; repeated keys share a row."""
     groups: dict[object, list[Definition]] = {}
     for definition in module.definitions:
         is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
@@ -85,7 +85,7 @@ def document_digest(module: Module, most: int) -> list[str]:
 
 
 def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
-    """Return at most ``most`` definitions, and how many were left out: the deepest, then the last."""
+    """Return at most ``most`` definitions and the number of the others: the deepest, then the last."""
     outer = definitions
     while len(outer) > most:
         deepest = max(definition.depth for definition in outer)
@@ -104,7 +104,7 @@ def _key_row(definition: Definition, size: str) -> str:
 _SAMPLE_LINES = 3
 _MOST_LANDMARKS = 30  # a digest is read at a glance: half the rows of one with a grammar
 
-# Lines that tell how a file is built, by fence tag.
+# Lines that show the structure of a file, by fence tag.
 _LANDMARKS = {
     tag: re.compile(pattern, re.MULTILINE)
     for tag, pattern in {

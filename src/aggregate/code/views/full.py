@@ -1,4 +1,4 @@
-"""The views that read nothing in a file: all of it as it is, and none of it."""
+"""Views without parsing: the full text, and none."""
 
 from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import line_count
@@ -8,7 +8,7 @@ EXCLUDED = "(context excluded)"
 
 
 def none(_request: ViewRequest) -> View:
-    """Return the fixed note that stands for content left out on purpose (rule M-36)."""
+    """Return the fixed note for content excluded on purpose (rule M-36)."""
     return View(EXCLUDED)
 
 

@@ -1,4 +1,4 @@
-"""The symbols that the user picked, in full or by signature, in what they stand in."""
+"""The symbols that the user picked, whole or by signature, inside their containers."""
 
 import re
 from collections import defaultdict
@@ -34,7 +34,7 @@ def opened(module: Module, container: Definition) -> tuple[str, int]:
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return what stands between two members: the mark where lines are left out, else a blank line as in the file."""
+    """Return the separator of two members: a gap mark, else a blank line as in the file."""
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]
@@ -42,7 +42,7 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 
 
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
-    """Return what stands behind the last member, which ends at ``position``: a mark, and what closes it all."""
+    """Return the lines from ``position`` to the container's end: a gap mark and the closing line."""
     rest = module.source[position : container.end]
     closing = (
         rest.rfind(b"}")
@@ -69,13 +69,12 @@ class _MaskedBlock:
 
 
 def masked(request: ViewRequest, module: Module | None = None) -> View:
-    """Return the picked definitions and signatures, in the mask's order, parted by a blank line (rules M-35, M-X15).
+    """Return the picked definitions in the mask's order (rules M-35, M-X15).
 
-    A symbol is a name or a path of names (``Class.method``, ``ns::Class::method``) and stands for all its overloads.
-    ``def`` shows a definition whole, ``sig`` its signature, ``hide`` nothing; a symbol that does not exist leaves a
-    visible error line. A member stands in what it is a member of: below its header and above the line that closes it,
-    with a mark wherever something of it is left out. Members of one container share it, at the place of the first of
-    them. An empty mask means the skeleton.
+    A symbol is a name or a path of names (``Class.method``, ``ns::Class::method``) and selects all its overloads.
+    ``def`` shows a definition whole, ``sig`` its signature, ``hide`` nothing; an unknown symbol leaves an error line.
+    Members are shown between the header and the closing line of their container, with marks for omitted parts. Members
+    of one container share it, where the first of them is. An empty mask shows the skeleton.
     """
     if not request.mask:
         return skeleton(request)
@@ -102,9 +101,9 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
 def _pieces(
     blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str
 ) -> list[Piece]:
-    # Without recursion: containers may be nested as deep as they like.
+    # Not recursive: containers may be nested to any depth.
     pieces: list[Piece] = []
-    waiting: list[_MaskedBlock | Piece] = []  # the next one last
+    waiting: list[_MaskedBlock | Piece] = []  # in reverse order
     for block in reversed(blocks):
         if waiting:
             waiting.append(Piece(""))
@@ -132,7 +131,7 @@ def _pieces(
 
 
 def _message(problem: str) -> Piece:
-    # Names of files hold what they like.
+    # File names may hold any characters.
     return Piece(heading_text(f"ERROR: {problem}"))
 
 
@@ -177,7 +176,7 @@ def _put(
     containers: Mapping[Definition, Definition],
     headers: dict[Definition, _MaskedBlock],
 ) -> _MaskedBlock | None:
-    # Containers get their blocks in ``headers``; what is returned is the outermost one that is new.
+    # Add the block to its container, and return the outermost container if it is new.
     container = containers.get(block.definition)
     while container is not None:
         if container in headers:
@@ -189,12 +188,12 @@ def _put(
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return the definitions that ``symbol`` names, in order of the file: overloads and re-openings are all meant."""
+    """Return all definitions named ``symbol`` in file order, overloads and re-openings included."""
     return _find(module, symbol, _by_name(module.definitions))
 
 
 def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
-    # So that a long mask is not searched again and again.
+    # Built once, so that long masks stay fast.
     by_name: defaultdict[str, list[Definition]] = defaultdict(list)
     for definition in definitions:
         for name in dict.fromkeys((*definition.path[-1:], *definition.aliases)):
@@ -204,15 +203,15 @@ def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]
 
 def _find(module: Module, symbol: str, by_name: Mapping[str, list[Definition]]) -> list[Definition]:
     parts = split_symbol(symbol)
-    names = (symbol, *parts[-1:])
-    candidates = dict.fromkeys(definition for name in names for definition in by_name.get(name, ()))
-    named: list[Definition] = []
+    keys = (symbol, *parts[-1:])
+    candidates = dict.fromkeys(definition for name in keys for definition in by_name.get(name, ()))
+    matches: list[Definition] = []
     for definition in candidates:
         outside = module.package + definition.path[:-1]
-        own = (*definition.path[-1:], *definition.aliases)
-        is_meant = any((*outside, name)[-len(parts) :] == parts for name in own)
-        if is_meant or definition.path[-1:] == (symbol,):
-            named.append(definition)
-    paths = {definition.path for definition in named}
-    outer = (definition for definition in named if definition.path[:-1] not in paths)
+        names = (*definition.path[-1:], *definition.aliases)
+        is_match = any((*outside, name)[-len(parts) :] == parts for name in names)
+        if is_match or definition.path[-1:] == (symbol,):
+            matches.append(definition)
+    paths = {definition.path for definition in matches}
+    outer = (definition for definition in matches if definition.path[:-1] not in paths)
     return sorted(outer, key=lambda definition: (definition.start, definition.depth))

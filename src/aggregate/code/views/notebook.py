@@ -4,14 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import find_invisible
-from aggregate.code.syntax.definitions import Definition, Module, nest, with_sections
+from aggregate.code.syntax.definitions import Definition, Module, with_headings
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of, language_named
-from aggregate.code.syntax.notebook import Cell, Notebook, read_notebook
+from aggregate.code.syntax.notebook import Cell, Notebook, definition_at, line_starts, read_notebook
 from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
@@ -29,14 +28,14 @@ _EMBEDDED_DATA = re.compile(r"(data:[\w/+.-]{1,80};base64,)([A-Za-z0-9+/=]{200,}
 _MAGIC = re.compile(
     rb"^[ \t]*(?:%%?[A-Za-z]|!(?!=)|\?{1,2}\w)[^\n]*|^[\w.]+\?{1,2}[ \t]*$", re.MULTILINE
 )
-# A magic behind which the cell is not Python; behind the four named ones it is.
+# Cell magics of other languages; cells with one of these four are still Python.
 _CELL_MAGIC = re.compile(rb"\s*%%(?!time\b|timeit\b|capture\b|prun\b)\w")
 _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """Where a cell stands in a script: its marker's line and its last one, 1-based."""
+    """A cell's first line (its marker) and last line in a script, 1-based."""
 
     cell: Cell
     first_line: int
@@ -48,20 +47,20 @@ class Script:
     """A notebook as a script."""
 
     text: str
-    origins: tuple[tuple[int, int], ...]  # of each line its lines in the file; zeros for none
+    origins: tuple[tuple[int, int], ...]  # the file's lines of each line; zeros for none
     places: tuple[CellPlace, ...]
     tag: str
     language: Language | None
     comment: str
 
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:
-        """Return the run of lines of the file that a run of lines of the script stands for."""
-        known = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
-        return (min(known)[0], max(end for _, end in known)) if known else (0, 0)
+        """Return the file's lines for a range of the script's lines."""
+        pairs = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
+        return (min(pairs)[0], max(end for _, end in pairs)) if pairs else (0, 0)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where each of its lines stands in the file."""
+        """The script's lines with their lines in the file."""
         numbered = enumerate(self.origins, start=1)
         return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
 
@@ -109,7 +108,7 @@ def script_of(notebook: Notebook) -> Script:
 
 
 def _with_escapes(script: str) -> str:
-    """Return a script without what nobody would see of it: escapes, as most of it was in the file."""
+    """Replace invisible characters by escapes, the usual form in the file."""
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         script = script.replace(kind, kind.encode("unicode_escape").decode())
@@ -126,17 +125,13 @@ def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
             yield from (match.span() for match in _MAGIC.finditer(source, start, end))
 
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
-_FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 # How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules.
 _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
     """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script."""
-    found = [*_headings_and_cells(script), *code.definitions]
-    found.sort(key=lambda definition: (definition.start, -definition.end))
-    return nest(with_sections(found, code.source), [])
+    return with_headings(code, _headings_and_cells(script)).definitions
 
 
 def first_prose(notebook: Notebook) -> str:
@@ -155,30 +150,14 @@ def first_prose(notebook: Notebook) -> str:
 
 
 def _headings_and_cells(script: Script) -> Iterator[Definition]:
-    lines = script.text.encode(errors="surrogatepass").split(b"\n")
-    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    starts = line_starts(script.text.split("\n"))
     for number, place in enumerate(script.places, start=1):
         if place.cell.kind == "code":
             at = (place.first_line, place.last_line)
-            yield _definition("cell", f"cell {number}", at, starts)
-            continue
-        fence = ""
-        for line, text in enumerate(place.cell.lines, start=place.first_line + 1):
-            mark = _FENCE.match(text.text)
-            if place.cell.kind != "markdown":
-                continue
-            if mark and fence in ("", mark[1]):
-                fence = "" if fence else mark[1]
-            elif not fence and (match := _HEADING.match(text.text)) and match[2]:
-                yield _definition("heading", match[2], (line, line), starts, len(match[1]))
-
-
-def _definition(
-    kind: str, name: str, lines: tuple[int, int], starts: list[int], level: int = 0
-) -> Definition:
-    (first, last), depth = lines, 0
-    start, end, header_end = starts[first - 1], starts[last] - 1, starts[first] - 1
-    return Definition(kind, (name,), start, end, header_end, depth, first, last, level)
+            yield definition_at("cell", f"cell {number}", at, starts)
+        for line, level, title in place.cell.headings():
+            at = (place.first_line + 1 + line,) * 2
+            yield definition_at("heading", title, at, starts, level)
 
 
 _MOST_HEADINGS = 40
@@ -186,7 +165,7 @@ _NO_CODE = Module(b"", (), (), (), "")
 
 
 def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]) -> View:
-    """Return the view that ``request`` asks for of a notebook's cells."""
+    """Return the view for ``request`` by the notebook's cells."""
     try:
         notebook = read_notebook(request.text)
     except NotebookError as error:
@@ -251,7 +230,7 @@ def _outline(script: Script) -> View:
 def _rows(
     script: Script, module: Module, definitions: tuple[Definition, ...]
 ) -> Iterator[tuple[Definition, str]]:
-    # A cell that begins with a definition has no row of its own.
+    # A cell that begins with a definition needs no row.
     lines = script.text.split("\n")
     cells = {place.first_line: place.cell for place in script.places}
     starts = {
@@ -263,7 +242,7 @@ def _rows(
         elif definition.kind != "cell":
             yield definition, module.signature(definition)
         else:
-            # The first line that is no comment, else the first that is not blank, 0 for none.
+            # The first line without a comment, else the first non-blank one, 0 for none.
             inside = range(definition.first_line + 1, definition.last_line + 1)
             written = [number for number in inside if lines[number - 1].strip()]
             first = next(

@@ -1,4 +1,4 @@
-"""The definitions of a file, one line each; and the file without the bodies of its functions."""
+"""Outlines with a line per definition, and skeletons without function bodies."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ _BLANKS = b" \t\r\x0b\x0c"
 
 @dataclass(frozen=True, slots=True)
 class Elision:
-    """A run of bytes that is left out, and what stands in its place."""
+    """A run of bytes to omit, and its placeholder."""
 
     start: int
     end: int
@@ -45,21 +45,21 @@ class Elision:
 class _BodyCaptures:
     bodies: set[tuple[int, int]] = field(default_factory=set)
     statements: set[tuple[int, int]] = field(default_factory=set)
-    kept: set[tuple[int, int]] = field(default_factory=set)
+    exempt: set[tuple[int, int]] = field(default_factory=set)
     doc_end_by_start: dict[int, int] = field(default_factory=dict)
     lead_start_by_end: dict[int, int] = field(default_factory=dict)
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
-    """Return ``text`` with the bodies of its functions cut out, and where the remaining lines come from."""
+    """Return ``text`` without function bodies, and the source of the remaining lines."""
     source = text.encode(errors="surrogatepass")
     pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
 
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
-    query_of(language, _WANTED)  # compiling it is not to take the text's time
+    query_of(language, _WANTED)  # compile it before the deadline starts
     captured = _capture(source, language, Deadline(len(source)))
     elisions = _elisions(source, language, captured)
     cut = {elision.start for elision in elisions}
@@ -83,9 +83,9 @@ def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> lis
     bodies = (
         captured.bodies.union(_runs(source, captured)) if captured.statements else captured.bodies
     )
-    for start, end in sorted(bodies - captured.kept):
+    for start, end in sorted(bodies - captured.exempt):
         if start < done or (language.hidden and parts_condition(source[start:end])):
-            continue  # nested in a body that is gone already, or two heads share it
+            continue  # nested in an omitted body, or two heads share it
         elisions += _cut_body(source, start, end, captured, language)
         done = end
     return elisions
@@ -103,7 +103,7 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
                 start, end = node.start_byte, node.end_byte
                 if name == "body" and tree.root_node.has_error:
                     end = body_end(source, node)
-                # A comment's node reaches into its line's end, a block by indentation to the next token.
+                # A comment's node may include the line break, an indented block the white space behind it.
                 if source[end - 1 : end].isspace():
                     end = max(start, _end_before(source, end))
                 if name == "body":
@@ -113,7 +113,7 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
                 elif name == "statement":
                     captured.statements.add((start, end))
                 elif name == "keep":
-                    captured.kept.add((start, end))
+                    captured.exempt.add((start, end))
                 elif name == "doc":
                     captured.doc_end_by_start[start] = end
                 elif name == "lead":
@@ -122,7 +122,7 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
 
 
 def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
-    # A grammar has no node around these; neighbours are one body, with the comments between and behind them.
+    # Grammars have no node around these: neighbours form one body, with comments between and behind them.
     comments = {(start, end) for end, start in captured.lead_start_by_end.items()}
     first = last = -1
     for start, end in sorted(captured.statements | comments):
@@ -139,7 +139,7 @@ def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
 def _cut_body(
     source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language
 ) -> list[Elision]:
-    # Leading comments go, then all but the docstring.
+    # Cut leading comments and all but the docstring.
     first, leads = start, captured.lead_start_by_end
     while leads and (lead := leads.get(_end_before(source, first))) is not None:
         if source[_line_start(source, lead) : lead].strip():
@@ -166,13 +166,13 @@ def _cut_body(
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
-        # Blank lines between the docstring and the placeholder.
+        # Omit blank lines between the docstring and the placeholder.
         elisions.append(Elision(doc_end, line_end))
     return elisions + replaced
 
 
 def _indented(source: bytes, elision: Elision, start: int) -> Elision:
-    # Comments in a body may be indented less than it is.
+    # Comments in a body may be indented less than the body.
     before_cut, before_body = _indentation(source, elision.start), _indentation(source, start)
     if before_cut is None or before_body is None or before_cut == before_body:
         return elision
@@ -180,7 +180,7 @@ def _indented(source: bytes, elision: Elision, start: int) -> Elision:
 
 
 def _indentation(source: bytes, position: int) -> bytes | None:
-    # No further back than the blanks: a file may be one line with thousands of bodies.
+    # Stop behind the blanks: a file may be one line with thousands of bodies.
     start = position
     while start and source[start - 1] in _BLANKS:
         start -= 1
@@ -199,9 +199,9 @@ def _leading(text: bytes, characters: bytes) -> int:
 
 
 def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
-    # Not where the placeholder would be longer, or would swallow what follows it.
+    # Skip if the placeholder would be longer or comment out the rest of the line.
     placeholder = language.placeholder.encode()
-    # Beyond that it is longer whatever its characters: they have up to four bytes.
+    # Beyond that the text is longer in any encoding: characters have up to four bytes.
     if end - start < 4 * len(placeholder):
         removed = source[start:end].decode(errors="replace")
         if len(removed) < len(placeholder) or removed == language.placeholder:
@@ -221,11 +221,11 @@ def _line_end(source: bytes, position: int) -> int:
 
 
 def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Span]]:
-    # A line with placeholders stands for all lines that went with them; the lines between map one to one.
+    # Lines with placeholders map to all omitted lines, the lines between one to one.
     pieces: list[bytes] = []
     spans: list[Span] = []
     position, line, source_line = 0, 1, 1
-    run, source_run = 1, 1  # where the lines that map one to one began
+    run, source_run = 1, 1  # start of the lines that map one to one
     for elision in elisions:
         lines_before = source.count(b"\n", position, elision.start)
         line += lines_before
@@ -251,14 +251,14 @@ def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Sp
     return pieces, spans
 
 
-# A lock file or a data set has many thousands; its outer ones tell what it is.
+# Lock files and data sets have many thousands; the outer ones show their structure.
 _MOST_DOCUMENT_ROWS = 500
-# Levels of nesting that are shown by indentation; no code has as many, and indentation must not outgrow a file.
+# Deepest indentation, so that hostile nesting does not outgrow the file.
 _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return a row per definition: its lines in the file and its signature, indented by nesting (rule M-34)."""
+    """Return a row per definition: its lines and signature, indented by nesting (rule M-34)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
@@ -296,7 +296,7 @@ def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: i
 
 
 def skeleton(request: ViewRequest) -> View:
-    """Return imports, constants, decorators, signatures and docstrings, with bodies cut out (rule M-33)."""
+    """Return imports, constants, decorators, signatures and docstrings without bodies (rule M-33)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)

@@ -1,4 +1,4 @@
-"""Files of records, tables and JSON Lines, shown by what their rows hold."""
+"""Digests of tables and JSON Lines: columns or keys, types and first rows."""
 
 import csv
 import json
@@ -16,13 +16,13 @@ from aggregate.code.syntax.languages import fence_tag
 from aggregate.code.views.digest import DigestRow, counted, cut, more_row, shortened
 
 _READ_ROWS = 1_000
-# Types and keys are told from so much of a file: more of it seldom tells others.
+# Characters read to find types and keys: more text rarely changes them.
 _READ_CHARACTERS = 1_000_000
 _SAMPLES = 3
 _MOST_NAMES = 40  # columns or keys
 _EMPTY = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None"})
 _PATTERNS = (
-    ("int", re.compile(r"[+-]?(?:0|[1-9]\d*|0x[\da-fA-F]+)")),  # 007 is no number but a code
+    ("int", re.compile(r"[+-]?(?:0|[1-9]\d*|0x[\da-fA-F]+)")),  # 007 is a code
     ("float", re.compile(r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")),
     ("bool", re.compile(r"(?i:true|false|yes|no)")),
     ("date", re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d\d?[/.]\d\d?[/.]\d{4}")),
@@ -40,13 +40,13 @@ _DELIMITERS = {"csv": ",;\t|", "tsv": "\t"}
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _SNIFFED_ROWS = 20
 _CELL_WIDTH, _VALUE_WIDTH, _ROW_WIDTH = 40, 60, 400
-_LONGEST_NAME = 60  # hashes and sentences are longer, names of columns seldom
+_LONGEST_NAME = 60  # hashes and sentences are longer, column names rarely
 _TYPES = {"NoneType": "null", "str": "text", "dict": "object"}
 _BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return columns or keys, their types, the number of rows and the first ones (rule M-32)."""
+    """Return columns or keys with their types, the number of rows and the first rows (rule M-32)."""
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", _json_lines_digest(request.text)
@@ -70,7 +70,7 @@ def records_view(request: ViewRequest) -> View | None:
 
 
 class _Record(NamedTuple):
-    """A row, and the lines of the file in which it stands."""
+    """A row, and its lines in the file."""
 
     cells: list[str]
     first_line: int
@@ -89,10 +89,12 @@ def _table_digest(text: str, tag: str) -> list[DigestRow]:
         return []
     width = len(rows[0].cells)
     names: list[str] = []
-    named = [name for cell in rows[0].cells if (name := cell.strip())]
-    # Each name is a short text, and no two are the same.
-    is_header = named and len(set(named)) == len(named) and max(map(len, named)) <= _LONGEST_NAME
-    if is_header and {*map(_cell_type, named)} == {"text"}:
+    titles = [name for cell in rows[0].cells if (name := cell.strip())]
+    # Names must be short and unique.
+    is_header = (
+        titles and len(set(titles)) == len(titles) and max(map(len, titles)) <= _LONGEST_NAME
+    )
+    if is_header and {*map(_cell_type, titles)} == {"text"}:
         names = rows.pop(0).cells
         total -= 1
     shape = [counted(width, "column"), counted(total, "row")]
@@ -121,7 +123,7 @@ def _records(text: str, delimiter: str) -> Iterator[_Record]:
 
 
 def _delimiter(text: str, candidates: str) -> str:
-    # The one by which the most rows have as many cells, and more than one.
+    # The delimiter with the most rows of equal width, and more than one column.
     best = (0.0, 0, candidates[0])
     for delimiter in candidates:
         widths = Counter(len(r.cells) for r in islice(_records(text, delimiter), _SNIFFED_ROWS))
@@ -132,14 +134,14 @@ def _delimiter(text: str, candidates: str) -> str:
 
 
 def _columns(names: Sequence[str], rows: Sequence[_Record], width: int) -> Iterator[DigestRow]:
-    for place in range(min(width, _MOST_NAMES)):
-        cells = (row.cells[place].strip() if place < len(row.cells) else "" for row in rows)
+    for column in range(min(width, _MOST_NAMES)):
+        cells = (row.cells[column].strip() if column < len(row.cells) else "" for row in rows)
         filled = [cell for cell in cells if cell not in _EMPTY]
         types = {*map(_cell_type, filled)}
         kind = _WIDER.get(frozenset(types), "text")
         if len(types) < 2:
             kind = next(iter(types), "empty")
-        name = (names[place].strip() if names else "") or f"column {place + 1}"
+        name = (names[column].strip() if names else "") or f"column {column + 1}"
         missing = len(rows) - len(filled)
         empty = f", {missing} empty" if missing and filled else ""
         yield DigestRow(shortened(f"{cut(name, _CELL_WIDTH * 2)}: {kind}{empty}"))
@@ -213,7 +215,7 @@ def _type(value: object) -> str:
 def _sample(value: object) -> str:
     if not isinstance(value, Mapping):
         return cut(_dumped(value), _ROW_WIDTH)
-    pairs = (f"{_dumped(key)}: {cut(_dumped(each), _VALUE_WIDTH)}" for key, each in value.items())
+    pairs = (f"{_dumped(key)}: {cut(_dumped(item), _VALUE_WIDTH)}" for key, item in value.items())
     return cut(f"{{{', '.join(pairs)}}}", _ROW_WIDTH)
 
 

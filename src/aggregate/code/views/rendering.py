@@ -1,6 +1,7 @@
-"""The views: each mode is rendered by the function of its name, here or in child processes; a failure is a value."""
+"""Render views by mode, here or in child processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import groupby
@@ -9,19 +10,21 @@ from pathlib import PurePath
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
 from aggregate.base.errors import DeadlineError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
+from aggregate.base.text import with_line_feeds
 from aggregate.code.syntax.languages import comment_of, language_of
 from aggregate.code.views.full import full, none
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
-# The views that show a notebook by its cells; slices are picked from the lines of its file.
+# Views that show a notebook by its cells; slices use the lines of its file.
 _OF_CELLS = PARSED | {ViewMode.FULL}
 NOTEBOOK_SUFFIX = ".ipynb"
-_MOST_INDENTED = 40  # Characters before a line that stands for left out ones
+_MOST_INDENTED = 40  # Most characters of indentation before a gap mark
 _RENDERED_HERE = {ViewMode.FULL: full, ViewMode.NONE: none}
 _MODULES = {ViewMode.SKELETON: "outline"}
 
 
 def render(request: ViewRequest) -> View:
+    request = replace(request, text=with_line_feeds(request.text))  # of callers' own texts
     if request.mode in _OF_CELLS and _is_notebook(request.path):
         # Few projects have notebooks.
         from aggregate.code.views.notebook import render_notebook
@@ -37,12 +40,12 @@ def view_of(request: ViewRequest) -> View:
 
 
 def summarise_file(path: str | PurePath, content: str) -> str:
-    """Return the digest of ``content``, of which the name of ``path`` tells the kind (rule M-16)."""
+    """Return the digest of ``content`` as a file named ``path`` (rule M-16)."""
     return view_of(ViewRequest(str(path), content, ViewMode.SUMMARY)).text
 
 
 def takes_grammar(request: ViewRequest) -> bool:
-    """Tell whether a grammar may have to read the file for its view, which it does in child processes only."""
+    """Return whether a view may need a grammar, which runs in child processes only."""
     of_summary = request.mode is ViewMode.CUSTOM and not request.slices
     if request.mode not in PARSED and not of_summary:
         return False
@@ -50,7 +53,7 @@ def takes_grammar(request: ViewRequest) -> bool:
 
 
 def is_the_text(path: str, mode: ViewMode) -> bool:
-    """Tell whether a view is the file's text as it is, so that nothing has to be rendered (rule M-31)."""
+    """Return whether a view is the unchanged text, without rendering (rule M-31)."""
     return mode is ViewMode.FULL and not _is_notebook(path)
 
 
@@ -60,7 +63,7 @@ def _is_notebook(path: str) -> bool:
 
 @cache
 def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
-    # Loaded on first use: most bring the parser, and files in full need none.
+    # Loaded on first use: most import the parser, which full files do not need.
     if mode in _RENDERED_HERE:
         return _RENDERED_HERE[mode]
     module = import_module(f"aggregate.code.views.{_MODULES.get(mode, mode.value)}")
@@ -77,13 +80,13 @@ def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
 
 
 def render_view(request: ViewRequest) -> View | str:
-    """Return the view that ``request`` asks for, or the traceback of what went wrong."""
+    """Return the view for ``request``, or the traceback of its failure."""
     try:
         return render(request)
     except DeadlineError as error:
         return without_grammar(request, str(error))
     except MemoryError:
-        raise  # of this process, not of the view
+        raise  # a failure of this process, not of the view
     except Exception:  # noqa: BLE001 - a failing view becomes the file's content, the run goes on (M-5)
         import traceback
 
@@ -105,11 +108,10 @@ def render_all(
     on_done: Callable[[int], None] | None = None,
     patience: float = PATIENCE,
 ) -> Iterator[View | str]:
-    """Yield the view of each request, in their order, or the traceback where one failed.
+    """Yield the view of each request in order, or the traceback if it failed.
 
-    Requests are taken as they are needed and dropped once their views are out, so that a few megabytes of texts are
-    held at a time, however many there are. Requests of one text that follow each other share one parse of it.
-    ``patience`` is how many seconds a process has for a text before it is given up.
+    Requests are taken as needed and dropped with their views, so that only a few megabytes of text are held.
+    Consecutive requests for the same text share one parse. ``patience`` is a process's seconds per text.
     """
     texts = groupby(requests, lambda request: (request.path, id(request.text)))
     calls = (_call(list(group)) for _, group in texts)
@@ -138,7 +140,7 @@ def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | s
 
 
 def gap_line(language: str, lines: int) -> str:
-    """Return what stands for ``lines`` that are left out: a comment in ``language``, dots where that has none."""
+    """Return a gap mark for ``lines`` omitted lines: a comment in ``language``, else dots."""
     mark, _, end = comment_of(language).partition(" ")
     return f"{mark} ...{lines} {end}".rstrip() + "\n" if mark else "...\n"
 
@@ -146,36 +148,36 @@ def gap_line(language: str, lines: int) -> str:
 def focused(
     view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]], *, ends: Sequence[int] = ()
 ) -> View:
-    """Return the ``runs`` of lines of ``view``, each part that is left out replaced by one line that says so.
+    """Return the ``runs`` of lines of ``view``, with a gap mark for each omitted part.
 
     Args:
-        view: The view that is shown in part.
+        view: The view to show in part.
         lines: Its lines.
-        runs: The first and last lines that are shown.
-        ends: For each line the last one of its definition, ``0`` for none: what is left out of a definition to its end
-            is counted apart from what follows it, and its line is indented.
+        runs: The first and last lines to show.
+        ends: The last line of the definition at each line, ``0`` for none: the omitted end of a definition is counted
+            apart from the gap behind it, and its mark is indented.
     """
     pieces: list[str] = []
-    kept: list[Span] = []
-    behind = 1  # the first line of the view that was not passed yet
+    parts: list[Span] = []
+    behind = 1  # first line of the view not passed yet
     for first, last in [*runs, (len(lines) + 1, len(lines))]:
         for start, end, indentation in _gaps(behind, first - 1, lines, ends):
             if pieces and not pieces[-1].endswith("\n"):
                 pieces.append(pieces.pop() + "\n")
             pieces.append(indentation + gap_line(view.language, end - start + 1))
-            kept.append(Span(len(pieces), len(pieces), start, end))
+            parts.append(Span(len(pieces), len(pieces), start, end))
         if first <= last:
-            kept.append(Span(len(pieces) + 1, len(pieces) + 1 + last - first, first, last))
+            parts.append(Span(len(pieces) + 1, len(pieces) + 1 + last - first, first, last))
         pieces += lines[first - 1 : last]
         behind = last + 1
-    spans = composed_spans(kept, view.spans) if view.spans else kept
+    spans = composed_spans(parts, view.spans) if view.spans else parts
     return View("".join(pieces), tuple(spans), view.language, view.problems)
 
 
 def _gaps(
     first: int, last: int, lines: Sequence[str], ends: Sequence[int]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the lines left out from ``first`` to ``last``, parted at the end of the definition that they begin in."""
+    """Yield the omitted lines from ``first`` to ``last``, split at the end of the first definition."""
     end = ends[first - 2] if ends and first > 1 else 0
     text = next((line for line in lines[first - 1 : min(end, last)] if line.strip()), "")
     indentation = text[: len(text) - len(text.lstrip(" \t"))][:_MOST_INDENTED]

@@ -24,13 +24,13 @@ from aggregate.code.views.records import records_view
 _MOST_NAMES = 60
 _MOST_ROWS = 60
 _MOST_MARKUP_ROWS = 20
-_MOST_CHARACTERS = 800  # of a row's names: about five lines of a screen
-# Characters of a line of documentation that are read, of which 160 are shown: the patterns below retry from each.
+_MOST_CHARACTERS = 800  # of names in a row: about five lines of a screen
+# Characters read of a line of documentation: the patterns below retry from each one.
 _LONGEST_LINE = 1_000
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:
-    """Return a heuristic digest: what the file is, its doc, imports, definitions, headings or keys (rule M-32)."""
+    """Return a digest of a file: title, doc, imports, and definitions, headings or keys (rule M-32)."""
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
@@ -41,10 +41,10 @@ def summary(request: ViewRequest, module: Module | None = None) -> View:
 
 
 def shorter_than(text: str, lines: Sequence[str]) -> list[str]:
-    kept = list(lines)
-    while kept and sum(map(len, kept)) + len(kept) - 1 >= len(text):
-        kept.pop()
-    return kept
+    remaining = list(lines)
+    while remaining and sum(map(len, remaining)) + len(remaining) - 1 >= len(text):
+        remaining.pop()
+    return remaining
 
 
 def _digest(request: ViewRequest, language: Language | None, module: Module | None) -> list[str]:
@@ -58,8 +58,8 @@ def _digest(request: ViewRequest, language: Language | None, module: Module | No
         title = ", ".join([title, *(counted(number, kind) for kind, number in counts.items())])
         rows = definition_rows(module)
     elif language.kind is LanguageKind.MIXED:
-        code = [each._replace(depth=each.depth - 1) for each in inner if each.is_embedded_code]
-        markup = [each for each in inner if not each.is_embedded_code]
+        code = [item._replace(depth=item.depth - 1) for item in inner if item.is_embedded_code]
+        markup = [item for item in inner if not item.is_embedded_code]
         rows = definition_rows(replace(module, definitions=tuple(code)))
         rows += document_digest(replace(module, definitions=tuple(markup)), _MOST_MARKUP_ROWS)
     else:
@@ -71,14 +71,14 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
     doc = _first_paragraph(module.doc)
     return [
         *([doc] if doc else []),
-        *_named("imports", module.imports),
-        *_named("constants", module.constants),
+        *_titled("imports", module.imports),
+        *_titled("constants", module.constants),
         *rows,
     ]
 
 
 def definition_rows(module: Module) -> list[str]:
-    """Return a row per definition that holds others, naming these, then a row per kind of those that hold none."""
+    """Return a row per container with its members' names, then a row per kind of the others."""
     members: dict[Definition, list[str]] = {}
     leaves: dict[str, list[str]] = {}
     around: list[Definition] = []
@@ -101,12 +101,12 @@ def definition_rows(module: Module) -> list[str]:
     if len(rows) > _MOST_ROWS:
         rows[_MOST_ROWS:] = [more_row(len(rows) - _MOST_ROWS)]
     for kind, names in leaves.items():
-        rows += _named(plural(kind), names)
+        rows += _titled(plural(kind), names)
     return rows
 
 
-# What opens a comment or a documentation string, and what opens, continues and closes one on each of its lines. In
-# Markdown "!!! note" opens a remark and "(*so*" begins with an emphasis.
+# The opening of a comment or documentation string, and the marks around each of its lines. In Markdown "!!! note"
+# opens a remark and "(*so*" begins with an emphasis.
 _OPENING = re.compile(
     r"""\s*(?:/\*|//|\#|--|;|<!--|\(\*+(?:\s|$)|\{-|!(?!!! [a-z])[ !<>]|[rRuUbBfF]{0,2}["'])"""
 )
@@ -118,7 +118,7 @@ _DIRECTIVE = re.compile(
     r"eslint|jshint|jslint|prettier-|biome-|istanbul|@ts-|@flow|@format|@jsx|global |frozen_string_literal:|rubocop:"
     r"|shellcheck |-\*-|encoding:|coding[:=]|vim?:|pylint:|mypy:|ruff:|flake8|clang-format|go:build|\+build|#region"
 )
-# Of paragraphs, in Java's and C#'s comments.
+# Tags in the comments of Java and C#.
 _TAGS = re.compile(r"</?(?:summary|remarks|para|p)\s*/?>")
 _HOLDERS = frozenset(
     """
@@ -142,7 +142,7 @@ def _first_paragraph(doc: str) -> str:
     return shortened(" ".join(paragraph.split()))
 
 
-def _named(title: str, names: Sequence[str]) -> list[str]:
+def _titled(title: str, names: Sequence[str]) -> list[str]:
     return [_joined(title, names)] if names else []
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from aggregate.base.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
 from aggregate.base.redaction import Finding
-from aggregate.base.text import may_hide
+from aggregate.base.text import may_hide, with_line_feeds
 from aggregate.project.files.encodings import declared_text, guessed_text
 
 MAX_FILE_BYTES = CONTENT_BYTES  # larger files are only reported, for lack of memory
@@ -66,11 +66,17 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
 
 
 def decode(data: bytes) -> SourceFile:
-    """Decode a file's bytes.
+    """Decode a file's bytes; CR-only line ends become LF.
 
     By byte order mark, strict UTF-8, a declared encoding or the likeliest one; NUL bytes mean binary. Escapes of
     ISO 2022 are valid UTF-8 too.
     """
+    source = _decode(data)
+    source.text = with_line_feeds(source.text)
+    return source
+
+
+def _decode(data: bytes) -> SourceFile:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             try:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heapify, heappop, heapreplace
+from itertools import accumulate
 from math import sqrt
 from typing import Final, NamedTuple
 
@@ -45,6 +46,7 @@ _SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
 # Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer; the
 # same of a text's headings, which say what its other sections hold.
 _FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
+_CELL_MARKS = 40  # characters around a heading of a notebook: the cell's marker and a gap mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Fittable:
     pieces: Sequence[Piece] = ()
     chances: Sequence[float] = ()
     is_prose: bool = False
+    is_notebook: bool = False
     is_likely: bool = False
     calls: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
@@ -211,12 +214,23 @@ def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
 
 def _opening_runs(file: Fittable) -> tuple[Run, ...]:
     """Return what is shown with the first body of a file: all signatures where these are few, a text's headings."""
+    if file.is_notebook:
+        return _highest_headings(file)
     runs = [signature_run(definition) for definition in file.definitions]
     lines = sum(last - first + 1 for first, last in runs)
     characters = sum(piece.characters for piece in file.pieces)
     total_lines = max(1, file.pieces[-1].last if file.pieces else 1)
     most = _ALL_HEADINGS if file.is_prose else _FEW_SIGNATURES
     return tuple(runs) if lines * characters / total_lines <= most else ()
+
+
+def _highest_headings(file: Fittable) -> tuple[Run, ...]:
+    """Return a likely notebook's headings, the highest first, as far as there is room."""
+    headings = [each for each in file.definitions if each.kind == "heading" and file.is_likely]
+    headings.sort(key=lambda heading: len(heading.path))
+    sizes = accumulate(len(heading.path[-1]) + _CELL_MARKS for heading in headings)
+    pairs = zip(headings, sizes, strict=True)
+    return tuple(signature_run(heading) for heading, size in pairs if size <= _ALL_HEADINGS)
 
 
 def _body_values(file: Fittable) -> list[float]:

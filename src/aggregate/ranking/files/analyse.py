@@ -11,6 +11,7 @@ from typing import Final
 from aggregate.base.errors import DeadlineError
 from aggregate.base.text import shorten_long_lines
 from aggregate.code.syntax import (
+    Definition,
     Language,
     LanguageKind,
     Module,
@@ -21,6 +22,7 @@ from aggregate.code.syntax import (
     read_references,
     read_statements,
     shared_parse,
+    with_headings,
 )
 from aggregate.ranking.files.analysis import Analysis, DefinedName, Piece, Reference
 from aggregate.ranking.files.packing import column, deflated
@@ -89,9 +91,11 @@ def analyse(
         packed: An earlier analysis to add references to.
         with_references: They take a fifth of the time, and few questions need them.
     """
-    path, text = cells_in_place(path, text)
+    path, text, headings = cells_in_place(path, text)
     with shared_parse():
-        analysis = Analysis.unpack(packed) if packed else _analyse_text(path, text, problem)
+        analysis = (
+            Analysis.unpack(packed) if packed else _analyse_text(path, text, problem, headings)
+        )
         if analysis.has_references or not with_references:
             return analysis
         references: Sequence[Reference] = ()
@@ -101,7 +105,7 @@ def analyse(
         return analysis.with_references(deflated(_ENCODE(references).encode()))
 
 
-def _analyse_text(path: str, text: str, problem: str) -> Analysis:
+def _analyse_text(path: str, text: str, problem: str, headings: Sequence[Definition]) -> Analysis:
     language, name, is_code, is_parsed, has_data = text_traits(path, text)
     most = len(text) if is_parsed else SAMPLE
     whole_lines = text.split("\n")
@@ -116,7 +120,7 @@ def _analyse_text(path: str, text: str, problem: str) -> Analysis:
     statements: Sequence[int] = ()
     has_more = False
     if language and is_parsed and not problem:
-        definitions, statements, has_more = _read(text, lines, language)
+        definitions, statements, has_more = _read(text, lines, language, headings)
     if is_code and is_parsed and not statements:
         statements = guess_statements(lines, name)
     owned = owned_runs(definitions, len(lines), is_code=is_code)
@@ -145,12 +149,14 @@ def _analyse_text(path: str, text: str, problem: str) -> Analysis:
 
 
 def _read(
-    text: str, lines: Sequence[str], language: Language
+    text: str, lines: Sequence[str], language: Language, headings: Sequence[Definition]
 ) -> tuple[Sequence[DefinedName], Sequence[int], bool]:
     """Return definitions, statements, and whether the deadline was met."""
     definitions: Sequence[DefinedName] = ()
     try:
-        definitions = _defined_names(read_definitions(text, language), lines, language)
+        module = read_definitions(text, language)
+        module = with_headings(module, headings) if headings else module
+        definitions = _defined_names(module, lines, language)
         return definitions, read_statements(text, language)[: len(lines)], True
     except DeadlineError:
         return definitions, (), False
@@ -194,7 +200,8 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
         if outer >= 0:
             previous_end = max(previous_end, names[outer].signature)
         first = definition.first_line
-        if has_leading and first > previous_end + 1:
+        is_section = definition.level and language.kind is LanguageKind.CODE  # of a notebook
+        if has_leading and first > previous_end + 1 and not is_section:
             first = first_line_of(lines, first, above=previous_end, language=language.name)
         last = min(max(definition.last_line, definition.first_line), len(lines))
         if outer >= 0:

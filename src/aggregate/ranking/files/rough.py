@@ -67,7 +67,7 @@ def _size_of_long_lines(text: str) -> int:
 
 def look_roughly(path: str, text: str) -> RoughFile:
     """Scan a file in about a tenth of the time of an analysis."""
-    virtual_path, text = cells_in_place(path, text)
+    virtual_path, text, _ = cells_in_place(path, text)
     traits = text_traits(virtual_path, text)
     words = words_in(text if traits.is_parsed else text[:SAMPLE])
     lines = text.count("\n") + (not text.endswith("\n"))

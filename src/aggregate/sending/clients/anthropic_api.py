@@ -1,4 +1,4 @@
-"""Anthropic's Messages API, through its SDK; MiniMax speaks it too."""
+"""Anthropic's Messages API, through its SDK; also for MiniMax."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from aggregate.sending.models import (
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
-PROVIDERS = frozenset({"anthropic", "minimax"})  # who speaks it
+PROVIDERS = frozenset({"anthropic", "minimax"})
 
 
 class AnthropicApi(SdkApi):
@@ -43,7 +43,7 @@ class AnthropicApi(SdkApi):
 async def _streamed(
     client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText, meter: Meter
 ) -> dict[str, Any]:
-    """Return a streamed message as one; fields that a server leaves out are absent."""
+    """Return a streamed message as one; fields omitted by the server are absent."""
     message: dict[str, Any] = {}
     blocks = _Blocks()
     usage: dict[str, Any] = {}
@@ -58,40 +58,40 @@ async def _streamed(
             if text and kind == "text":
                 on_text(text)
             continue
-        begun = reported_fields(fields.get("message"))
-        for part in (begun, delta):
+        start = reported_fields(fields.get("message"))
+        for part in (start, delta):
             message |= {key: part[key] for key in ("model", "stop_reason") if part.get(key)}
-        if reported := reported_fields(begun.get("usage") or fields.get("usage")):
-            # A count of 0 behind another one comes from servers that count once.
+        if reported := reported_fields(start.get("usage") or fields.get("usage")):
+            # Servers that count only once send 0 later.
             usage |= {key: value for key, value in reported.items() if value}
             meter.report(parse_usage(usage))
     if not (blocks.all or message):
-        # Not an answer of another form: worth another try.
+        # A ValueError, so that the request is retried.
         raise ValueError("it broke off before its end")
     return {**message, "content": blocks.all, "usage": usage}
 
 
 @dataclass(slots=True)
 class _Blocks:
-    """The blocks of a message that comes in pieces."""
+    """The blocks of a streamed message."""
 
     all: list[dict[str, Any]] = field(default_factory=list)
     by_index: dict[object, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, fields: Mapping[str, Any], delta: dict[str, Any]) -> tuple[str, str]:
-        """Add an event's piece; return the type of its block, and the text in it.
+        """Add an event's piece; return its block's type and its text.
 
-        A piece whose beginning or index is missing continues the last block if it is of its type.
+        A piece without a beginning or an index continues the last block of the same type.
         """
-        begun = reported_fields(fields.get("content_block"))
-        piece = begun or delta
+        start = reported_fields(fields.get("content_block"))
+        piece = start or delta
         kind = str(piece.pop("type", ""))
-        if not begun:
+        if not start:
             kind = "tool_use" if "partial_json" in piece else "thinking"
             kind = "text" if "text" in piece or "citation" in piece else kind
         index = fields["index"] if type(fields.get("index")) in (int, str) else None
-        near = [] if begun else [self.by_index.get(index), *self.all[-1:]]
-        block = next((one for one in near if one and one["type"] == kind), None)
+        candidates = [] if start else [self.by_index.get(index), *self.all[-1:]]
+        block = next((block for block in candidates if block and block["type"] == kind), None)
         if block is None and piece:
             block = self.by_index[index] = {"type": kind}
             self.all.append(block)
@@ -103,12 +103,12 @@ def _add_piece(block: dict[str, Any], piece: dict[str, Any]) -> str:
     if isinstance(citation := piece.pop("citation", None), dict):
         block.setdefault("citations", []).append(citation)
     for name, value in piece.items():
-        grown = "input" if name == "partial_json" else name
+        field_name = "input" if name == "partial_json" else name
         if name not in ("text", "thinking", "partial_json"):
             block[name] = value or block.get(name, value)
         elif isinstance(value, str):
-            earlier = block.get(grown)
-            block[grown] = (earlier if isinstance(earlier, str) else "") + value
+            earlier = block.get(field_name)
+            block[field_name] = (earlier if isinstance(earlier, str) else "") + value
             added += value
     return added
 
@@ -116,7 +116,7 @@ def _add_piece(block: dict[str, Any], piece: dict[str, Any]) -> str:
 def request_body(request: ChatRequest) -> dict[str, Any]:
     body: dict[str, Any] = {"model": request.model, "max_tokens": request.max_output}
     if request.temperature is not None:
-        # MiniMax knows it, the SDK does not.
+        # MiniMax supports it, the SDK does not.
         body["extra_body"] = {"temperature": request.temperature}
     output: dict[str, Any] = {}
     if request.schema:
@@ -142,7 +142,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
     if turn is None:
         return list(map(_part, message.parts))
     if message.is_assistant:
-        return _said_blocks(turn)
+        return _assistant_blocks(turn)
     parts: list[dict[str, Any]] = [
         {"type": "tool_result", "tool_use_id": result.call.id, "content": result.output}
         for result in turn.results
@@ -152,8 +152,8 @@ def _content(message: Message) -> list[dict[str, Any]]:
     return [*parts[:-1], parts[-1] | _mark(message.parts[-1])]
 
 
-def _said_blocks(turn: LoopTurn) -> list[dict[str, Any]]:
-    """Return the model's blocks as it gave them, without blank texts and with readable arguments."""
+def _assistant_blocks(turn: LoopTurn) -> list[dict[str, Any]]:
+    """Return the model's own blocks, without blank texts and with valid arguments."""
     calls = [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
         for call in turn.calls
@@ -161,9 +161,9 @@ def _said_blocks(turn: LoopTurn) -> list[dict[str, Any]]:
     if not turn.native:
         text = [{"type": "text", "text": turn.text}] if turn.text.strip() else []
         return [*text, *calls]
-    written = iter(calls)
+    remaining = iter(calls)
     blocks = (
-        block | next(written, {}) if block.get("type") == "tool_use" else block
+        block | next(remaining, {}) if block.get("type") == "tool_use" else block
         for block in turn.native
     )
     return [block for block in blocks if block.get("type") != "text" or _text_of(block).strip()]
@@ -179,19 +179,19 @@ def parse_reply(message: Mapping[str, Any]) -> Reply:
     content = [{"type": "text", "text": content}] if isinstance(content, str) else content
     blocks = [reported_fields(block) for block in content]
     texts = [_text_of(block) for block in blocks if block.get("type") == "text"]
-    called = [block for block in blocks if block.get("type") == "tool_use"]
-    if blocks and not (called or "".join(texts)) and not all(map(_is_known, blocks)):
+    uses = [block for block in blocks if block.get("type") == "tool_use"]
+    if blocks and not (uses or "".join(texts)) and not all(map(_is_known, blocks)):
         raise TypeError("content has no text")
     reason = message.get("stop_reason")
-    stop = finish_reason(reason, has_answer=bool(called or "".join(texts)))
+    stop = finish_reason(reason, has_answer=bool(uses or "".join(texts)))
     is_cut = stop is FinishReason.LENGTH or not reason
     calls = read_calls(
-        ((block.get("id"), block.get("name"), block.get("input")) for block in called),
-        may_be_cut=is_cut and bool(called) and blocks[-1] is called[-1],
+        ((block.get("id"), block.get("name"), block.get("input")) for block in uses),
+        may_be_cut=is_cut and bool(uses) and blocks[-1] is uses[-1],
     )
     used, model = reported_fields(message.get("usage")), str(message.get("model") or "")
     raw = {"usage": used, "stop_reason": reason}
-    # Thoughts go back with the results; null fields are of the SDK.
+    # Thoughts are sent back with the results; null fields come from the SDK.
     native = [{key: value for key, value in block.items() if value is not None} for block in blocks]
     text = "".join(texts)
     return Reply(text, parse_usage(used), stop, model, raw, calls, native if calls else None)
@@ -202,7 +202,7 @@ def _is_known(block: Mapping[str, Any]) -> bool:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Return the usage; ``input_tokens`` excludes what was read from the cache and written to it."""
+    """Parse the usage; ``input_tokens`` excludes cache reads and writes."""
     return Usage(
         reported_tokens(usage.get("input_tokens")),
         reported_tokens(usage.get("cache_creation_input_tokens")),
@@ -228,7 +228,7 @@ def _mark(block: RequestBlock) -> dict[str, Any]:
 
 
 def cache_control(lifetime: int) -> dict[str, Any]:
-    """Return a breakpoint whose entry lives for so many seconds."""
-    # Five minutes need no word, and a request without one keeps its bytes.
+    """Return a breakpoint with a lifetime in seconds."""
+    # Five minutes are the default.
     ttl = {"ttl": "1h"} if lifetime >= LONG_LIFETIME else {}
     return {"cache_control": {"type": "ephemeral"} | ttl}

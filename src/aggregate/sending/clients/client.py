@@ -1,4 +1,4 @@
-"""The client of every provider, which asks again and can be stopped, and one by a script."""
+"""The client of all providers, with retries and a stop, and a scripted one."""
 
 import asyncio
 import logging
@@ -45,8 +45,8 @@ from aggregate.sending.clients.protocol import (
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import SCRIPTED, LoopTurn, Reply
 
-# Puts the halves of characters together: JSON may hold one alone (``"\\ud83d"``), and streams are cut anywhere. A half
-# whose other half does not come is shown as U+FFFD: no file could hold it.
+# Joins surrogate pairs: JSON may hold half of one (``"\\ud83d"``), and streams are cut anywhere. A single half becomes
+# U+FFFD, because no file can hold it.
 _new_joiner: Final = partial(getincrementaldecoder("utf-16-le"), "replace")
 
 
@@ -55,12 +55,12 @@ def _join(joiner: IncrementalDecoder, piece: str, *, is_last: bool = False) -> s
 
 
 class StreamCallbackError(Exception):
-    """What the caller's function has raised, on its way past an adapter that would take it for the provider's."""
+    """An error of the caller's function, wrapped so that adapters pass it on."""
 
 
 @dataclass(slots=True)
 class StreamForwarder:
-    """Passes the pieces of an answer on as text that a file can hold, and knows whether there was one."""
+    """Forwards the pieces of an answer as valid text."""
 
     on_text: OnText
     first: float | None = None  # when the first piece came
@@ -68,7 +68,7 @@ class StreamForwarder:
 
     def __call__(self, piece: str) -> None:
         if not isinstance(piece, str):  # the server's fault, not the caller's
-            raise TypeError("a piece of the answer is no text")
+            raise TypeError("the answer contains a non-text part")
         self.first = self.first or monotonic()
         try:
             self.on_text(_join(self.joiner, piece))
@@ -78,49 +78,51 @@ class StreamForwarder:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    attempts: int = 5  # exchanges in all
-    first: float = 1.0  # before the second one; doubled each time
-    longest: float = 30.0  # before any
-    # that a provider's own delay is followed; beyond, the error is raised at once
-    patience: float = 120.0
+    attempts: int = 5  # including the first
+    first: float = 1.0  # seconds before the second attempt; doubled each time
+    longest: float = 30.0  # seconds before any attempt
+    patience: float = 120.0  # seconds; a provider that asks for a longer delay is an error
 
     def wait(self, failed: int, error: ProviderError, left: float | None = None) -> float:
         """Return the seconds until the next attempt.
 
         Args:
-            failed: Attempts so far.
-            error: The last one's failure, which is raised where no attempt follows.
-            left: Seconds until the request's time is over, ``None`` for no limit.
+            failed: Number of failed attempts.
+            error: The last failure, raised if no attempt follows.
+            left: Seconds until the request's timeout, ``None`` for no limit.
         """
-        asked = error.retry_after
+        delay = error.retry_after
         limit = self.patience if left is None else min(self.patience, left)
-        if error.retryable and asked is not None and asked > limit:
-            later = f"{datetime.now().astimezone() + timedelta(seconds=asked):%Y-%m-%d %H:%M:%S}"
+        if error.retryable and delay is not None and delay > limit:
+            later = f"{datetime.now().astimezone() + timedelta(seconds=delay):%Y-%m-%d %H:%M:%S}"
             raise ProviderError(
-                f"{error}; it asks to wait {asked:,.0f} s, longer than the limit of {limit:,.0f} s: "
+                f"{error}; it asks to wait {delay:,.0f} s, longer than the limit of {limit:,.0f} s: "
                 f"try again after {later}",
                 status=error.status,
-                retry_after=asked,
+                retry_after=delay,
             ) from None
         if not error.retryable or failed >= self.attempts:
             raise error
-        if asked is not None:
-            return asked
-        # Callers that failed together should not come back together.
+        if delay is not None:
+            return delay
+        # Callers that failed together should not retry together.
         jitter = random.uniform(0.75, 1.0)  # noqa: S311 - no secret
         return doubling_delay(failed, self.first, self.longest) * jitter
 
 
 class RequestStop:
-    """Ends one request as soon as it is asked to, also while it waits to be repeated."""
+    """A switch that ends one request, also during a wait before a retry."""
 
     def __init__(self) -> None:
-        self._lock = RLock()  # a second Ctrl-C may come in the middle of the first one's handler
+        self._lock = RLock()  # a second Ctrl-C may interrupt the first one's handler
         self._is_set = False
         self._cancel: Callable[[], object] | None = None
 
     def set(self) -> None:
-        """End the request, or keep it from beginning; may be called from any thread, and more than once."""
+        """End the request or prevent its start.
+
+        It may be called from any thread and more than once.
+        """
         with self._lock:
             self._is_set = True
             if self._cancel:
@@ -145,28 +147,29 @@ class RequestStop:
 
 
 logger: Final = logging.getLogger(__name__)
-MALFORMED: Final = frozenset({400, 422})  # a request that a provider does not understand
-NO_IMAGES: Final = 500  # the status of llama.cpp's server for images where its model takes none
-TEXT_ALONE: Final = "text_alone"  # in a reply's ``raw``: what stood beside the text was refused
+MALFORMED: Final = frozenset({400, 422})  # statuses of a request that the provider rejects
+NO_IMAGES: Final = 500  # llama.cpp's status for images if its model supports none
+TEXT_ALONE: Final = (
+    "text_alone"  # key in ``raw`` of a reply whose request was repeated as text only
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Sends prompts to one provider."""
+    """A client of one provider."""
 
     provider: str
     transport: Transport = field(repr=False)
-    model: str = ""  # the one to ask where the caller names none
+    model: str = ""  # the default
     retry: Retry = field(default_factory=Retry)
-    # Called with the seconds before each wait and its reason
+    # Called before each wait with its seconds and the error
     on_wait: Callable[[float, ProviderError], None] | None = field(default=None, repr=False)
-    # How the provider counts, for the check against the model's window
-    ratio: TokenRatio = OWN_COUNT
-    layers: tuple[Middleware, ...] = field(default=(), repr=False)  # the outermost first
-    address: str = ""  # where the provider is reached, ``""`` for its own
+    ratio: TokenRatio = OWN_COUNT  # for the check against the model's window
+    layers: tuple[Middleware, ...] = field(default=(), repr=False)  # outermost first
+    address: str = ""  # ``""``: the provider's default
 
     def planned(self, request: ChatRequest) -> ChatRequest:
-        """Return the request as the provider takes it, with the blocks that are sent; planned once, it stays so."""
+        """Return the request adapted to the provider and planned, at most once."""
         model = request.model or self.model
         takes = known_model(self.provider, model).takes
         has_form = takes.response_format is not ResponseFormat.TEXT
@@ -193,39 +196,39 @@ class Client:
     def send(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
         """Send a request and return the answer.
 
-        ``on_text`` is called with each piece of the answer as it comes; with none the answer is not streamed.
+        ``on_text`` is called with each piece of the answer; without it the answer is not streamed.
 
         Raises:
-            ClientSetupError: There is no model to ask, or nothing to send.
+            ClientSetupError: The model is missing, or the request is empty.
             PromptTooLongError: The request exceeds the model's context window.
-            ProviderError: The provider refused or failed, after all retries, or the time is over.
+            ProviderError: The provider refused, failed after all retries, or timed out.
         """
 
         def log_unclosed(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
             logger.debug("left over by a request: %s", context.get("message"))
 
         async def in_own_loop() -> Reply:
-            # By default a loop prints a traceback of what an SDK could not close.
+            # By default a loop prints a traceback for resources that an SDK left open.
             asyncio.get_running_loop().set_exception_handler(log_unclosed)
             return await self.exchange(request, on_text)
 
         return run_async(in_own_loop())
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
-        """Do what ``send`` does without blocking; cancelling the task ends the request."""
+        """Send a request without blocking; cancelling the task ends it."""
         ask: Ask = self._exchange
         for layer in reversed(self.layers):
             ask = partial(layer, ask)
         return await ask(request, on_text)
 
     def through(self, layer: Middleware) -> "Client":
-        """Return this client with one more layer around each exchange, the outermost."""
+        """Return this client with one more outermost layer."""
         return replace(self, layers=(layer, *self.layers))
 
     def stoppable(
         self, on_wait: Callable[[float, ProviderError], None]
     ) -> tuple["Client", Callable[[], None]]:
-        """Return this client for one request, and what ends that from any thread."""
+        """Return this client for one request, and a function that stops it from any thread."""
         stop = RequestStop()
         return replace(self, on_wait=on_wait).through(stop.guarded), stop.set
 
@@ -234,7 +237,7 @@ class Client:
         plan, model, seconds = request.plan, request.model, request.seconds
         if not model:
             raise ClientSetupError(
-                f"{self.provider}: no model is named: add --model, or model in the persona"
+                f"{self.provider}: no model is set: add --model, or model in the persona"
             )
         if not messages_of(plan):
             raise ClientSetupError("there is nothing to send: the prompt and the message are empty")
@@ -253,24 +256,24 @@ class Client:
         except StreamCallbackError as failure:
             raise failure.args[0] from None
         meter.report(reply.usage)
-        is_known = self.provider != SCRIPTED  # where nobody was asked nothing was paid
+        is_paid = self.provider != SCRIPTED
         return replace(
             reply,
             text=_join(_new_joiner(), reply.text, is_last=True),
-            price=cost(reply.usage, model, provider=self.provider) if is_known else Decimal(0),
+            price=cost(reply.usage, model, provider=self.provider) if is_paid else Decimal(0),
             first_piece=forwarder.first - begun if forwarder and forwarder.first else None,
         )
 
     async def _ask(
         self, request: ChatRequest, forwarder: StreamForwarder | None, deadline: float | None
     ) -> Reply:
-        """Return the answer; a request that is refused as malformed is made once more with its text alone."""
+        """Return the answer; repeat a rejected request once with its text only."""
         failed = 0
         while True:
             try:
                 return await self.transport.exchange(request, forwarder)
             except ProviderError as error:
-                # The SDK's error, which holds the request with its headers and open streams.
+                # The SDK's error holds the request with its headers and open streams.
                 error.__context__ = None
                 failed += 1
                 request.meter.end()
@@ -292,25 +295,27 @@ class Client:
 def redacting(
     allow: Collection[str] = (), *, tell: Callable[[str], None] | None = None
 ) -> Middleware:
-    """Return what replaces the secrets in each request, for texts that tools and other workers make on the way.
+    """Return a layer that hides secrets in each request.
 
-    ``allow`` are hashes of values that are no secrets; ``tell`` hears of each secret once.
+    Tools and other workers add texts along the way. ``allow`` are hashes of harmless values; ``tell`` is called once
+    for each secret.
     """
-    redaction, told = Redaction(frozenset(allow)), set[str]()
+    redaction, sentences = Redaction(frozenset(allow)), set[str]()
 
-    def without_secrets(place: str, text: str) -> str:
+    def without_secrets(source: str, text: str) -> str:
         result = redact(text, redaction)
         for finding in result.findings:
-            sentence = f"{place}:{finding.line}: {finding.sentence}"
-            if tell and sentence not in told:
-                told.add(sentence)
+            sentence = f"{source}:{finding.line}: {finding.sentence}"
+            if tell and sentence not in sentences:
+                sentences.add(sentence)
                 tell(sentence)
         return result.text
 
     async def redacted(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
         def redacted_turn(turn: LoopTurn) -> LoopTurn:
             results = tuple(
-                replace(one, text=without_secrets(one.call.name, one.text)) for one in turn.results
+                replace(result, text=without_secrets(result.call.name, result.text))
+                for result in turn.results
             )
             return replace(turn, results=results, note=without_secrets("message", turn.note))
 
@@ -331,13 +336,13 @@ def redacting(
 
 
 _MODEL = "claude-sonnet-5"
-# Answers in order, an error among them is raised; or a function that answers each request.
+# Answers in order, errors among them raised; or a function called with each request.
 Script = Iterable[str | Reply | ProviderError] | Callable[[ChatRequest], str | Reply]
 
 
 @dataclass(slots=True)
 class ScriptedTransport:
-    """The adapter: it keeps every request, and a cache that lives as long as it does."""
+    """The scripted adapter, with its requests and a cache of the same lifetime."""
 
     answers: Iterator[str | Reply | ProviderError] | Callable[[ChatRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)

@@ -1,8 +1,7 @@
-"""How every adapter reaches its server, with which key, and what an SDK raises as one error, which shows no key.
+"""Connections of all adapters: keys, limits and errors.
 
-A redirect is never followed: a server, or whoever stands between, could have the key and the whole prompt sent to
-another host, or to the same one without encryption. Proxies are taken from the environment (``HTTPS_PROXY``,
-``NO_PROXY``), which the user sets and a project cannot.
+Redirects are never followed: a server or a proxy could have the key and the prompt sent to another host, or without
+encryption. Proxies come from the environment (``HTTPS_PROXY``, ``NO_PROXY``), which a project cannot set.
 """
 
 import math
@@ -31,11 +30,11 @@ if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Request, Response
 
 _HIDDEN = "(hidden)"
-_SHORTEST = 6  # characters of a key that is hidden: shorter ones occur in ordinary words
+_SHORTEST = 6  # characters; shorter keys are not hidden, because they occur in ordinary words
 
 
 class ApiKey:
-    """A key that no representation shows; no dataclass, because ``dataclasses.asdict`` of its holder would show it."""
+    """A key hidden in its ``repr``; not a dataclass, because ``dataclasses.asdict`` would show it."""
 
     __slots__ = ("value",)
 
@@ -49,7 +48,7 @@ class ApiKey:
         raise TypeError("a key is not stored: read it from the environment again")
 
     def hide(self, text: str) -> str:
-        """Return ``text`` without the key, also as it stands in an address: providers repeat it in their messages."""
+        """Hide the key in a provider's message, URL-encoded forms included."""
         if len(self.value) < _SHORTEST:
             return text
         for form in (self.value, quote(self.value, safe=""), quote_plus(self.value)):
@@ -58,11 +57,10 @@ class ApiKey:
 
 
 def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
-    """Return the headers with which an SDK sends ``key`` and nothing that it reads from the environment by itself.
+    """Return headers that send only ``key``, nothing else from the environment.
 
-    SDKs send these wherever their address leads: also to another provider than the one they are meant for. The
-    ``variable`` has ``Name: value`` on each line, ``others`` are headers that the SDK makes of other variables, and
-    ``omit`` is its mark for what is left out.
+    SDKs send headers from the environment to any address, also to other providers. The ``variable`` has
+    ``Name: value`` on each line, ``others`` are headers from other variables, ``omit`` is the SDK's mark for none.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
@@ -75,9 +73,9 @@ def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[st
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    connect: float = 10.0  # a server that is there accepts one within a second
-    read: float = 600.0  # models that think send nothing for minutes where it is not streamed
-    size: int = 100_000_000  # 128,000 tokens take 40 MB where each comes in an event of its own
+    connect: float = 10.0  # seconds; a running server accepts within one
+    read: float = 600.0  # seconds; without streaming, thinking models are silent for minutes
+    size: int = 100_000_000  # bytes; 128,000 tokens take 40 MB with one event per token
 
 
 DEFAULT_LIMITS: Final = ConnectionLimits()
@@ -85,20 +83,20 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 @dataclass(frozen=True, slots=True)
 class SdkApi:
-    """The adapter of a provider whose SDK is loaded when it is needed.
+    """An adapter that loads its provider's SDK with the first request.
 
-    ``headers`` name a variable of the environment with headers, and headers that the SDK makes of other variables:
-    these are for the SDK's own provider alone.
+    ``headers``: an environment variable with headers, then headers from other variables, all for the SDK's own
+    provider alone.
     """
 
     provider: str
     key: ApiKey
-    base_url: str | None = None  # ``None`` for the SDK's own
+    base_url: str | None = None  # ``None``: the SDK's default
     limits: ConnectionLimits = DEFAULT_LIMITS
 
     sdk: ClassVar[str]  # the module
     package: ClassVar[str]
-    error: ClassVar[str]  # the name of the class of all its errors
+    error: ClassVar[str]  # name of the base class of its errors
     class_name: ClassVar[str]
     headers: ClassVar[tuple[str, ...]]
 
@@ -126,18 +124,18 @@ class SdkApi:
             base_url=self.base_url,
             http_client=module.DefaultAsyncHttpxClient(**http_client_options(self.limits)),
             max_retries=0,
-            timeout=self.limits.read,  # else Anthropic's refuses long answers that are not streamed
+            timeout=self.limits.read,  # else Anthropic's SDK refuses long answers without streaming
             default_headers=headers,
         )
 
 
 class WrongAddressError(Exception):
-    """What answers is not the API that is asked for; the message goes behind the provider's name."""
+    """The server is not the expected API; the message follows the provider's name."""
 
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return the authorities that are trusted, as an SDK would by itself; loading them takes 40 ms."""
+    """Return the trusted authorities, loaded once because it takes 40 ms."""
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
@@ -148,7 +146,7 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
     seconds = waits | {"read": limits.read, "write": limits.read}
 
     async def set_limits(request: "Request") -> None:
-        # SDKs set limits for each request, some a single one for all phases or none.
+        # SDKs set limits per request, some one for all phases or none.
         request.extensions = {**request.extensions, "timeout": seconds}
         # A few bytes of a compressed answer can become gigabytes.
         request.headers["accept-encoding"] = "identity"
@@ -161,7 +159,7 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
 
 
 def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
-    """Return the bytes of an answer, which end with an error where they are too many."""
+    """Return the bytes of an answer; raise an error beyond ``size``."""
     from httpx2 import AsyncByteStream
 
     class Limited(AsyncByteStream):
@@ -171,7 +169,7 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
                 received += len(piece)
                 if received > size:
                     raise WrongAddressError(
-                        f"sent more than {size:,} bytes, which no answer has: check the address"
+                        f"sent more than {size:,} bytes, too many for an answer: check the address"
                     )
                 yield piece
 
@@ -182,7 +180,7 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
 
 
 async def _refuse_wrong_server(response: "Response") -> None:
-    """Refuse redirects, web pages and compressed answers before an SDK makes something else of them."""
+    """Refuse redirects, web pages and compressed answers before the SDK reads them."""
     headers, status = response.headers, response.status_code
     location = headers.get("location", "")
     if response.is_redirect or (location and 300 <= status < 400):
@@ -190,28 +188,28 @@ async def _refuse_wrong_server(response: "Response") -> None:
         target = f"an address {UNREADABLE}" if target == UNREADABLE else target
         raise WrongAddressError(
             f"answered {status}, a redirect to {target}, which is not followed: "
-            "if that is the right address, name it with --base-url"
+            "if the address is right, set it with --base-url"
         )
     is_page = headers.get("content-type", "").lower().startswith("text/html")
     if is_page and (response.is_success or status in (404, 405)):
         raise WrongAddressError(
-            f"sent an answer that is a web page (status {status}): check the address"
+            f"sent a web page instead of an answer (status {status}): check the address"
         )
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise WrongAddressError(
-            f"sent a compressed answer ({encoding:.20}), which was not asked for: check the address"
+            f"sent a compressed answer ({encoding:.20}) without being asked to: check the address"
         )
 
 
-# Statuses that pass, beside failures of the server: too many requests, time-outs, conflicts.
+# Temporary statuses below 500: timeouts, conflicts, too many requests.
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _TRANSIENT = re.compile(
     "overloaded|rate_limit|unavailable|resource_exhausted|timeout|api_error|internal"
 )
-_LONGEST = 300  # characters of a message that are shown: no page of HTML fills the terminal
+_LONGEST = 300  # characters of a message, so that a page of HTML does not fill the terminal
 _HTML = re.compile(r"<!doctype html|<html", re.IGNORECASE)
-# What a look-up of a host says that will say so again; EAI_AGAIN is a network that is down.
+# Permanent failures of a host lookup; EAI_AGAIN, a network that is down, is temporary.
 _NO_HOST = frozenset({socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME)})
 _NO_TLS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"})
 
@@ -221,8 +219,8 @@ _ABLE = (
     r"(?:support|available|enabled|implemented|(?:allowed|permitted)(?= (?:for|with|by|in)\b|\W*$))"
 )
 _PARAMETER = r"(?:the|param\w*|fields?|name|argument\w*|keyword|request|supplied|body|property|properties|option|key)"
-# The words of Ollama, OpenRouter, vLLM, llama.cpp, pydantic and others. Errors about the length of a prompt, about one
-# tool's schema or about the order of calls and results name tools too.
+# Wordings of Ollama, OpenRouter, vLLM, llama.cpp, pydantic and others. Errors about prompt length, one tool's schema or
+# the order of calls and results mention tools too and must not match.
 _REFUSES_TOOLS: Final = re.compile(
     # The tools are not supported
     rf"\b{_TOOLS}\b['\"`]*(?: (?:{_PARAMETER}|is|are|was|has|have|been|be|currently|yet))*"
@@ -234,22 +232,22 @@ _REFUSES_TOOLS: Final = re.compile(
     rf"|\b(?:unknown|unrecogni[sz]ed|unsupported|unexpected)(?:\W+{_PARAMETER})*\W+tools\b(?!\.\w|\[)"
     # A field of that name is not permitted
     r"|\btools['\"`\])]*\W+(?:was unexpected|(?:msg\W+)?extra (?:inputs|fields))"
-    # A server that has to be started with an option for them
+    # The server must be started with an option for tools
     r"|\btools?\b[^.]{0,40}\brequires? --",
     re.IGNORECASE,
 )
 
 
 def refuses_tools(error: ProviderError) -> bool:
-    """Return whether a server says that it, or its model, takes no tools."""
+    """Check whether a server or its model reports no support for tools."""
     return error.status is not None and _REFUSES_TOOLS.search(str(error)) is not None
 
 
 class SdkErrorTranslator:
-    """Turns the errors of an SDK, of its connection and of unreadable answers into a ``ProviderError``.
+    """Context manager that raises errors of an SDK as a ``ProviderError``.
 
-    An SDK's error holds the request with its headers, and may repeat the key: so it is neither chained, nor left in a
-    variable for those who print tracebacks with the values of variables.
+    An SDK's error holds the request with its headers and may repeat the key, so it is neither chained nor left in a
+    variable, which some tracebacks print.
     """
 
     def __init__(self, provider: str, key: ApiKey, *sdk_errors: type[Exception]) -> None:
@@ -271,37 +269,37 @@ class SdkErrorTranslator:
         from httpx2 import HTTPError, StreamError
         from pydantic import ValidationError
 
-        # The error and what led to it, the last one first, up to what the caller was handling before.
+        # The error and its causes, last one first, without errors that the caller was already handling.
         chain: list[BaseException] = []
         cause: BaseException | None = error
         while cause is not None and cause is not self._outer and cause not in chain:
             chain.append(cause)
             cause = cause.__cause__ or cause.__context__
-        if what := _permanent_problem(chain):
-            return ProviderError(f"{self._provider} {_one_line(self._key.hide(what))}")
+        if problem := _permanent_problem(chain):
+            return ProviderError(f"{self._provider} {_one_line(self._key.hide(problem))}")
         if isinstance(error, self._sdk_errors):
             return self._from_sdk(error, chain)
         if isinstance(error, HTTPError | StreamError | OSError):
-            what = _connection_problem(chain)
+            problem = _connection_problem(chain)
         elif isinstance(
             error, AssertionError | LookupError | TypeError | AttributeError | ValidationError
         ):
-            # What Python says of a field that is missing, or of a first event that is another one, helps nobody.
+            # Python's message about a missing field or an unexpected first event would not help.
             return ProviderError(
-                f"{self._provider} sent an answer of another form than its protocol has: check the address"
+                f"{self._provider} sent an answer in an unknown format: check the address"
             )
         elif isinstance(error, ValueError | RuntimeError):
-            what = "sent an answer that cannot be read"
+            problem = "sent an unreadable answer"
         else:
             return None
         return ProviderError(
-            f"{self._provider} {what}: {self._reason(chain, str(error))}", retryable=True
+            f"{self._provider} {problem}: {self._reason(chain, str(error))}", retryable=True
         )
 
     def _from_sdk(self, error: Any, chain: Sequence[BaseException]) -> ProviderError:  # noqa: ANN401 - three SDKs, three trees
         status = getattr(error, "status_code", None) or getattr(error, "code", None)
         status = status if isinstance(status, int) else None
-        # Gemini's SDK keeps the body as ``details``, and a compatible server may send a list of one.
+        # Gemini's SDK stores the body as ``details``; a compatible server may send a list with one body.
         body = getattr(error, "body", None) or getattr(error, "details", None)
         body = reported_fields(body[0] if isinstance(body, list) and body else body)
         body = reported_fields(body.get("error")) or body
@@ -313,24 +311,24 @@ class SdkErrorTranslator:
             or status >= 500
             or bool(_TRANSIENT.search(kind.lower()))
         )
-        wishes = {"true": True, "false": False}
-        is_transient = wishes.get(headers.get("x-should-retry", "").lower(), is_transient)
-        # The provider's own message, else what the connection said, else what the SDK made of it.
-        said = body.get("message") or error.__cause__ or getattr(error, "message", "") or error
-        said = "a web page instead of an answer" if _HTML.search(str(said)) else str(said)
-        what = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
+        advice = {"true": True, "false": False}
+        is_transient = advice.get(headers.get("x-should-retry", "").lower(), is_transient)
+        # The provider's message first, then the connection's, then the SDK's.
+        message = body.get("message") or error.__cause__ or getattr(error, "message", "") or error
+        message = "a web page instead of an answer" if _HTML.search(str(message)) else str(message)
+        problem = _connection_problem(chain) if status in (None, 200) else f"answered {status}"
         hint = ": check the key" if status in (401, 403) else ""
         return ProviderError(
-            f"{self._provider} {what}{hint}: {self._reason(chain, said)}",
+            f"{self._provider} {problem}{hint}: {self._reason(chain, message)}",
             status=status,
             retry_after=retry_after(headers, mappings(body.get("details"))),
-            retryable=is_transient and not _is_lasting(kind, said, body),
+            retryable=is_transient and not _is_lasting(kind, message, body),
         )
 
-    def _reason(self, chain: Sequence[BaseException], said: str) -> str:
+    def _reason(self, chain: Sequence[BaseException], message: str) -> str:
         if any(isinstance(cause, ConnectionRefusedError) for cause in chain):
             return "nothing listens there: start the server, or check the address"
-        return _one_line(self._key.hide(said)) or type(chain[0]).__name__
+        return _one_line(self._key.hide(message)) or type(chain[0]).__name__
 
 
 _LASTING: Final = re.compile(
@@ -339,7 +337,7 @@ _LASTING: Final = re.compile(
 
 
 def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
-    """Return whether waiting does not help: nothing is left to pay with, the quota is 0, or tools are refused."""
+    """Check whether a retry is useless: no credit, a quota of 0, or tools refused."""
     violations = (
         violation
         for detail in mappings(body.get("details"))
@@ -354,7 +352,7 @@ def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
 
 
 def mappings(value: object) -> list[dict[str, Any]]:
-    """Return the mappings in a list, none of a value of another form."""
+    """Return the mappings in a list, nothing for another type."""
     items = value if isinstance(value, list) else ()
     return [item for item in items if isinstance(item, dict)]
 
@@ -362,15 +360,15 @@ def mappings(value: object) -> list[dict[str, Any]]:
 def retry_after(
     headers: Mapping[str, str], details: Sequence[Mapping[str, Any]] = ()
 ) -> float | None:
-    """Return the seconds that a server asks to wait, ``None`` where it asks for nothing.
+    """Return the server's delay in seconds, ``None`` if it sends none.
 
-    It says so in milliseconds, in seconds, as a date, or in Google's ``RetryInfo``.
+    Servers send milliseconds, seconds, a date, or Google's ``RetryInfo``.
     """
-    named = headers.get("retry-after", "")
+    delay = headers.get("retry-after", "")
     delays = (str(detail.get("retryDelay") or "").removesuffix("s") for detail in details)
     texts = [
         (headers.get("retry-after-ms", ""), 0.001),
-        (named, 1),
+        (delay, 1),
         *((text, 1) for text in delays),
     ]
     for text, unit in texts:
@@ -381,12 +379,12 @@ def retry_after(
         if 0 <= seconds < math.inf:
             return seconds
     try:
-        return max(parsedate_to_datetime(named).timestamp() - time.time(), 0.0)
+        return max(parsedate_to_datetime(delay).timestamp() - time.time(), 0.0)
     except (ValueError, OverflowError):
         return None
 
 
-# Why an answer ended, in the words of all providers and of compatible servers.
+# Finish reasons of all providers and of compatible servers.
 STOPS: Final = {
     "stop": FinishReason.END,
     "end": FinishReason.END,
@@ -412,9 +410,9 @@ STOPS: Final = {
 
 
 def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
-    """Return why a model stopped, by the server's word for it.
+    """Return the reason why a model stopped.
 
-    Without a word the connection has ended early. The answer so far counts if there is one, as not complete.
+    Without one, the connection ended early: a partial answer counts as incomplete, and no answer is an error.
     """
     if not reason and not has_answer:
         raise ValueError("it broke off before its end")
@@ -422,13 +420,16 @@ def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
 
 
 def event_fields(event: object) -> dict[str, Any]:
-    """Return the fields of an SDK's object as they came, none for a value of another form."""
+    """Return the raw fields of an SDK's object, none for another type."""
     dump = getattr(event, "to_dict", None)
     return reported_fields(dump(warnings=False) if callable(dump) else event)
 
 
 async def events_of(stream: AsyncIterator[object]) -> AsyncIterator[Any]:
-    """Yield the events of a stream; one that its SDK cannot read ends it, unless it is the first."""
+    """Yield the events of a stream up to the first unreadable one.
+
+    An unreadable first event raises the SDK's error.
+    """
     is_begun = False
     try:
         async for event in stream:
@@ -440,7 +441,7 @@ async def events_of(stream: AsyncIterator[object]) -> AsyncIterator[Any]:
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:
-    """Return what is wrong and stays so, ``""`` for all else; SDKs hide it below errors of their own."""
+    """Return a problem that a retry cannot solve, else ``""``; SDKs wrap it in their own errors."""
     import httpx2
 
     for cause in chain:
@@ -449,14 +450,14 @@ def _permanent_problem(chain: Sequence[BaseException]) -> str:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
                 f"cannot be trusted: {cause.verify_message or 'its certificate is not valid'}; "
-                "check the address, or name the authority's file with SSL_CERT_FILE"
+                "check the address, or set SSL_CERT_FILE to the authority's file"
             )
         if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
             return "does not speak TLS: write http:// instead of https:// if the server is your own"
         if isinstance(cause, socket.gaierror) and cause.errno in _NO_HOST:
-            return f"cannot be reached{_where(chain)}: there is no host of this name: check the address"
+            return f"cannot be reached{_where(chain)}: no such host: check the address"
         if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
-            return "cannot be reached: its address does not begin with http:// or https://, or is no address"
+            return "cannot be reached: its address is not valid, or does not begin with http:// or https://"
     return ""
 
 
@@ -476,14 +477,14 @@ def _connection_problem(chain: Sequence[BaseException]) -> str:
 
 
 def _where(chain: Sequence[BaseException]) -> str:
-    """Return the server that was asked, without what may be secret in its address; ``""`` where no error knows it."""
+    """Return `` at`` and the server's origin without secrets, ``""`` if unknown."""
     for cause in chain:
         try:
-            asked = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it
-        except (AttributeError, RuntimeError):  # RuntimeError: of one that was not told
+            server = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it
+        except (AttributeError, RuntimeError):  # RuntimeError: an HTTP error without a request
             continue
-        if asked:
-            return f" at {asked}"
+        if server:
+            return f" at {server}"
     return ""
 
 

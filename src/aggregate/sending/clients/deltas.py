@@ -1,4 +1,4 @@
-"""Messages of compatible servers, in pieces and whole: each server leaves out or varies other fields of OpenAI's."""
+"""Messages of OpenAI-compatible servers, which omit or vary its fields."""
 
 import json
 from collections.abc import Mapping
@@ -9,21 +9,21 @@ from aggregate.sending.clients.connection import mappings
 from aggregate.sending.models import reported_fields
 
 _TEXTS: Final = ("refusal", "reasoning_content", "reasoning")
-# Fields of a thought that come in pieces.
+# Streamed fields of a thought.
 _GROWING: Final = ("text", "summary", "thinking")
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
 @dataclass(slots=True)
 class LeadingThoughts:
-    """Takes the ``<think>`` block out of the beginning of a text that comes in pieces."""
+    """A filter for the ``<think>`` block at the beginning of a streamed text."""
 
-    is_open: bool = False  # whether the text may pass: it has no block, or the block is over
+    is_open: bool = False  # the text has no block, or the block has ended
     _held: str = ""
     _is_over: bool = False
 
     def without(self, piece: str) -> str:
-        """Return the part of the text that may be shown now."""
+        """Return the text without thoughts, ``""`` while a block may be open."""
         if self.is_open:
             return piece
         start = max(len(self._held) - len(_CLOSE), 0)
@@ -40,7 +40,7 @@ class LeadingThoughts:
         return self._release(text) if text else ""
 
     def rest(self, *, is_cut: bool) -> str:
-        """Return the end of the text. A block that is never closed is the answer, unless a limit has cut it."""
+        """Return the held text. An unclosed block is the answer, unless a limit cut it."""
         is_thought = is_cut and self._held.lstrip().startswith(_OPEN)
         return self._release("" if self.is_open or is_thought else self._held)
 
@@ -50,7 +50,7 @@ class LeadingThoughts:
 
 
 def content_text(content: object) -> str:
-    """Return the text of a message's content, which some servers give in parts, thoughts among them."""
+    """Return the text of a message's content, a string or a list of parts."""
     if isinstance(content, str):
         return content
     parts = [reported_fields(part) for part in content] if isinstance(content, list) else ()
@@ -61,7 +61,7 @@ def content_text(content: object) -> str:
 
 
 def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
-    """Add a piece to the message, and return all text in it, thoughts and arguments included."""
+    """Add a piece to the message; return its text with thoughts and arguments."""
     pieces = [("content", content_text(delta.get("content")))]
     pieces += [(name, delta[name]) for name in _TEXTS if isinstance(delta.get(name), str)]
     for name, piece in pieces:
@@ -74,12 +74,12 @@ def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
 
 
 def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
-    """Add a piece of a thought to the thought that it continues; a signature holds for the whole text."""
+    """Add a piece to its thought; a signature ends a thought."""
     index, kind = part.get("index"), part.get("type")
-    earlier = next((one for one in reversed(thoughts) if one.get("type") == kind), None)
+    same_type = [thought for thought in thoughts if thought.get("type") == kind]
+    earlier = same_type[-1] if same_type else None
     if index is not None:
-        same = (one for one in thoughts if (one.get("index"), one.get("type")) == (index, kind))
-        earlier = next(same, None)
+        earlier = next((one for one in same_type if one.get("index") == index), None)
     elif earlier and (earlier is not thoughts[-1] or earlier.get("signature")):
         earlier = None
     if earlier is None or (earlier.get("data") and part.get("data")):
@@ -93,7 +93,7 @@ def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
 
 
 def _add_call(message: dict[str, Any], part: Mapping[str, Any]) -> str:
-    """Add a piece to the call that it continues, or begin another one; return its arguments."""
+    """Add a piece to its call or begin a new one; return its arguments."""
     calls = message.setdefault("tool_calls", [])
     function = reported_fields(part.get("function"))
     arguments = function.pop("arguments", None)
@@ -114,23 +114,21 @@ def _add_call(message: dict[str, Any], part: Mapping[str, Any]) -> str:
 def _continued(
     calls: list[dict[str, Any]], part: Mapping[str, Any], function: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the call that a piece continues.
+    """Return the call continued by a piece, ``None`` for a new one.
 
-    Servers leave the index out, begin with 1, or give all calls the same; some repeat id and name in each piece.
+    Servers omit the index, begin with 1, or use one for all calls; some repeat id and name in every piece.
     """
     identity, index, name = part.get("id"), part.get("index"), function.get("name")
     for call in calls:
         if identity and call.get("id") == identity:
             return call
-    known = [call for call in calls if index is None or call.get("index") == index]
-    last = known[-1] if known else None
+    candidates = [call for call in calls if index is None or call.get("index") == index]
+    last = candidates[-1] if candidates else None
     if last is None or not (identity or name):
         return last
     is_other = identity and last.get("id")
-    is_begun = name and (name != last["function"].get("name") or _is_whole(last))
-    if index is None and is_other:
-        return None
-    if (is_other or index is None) and is_begun:
+    is_new = name and (name != last["function"].get("name") or _is_whole(last))
+    if (index is None and (is_other or is_new)) or (is_other and is_new):
         return None
     return last
 

@@ -29,11 +29,11 @@ from aggregate.sending.models import (
 if TYPE_CHECKING:
     from google.genai.client import AsyncClient
 
-PROVIDERS = frozenset({"gemini"})  # who speaks it
+PROVIDERS = frozenset({"gemini"})
 
 
 class GeminiApi(SdkApi):
-    """``base_url`` may end with the API's version, or be without one."""
+    """The adapter of Gemini; ``base_url`` may end with the API's version."""
 
     __slots__ = ()
     sdk, error, package = "google.genai.errors", "APIError", "google-genai"
@@ -43,10 +43,10 @@ class GeminiApi(SdkApi):
         from google.genai import Client, types
         from httpx2 import AsyncClient as HttpClient
 
-        # The SDK wants an address and the API's version that may stand at its end apart.
+        # The SDK takes the address and the API's version separately.
         match = re.fullmatch(r"(.*?)/(v\d\w*)/?", self.base_url or "")
         address, version = (match[1], match[2]) if match else (self.base_url, None)
-        # For a client that the SDK makes beside ours, and never uses.
+        # The SDK creates a second client and never uses it.
         for_unused = {"verify": certificates()}
         async with HttpClient(**http_client_options(self.limits)) as http:
             options = types.HttpOptions(
@@ -56,7 +56,7 @@ class GeminiApi(SdkApi):
                 client_args=for_unused,
                 async_client_args=for_unused,
             )
-            # The key is left in no variable of a frame that an error passes through.
+            # No variable holds the key: tracebacks may print variables.
             client = Client(api_key=self.key.value or "none", vertexai=False, http_options=options)
             async with client.aio as session:
                 yield session
@@ -83,7 +83,7 @@ class GeminiApi(SdkApi):
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
-    """Return the arguments of a request: texts in one part each, because only the prefix matters to the cache."""
+    """Return a request's arguments, texts joined: the cache needs no breakpoints."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
@@ -108,30 +108,30 @@ def request_body(request: ChatRequest) -> dict[str, Any]:
 
 def _loop_parts(message: Message, turn: LoopTurn) -> list[dict[str, Any]]:
     if message.is_assistant:
-        return _said_parts(turn)
+        return _assistant_parts(turn)
     parts: list[dict[str, Any]] = []
     for result in turn.results:
         answer = {"name": result.call.name, "response": {"result": result.output}}
-        known = {"id": result.call.id} if result.call.id else {}
-        parts.append({"function_response": answer | known})
+        identity = {"id": result.call.id} if result.call.id else {}
+        parts.append({"function_response": answer | identity})
     return [*parts, {"text": turn.note}] if turn.note.strip() else parts
 
 
-def _said_parts(turn: LoopTurn) -> list[dict[str, Any]]:
-    """Return the model's parts as it gave them, signatures included, without blank texts."""
+def _assistant_parts(turn: LoopTurn) -> list[dict[str, Any]]:
+    """Return the model's own parts with signatures, without blank texts."""
     calls = [{"name": call.name, "args": dict(call.arguments)} for call in turn.calls]
     if not turn.native:
         text = [{"text": turn.text}] if turn.text.strip() else []
         return [*text, *({"function_call": call} for call in calls)]
-    parts, written = [], iter(calls)
-    for given in turn.native:
-        part = _with_bytes(given)
+    parts, remaining = [], iter(calls)
+    for original in turn.native:
+        part = _with_bytes(original)
         if call := part.get("function_call"):
-            known = {"id": call["id"]} if call.get("id") else {}
-            part["function_call"] = next(written, call) | known
+            identity = {"id": call["id"]} if call.get("id") else {}
+            part["function_call"] = next(remaining, call) | identity
         is_signed = "thought_signature" in part and "function_call" not in part
         if not (part.get("text") or "").strip() and not is_signed:
-            # A part has one field of data: a blank text beside a call is none.
+            # A part has a single data field, so blank text beside a call is dropped.
             part.pop("text", None)
         if part.keys() - {"thought", "thought_signature"} or is_signed:
             parts.append(part)
@@ -139,7 +139,7 @@ def _said_parts(turn: LoopTurn) -> list[dict[str, Any]]:
 
 
 def _with_bytes(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of the model's with its signature as bytes, which JSON holds as text."""
+    """Decode the signature of a part, base64 text in JSON."""
     signature = part.get("thought_signature")
     if not isinstance(signature, str):
         return dict(part)
@@ -167,19 +167,19 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
             reason = "SAFETY"
     text = "".join(map(parse_text, parts))
     raw = {"usage": usage, "finish_reason": reason}
-    said = [
+    pieces = [
         {key: value for key, value in piece.items() if value is not None}
         for part in parts
         for piece in (_candidate(part).get("content") or {}).get("parts") or []
     ]
-    made = [piece["function_call"] for piece in said if piece.get("function_call")]
-    stop = finish_reason(reason, has_answer=bool(text.strip() or made))
+    raw_calls = [piece["function_call"] for piece in pieces if piece.get("function_call")]
+    stop = finish_reason(reason, has_answer=bool(text.strip() or raw_calls))
     is_cut = stop is FinishReason.LENGTH or not reason
     calls = read_calls(
-        ((call.get("id"), call.get("name"), call.get("args")) for call in made),
-        may_be_cut=is_cut and bool(made) and said[-1].get("function_call") is made[-1],
+        ((call.get("id"), call.get("name"), call.get("args")) for call in raw_calls),
+        may_be_cut=is_cut and bool(raw_calls and pieces[-1].get("function_call")),
     )
-    return Reply(text, parse_usage(usage), stop, model, raw, calls, said if calls else None)
+    return Reply(text, parse_usage(usage), stop, model, raw, calls, pieces if calls else None)
 
 
 def parse_text(part: Mapping[str, Any]) -> str:
@@ -188,7 +188,7 @@ def parse_text(part: Mapping[str, Any]) -> str:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Return the usage; ``prompt_token_count`` includes what was read, and thoughts are charged as output."""
+    """Parse the usage; the prompt's count includes cache reads, and thoughts are output."""
     read = reported_tokens(usage.get("cached_content_token_count"))
     output = reported_tokens(usage.get("candidates_token_count"))
     output += reported_tokens(usage.get("thoughts_token_count"))

@@ -1,6 +1,6 @@
-"""What was learned of each model where it is reached: how it counts, what its cache keeps, how soon it answers.
+"""Statistics per model and address: token counts, cache reads and latency.
 
-It lies in the user's own state folder and is no more than a forecast: what was read and paid is taken from the reply.
+They are stored in the user's state folder and only used for forecasts; the bill uses the usage in the reply.
 """
 
 from collections.abc import Callable
@@ -15,52 +15,50 @@ from aggregate.sending.models import SCRIPTED, Usage
 
 LEARNED_FILE: Final = "learned_models.json"
 _VERSION: Final = 1
-_MOST_MODELS: Final = 200  # more than anybody asks; the ones that were asked longest ago go first
-_FEWEST_TOKENS: Final = 200  # below, what a server puts around a message weighs too much
-# What earlier requests count after one more: what is sent now is most like what was sent last, and one odd report is
-# outweighed after two others.
+_MOST_MODELS: Final = 200  # the least recently used models are dropped first
+_FEWEST_TOKENS: Final = 200  # of a shorter request the server's own wrapping distorts the ratio
+# Weight of earlier requests after each new one: the next request resembles the last, and two normal reports outweigh
+# an odd one.
 _FADE: Final = 3 / 4
-# Of what a cache has kept: a provider that has failed is tried again after some thirty requests.
+# Weight of earlier cache reads: a provider whose cache failed is retried after some thirty requests.
 _SLOW_FADE: Final = 0.97
-_LARGEST: Final = 2.0**60  # no sum of tokens is larger
-_MISSES: Final = 2  # in a row, after which nobody pays for an hour; one alone may be chance
+_LARGEST: Final = 2.0**60  # upper bound of a plausible sum of tokens
+_MISSES: Final = 2  # consecutive misses before one-hour entries are given up; one may be chance
 _FEW_HOURS: Final = 1.5
-# Requests that are taken to have read what was expected before any was seen.
-_PRIOR_READS: Final = 4
-# How much a thousand tokens of each kind, by the whole ratio, count beside what was reported.
+_PRIOR_READS: Final = 4  # successful reads assumed in advance
+# Weight of the overall ratio, in thousands of tokens of each kind, beside the reports.
 _RIDGE: Final = 4.0
 
 
 class Kinds(NamedTuple):
-    """Tokens of o200k by kind of text: vocabularies differ more in code than in prose."""
+    """Tokens (o200k) by kind of text: vocabularies differ more in code."""
 
     code: int = 0
     words: int = 0
 
 
 class Place(NamedTuple):
-    """A model where it is reached."""
+    """A model at an address."""
 
     provider: str
     model: str
-    address: str = ""  # ``""`` for the provider's own
+    address: str = ""  # ``""``: the provider's default
 
 
 class Learned(NamedTuple):
-    """Sums over requests, older ones faded."""
+    """Sums over requests, with less weight on older ones."""
 
     sent: float = 0.0
     reported: float = 0.0
     requests: float = 0.0
-    # Of thousands of tokens: code by code, code by words, words by words, code and words by what was reported
+    # Products in thousands of tokens: code², code·words, words², code·reported, words·reported
     squares: tuple[float, ...] = (0.0,) * 5
-    expected: float = 0.0  # requests that were expected to read from a cache
-    failed: float = 0.0  # those of them that read less than half of it
-    misses: float = 0.0  # in a row
-    hours: float = 0.0  # expected reads that only an entry of an hour could give
+    expected: float = 0.0  # requests with an expected cache read
+    failed: float = 0.0  # of these, reads below half of the expected tokens
+    misses: float = 0.0  # consecutive failures
+    hours: float = 0.0  # expected reads that need a one-hour entry
     hours_failed: float = 0.0
-    # Seconds until the first piece of an answer came, 0 where none is known
-    first_piece: float = 0.0
+    first_piece: float = 0.0  # seconds until the first piece of an answer, 0 if unknown
 
     @property
     def miss_share(self) -> float:
@@ -68,7 +66,7 @@ class Learned(NamedTuple):
 
     @property
     def distrusts_hours(self) -> bool:
-        """Whether an entry of an hour is not worth its price here."""
+        """Whether one-hour cache entries are not worth their price here."""
         never_held = self.hours_failed > max(_FEW_HOURS, self.hours / 2)
         return self.misses >= _MISSES or never_held
 
@@ -81,13 +79,13 @@ class Learned(NamedTuple):
         return TokenRatio(thousandths, f"as {place.provider} has reported for {many}")
 
     def ratios(self, place: Place) -> tuple[float, float]:
-        """Return the provider's tokens for one of ours, of code and of words.
+        """Return the provider's tokens for one of ours, for code and for words.
 
-        They are the least squares of what was reported, drawn to the ratio of all as long as little is known.
+        This is a ridge regression over the reports, drawn towards the overall ratio.
         """
-        usual = self.ratio(place).value
+        overall = self.ratio(place).value
         aa, ab, bb, ay, by = self.squares
-        aa, bb, ay, by = aa + _RIDGE, bb + _RIDGE, ay + _RIDGE * usual, by + _RIDGE * usual
+        aa, bb, ay, by = aa + _RIDGE, bb + _RIDGE, ay + _RIDGE * overall, by + _RIDGE * overall
         divisor = aa * bb - ab * ab
         both = (ay * bb - by * ab) / divisor, (by * aa - ay * ab) / divisor
         code, words = (min(max(one, LOWEST / 1000), HIGHEST / 1000) for one in both)
@@ -107,7 +105,7 @@ class Learned(NamedTuple):
         )
 
     def after_read(self, *, expected: int, read: int, needs_hour: bool) -> "Learned":
-        """``needs_hour``: an entry of five minutes would have been gone by then."""
+        """Add a read; ``needs_hour``: a five-minute entry would have expired."""
         has_failed = read < expected / 2
         return self._replace(
             expected=self.expected * _SLOW_FADE + 1,
@@ -142,9 +140,9 @@ def record_usage(
     *,
     learn: Callable[[Learned], Learned] = lambda learned: learned,
 ) -> tuple[str, ...]:
-    """Keep what a provider reports for ``sent`` tokens of ours; return a sentence where that is odd or not kept.
+    """Store the reported usage of a request; return warnings.
 
-    ``learn`` adds what else the request has told.
+    ``sent`` counts the request by o200k; ``learn`` adds further statistics.
     """
     provider, path, total = place.provider, _path(place.provider), sum(sent)
     if path is None or not usage.input or total < _FEWEST_TOKENS:
@@ -158,13 +156,13 @@ def record_usage(
         return {"version": _VERSION, "encoding": "o200k_base", "models": models}
 
     if problem := change_kept(path, with_request):
-        return (f"how {provider} counts tokens is not kept: {problem}",)
+        return (f"cannot save how {provider} counts tokens: {problem}",)
     reported = _bounded(usage.input, total)
     if reported == usage.input:
         return ()
     return (
-        f"{provider} reports {usage.input:,} tokens where o200k has {total:,}, which is no matter of its vocabulary: "
-        f"taken as {reported:,}",
+        f"{provider} reports {usage.input:,} tokens where o200k has {total:,}; no vocabulary differs so much, so "
+        f"{reported:,} are used",
     )
 
 
@@ -188,11 +186,10 @@ def _rows(data: Any) -> dict[Place, Learned]:  # noqa: ANN401 - JSON
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LARGEST:
-        raise ValueError("is no sum")
+        raise ValueError("not a valid sum")
     return float(value)
 
 
 def _path(provider: str) -> Path | None:
     folder = user_state_folder()
-    is_kept = folder and provider != SCRIPTED  # which counts as we do
-    return folder / LEARNED_FILE if folder and is_kept else None
+    return folder / LEARNED_FILE if folder and provider != SCRIPTED else None

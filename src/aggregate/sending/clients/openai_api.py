@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions API, through its SDK; DeepSeek and most servers on one's own machine speak it too."""
+"""OpenAI's Chat Completions API, through its SDK; also for DeepSeek and most local servers."""
 
 import json
 from base64 import b64encode
@@ -42,9 +42,9 @@ from aggregate.sending.models import (
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})  # who speaks it
+PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})
 BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-# Fields of the model's message that go back with the results of its calls, thoughts included.
+# Fields of the model's message to send back with the results of its calls, thoughts included.
 _NATIVE = ("content", "tool_calls", "reasoning_content", "reasoning_details", "thinking_blocks")
 
 
@@ -58,7 +58,7 @@ class OpenAiApi(SdkApi):
         self, client: "AsyncOpenAI", request: ChatRequest, on_text: OnText | None
     ) -> Reply:
         body = request_body(request, provider=self.provider)
-        # OpenAI sends no thoughts, and an answer about such a mark is an answer.
+        # OpenAI sends no thoughts, so a <think> tag in its answer is text.
         thinks = self.provider != "openai"
         if on_text is None:
             completion = await client.chat.completions.create(**body)
@@ -70,7 +70,7 @@ class OpenAiApi(SdkApi):
 async def _streamed(
     client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText, meter: Meter, *, may_think: bool
 ) -> dict[str, Any]:
-    """Return a streamed completion as one; fields that a server leaves out are absent."""
+    """Return a streamed completion as one; fields omitted by the server are absent."""
     message: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     model, reason = "", None
@@ -85,8 +85,8 @@ async def _streamed(
         model, reason = fields.get("model") or model, choice.get("finish_reason") or reason
         delta = reported_fields(choice.get("delta") or choice.get("message"))
         meter.add(add_delta(message, delta))
-        for place in (choice, fields, reported_fields(fields.get("x_groq"))):
-            if reported := reported_fields(place.get("usage")):
+        for holder in (choice, fields, reported_fields(fields.get("x_groq"))):
+            if reported := reported_fields(holder.get("usage")):
                 usage = reported
                 meter.report(parse_usage(usage))
         if text := thoughts.without(content_text(delta.get("content"))):
@@ -98,7 +98,7 @@ async def _streamed(
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
-    """Only OpenAI itself knows its newer fields."""
+    """Return the body of a request; newer fields go to OpenAI alone."""
     plan = request.plan
     is_openai = provider == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
@@ -130,30 +130,32 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
         declared = [tool.declared("parameters") for tool in request.tools]
         body["tools"] = [{"type": "function", "function": tool} for tool in declared]
     if is_object:
-        # The provider promises an object and must be told which one.
-        words = f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
+        # The provider takes no schema, so it goes into the text.
+        instruction = (
+            f"\n\nAnswer with one JSON object of this schema:\n{json.dumps(request.schema)}"
+        )
         last = messages[-1]
         if isinstance(last["content"], str):
-            last["content"] += words
+            last["content"] += instruction
         else:
-            last["content"].append({"type": "text", "text": words})
+            last["content"].append({"type": "text", "text": instruction})
     if plan.system:
         system = [block for block in plan.blocks if block.role is BlockRole.SYSTEM]
         content = _content(system, mark, in_parts=in_parts)
         messages.insert(0, {"role": "system", "content": content})
     if in_parts and mark is BREAKPOINT:
-        # Without this the last message is a breakpoint too and takes one of the four.
+        # Otherwise the last message takes one of the four breakpoints.
         body["prompt_cache_options"] = {"mode": "explicit"}
     return {**body, "messages": messages}
 
 
 def cache_key(plan: RequestPlan) -> str:
-    """Return what leads requests with the same beginning to the same machine, ``""`` where nothing can be cached.
+    """Return the key that routes equal prefixes to one machine.
 
-    It is a hash of the segments that fill the shortest prefix that is cached: where these change nothing can be read.
+    It is a hash of the segments in the shortest cacheable prefix, ``""`` if the request is shorter.
     """
     sizes = enumerate(plan.tokens, start=1)
-    end = next((place for place, size in sizes if size >= plan.policy.minimum), 0)
+    end = next((index for index, size in sizes if size >= plan.policy.minimum), 0)
     text = "\n".join(plan.layout.digests[:end])
     return blake2b(text.encode(), digest_size=16).hexdigest() if end else ""
 
@@ -170,7 +172,7 @@ def _loop_messages(
     message: Message, turn: LoopTurn, mark: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     if message.is_assistant:
-        return [_said(turn)]
+        return [_assistant_message(turn)]
     replies: list[dict[str, Any]] = [
         {"role": "tool", "tool_call_id": result.call.id, "content": result.output}
         for result in turn.results
@@ -182,11 +184,11 @@ def _loop_messages(
     return replies
 
 
-def _said(turn: LoopTurn) -> dict[str, Any]:
-    """Return the model's message as it gave it, without blank texts and with readable arguments."""
+def _assistant_message(turn: LoopTurn) -> dict[str, Any]:
+    """Return the model's own message, without blank texts and with valid arguments."""
     native = reported_fields(turn.native)
-    written = chain(native.get("tool_calls") or (), repeat({}))
-    calls = [_written(call, given) for call, given in zip(turn.calls, written, strict=False)]
+    originals = chain(native.get("tool_calls") or (), repeat({}))
+    calls = [_valid_call(*pair) for pair in zip(turn.calls, originals, strict=False)]
     content = native.get("content", turn.text)
     if isinstance(content, list):
         content = [part for part in content if content_text([part]).strip()]
@@ -195,10 +197,10 @@ def _said(turn: LoopTurn) -> dict[str, Any]:
     return {"role": "assistant", **native, "content": content or None, "tool_calls": calls}
 
 
-def _written(call: ToolCall, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call as it came, but for arguments that are no JSON object: servers parse them."""
-    more = {name: value for name, value in given.items() if name != "index" and value is not None}
-    function = reported_fields(given.get("function"))
+def _valid_call(call: ToolCall, original: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the original call, with arguments that servers can parse."""
+    more = {key: value for key, value in original.items() if key != "index" and value is not None}
+    function = reported_fields(original.get("function"))
     arguments = function.get("arguments")
     if not (call.arguments and isinstance(arguments, str)):
         arguments = json.dumps(dict(call.arguments))
@@ -207,37 +209,37 @@ def _written(call: ToolCall, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
-    """Return the answer in a completion's JSON; a refusal has a field of its own and ends like an answer."""
+    """Parse a completion; a refusal has its own field and no finish reason of its own."""
     choice, used = answer["choices"][0], reported_fields(answer.get("usage"))
     message, reason = choice["message"], choice.get("finish_reason")
     raw = {"usage": used, "finish_reason": reason}
     if refusal := message.get("refusal"):
         raw["refusal"] = refusal
     content, model = message.get("content"), str(answer.get("model") or "")
-    called = [call for call in message.get("tool_calls") or () if isinstance(call, Mapping)]
-    called = [call for call in called if isinstance(call.get("function"), Mapping)]
+    raw_calls = [call for call in message.get("tool_calls") or () if isinstance(call, Mapping)]
+    raw_calls = [call for call in raw_calls if isinstance(call.get("function"), Mapping)]
     text = content_text(content)
-    if not (text or called) and not isinstance(content, str | list | None):
+    if not (text or raw_calls) and not isinstance(content, str | list | None):
         raise TypeError("content is not text")
-    has_answer = bool(refusal or text.strip() or called)
+    has_answer = bool(refusal or text.strip() or raw_calls)
     stop = finish_reason(reason, has_answer=has_answer)
     is_cut = stop is FinishReason.LENGTH or not reason
     thoughts = LeadingThoughts(is_open=not may_think)
     text = thoughts.without(text) + thoughts.rest(is_cut=stop is FinishReason.LENGTH)
-    functions = ((call.get("id"), call["function"]) for call in called)
+    functions = ((call.get("id"), call["function"]) for call in raw_calls)
     calls = read_calls(
-        ((identity, each.get("name"), each.get("arguments")) for identity, each in functions),
+        ((key, function.get("name"), function.get("arguments")) for key, function in functions),
         may_be_cut=is_cut,
     )
     native = {key: message[key] for key in _NATIVE if message.get(key)}
-    if called:
-        native["tool_calls"] = called
+    if raw_calls:
+        native["tool_calls"] = raw_calls
     stop = FinishReason.REFUSED if refusal else stop
     return Reply(text, parse_usage(used), stop, model, raw, calls, native if calls else None)
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Return the usage; ``prompt_tokens`` includes what was read and written, which some name otherwise."""
+    """Parse the usage; ``prompt_tokens`` includes cache reads and writes."""
     details = reported_fields(
         usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     )

@@ -1,10 +1,9 @@
-"""What models cost and hold, and how they count: shipped tables and the user's own configuration.
+"""Prices, windows and token ratios of models: shipped tables and the user's configuration.
 
-A project's file says nothing here: a wrong price would hide what is paid, and a wrong window or cache would cost more.
+A project's file is ignored here: a wrong price would hide costs, and a wrong window or cache would raise them.
 
-Our counts are exact for the vocabulary o200k. Other vocabularies are not to be had offline, so their counts are ours
-times a ratio. It is a whole number of thousandths, so that a limit in one count and the same limit in the other are
-exact inverses of each other.
+Our counts are exact for the vocabulary o200k. Other vocabularies are not available offline, so their counts are ours
+times a ratio. It is in whole thousandths, so that limits convert exactly in both directions.
 """
 
 from dataclasses import replace
@@ -30,12 +29,12 @@ if TYPE_CHECKING:
     from aggregate.sending.cache.request_plan import RequestPlan
 
 _WHOLE: Final = 1000
-LOWEST: Final = 600  # thousandths: Chinese comes nearest with 750, and a ratio that is too low makes a prompt too long
-HIGHEST: Final = 3000  # twice is what the oldest vocabularies need for code; beyond, something else has been counted
+LOWEST: Final = 600  # thousandths; Chinese text has 750, and too low a ratio makes prompts too long
+HIGHEST: Final = 3000  # thousandths; the oldest vocabularies need 2000 for code
 
 
 class TokenRatio(NamedTuple):
-    """A provider's tokens for each thousand of ours (rule B-10); ``source`` is the end of a sentence."""
+    """A provider's tokens per thousand of ours (B-10); ``source`` ends a sentence."""
 
     thousandths: int
     source: str
@@ -56,10 +55,10 @@ OWN_COUNT: Final = TokenRatio(_WHOLE, "as o200k counts them")
 
 def shipped_ratio(provider: str, model: str) -> TokenRatio:
     if provider == SCRIPTED:
-        return OWN_COUNT  # its counts are ours, whichever model it plays
+        return OWN_COUNT
     known = known_model(provider, model)
     if known.ratio is None:
-        return TokenRatio(_WHOLE, "no ratio is known of this model, so by o200k")
+        return TokenRatio(_WHOLE, "no ratio is known for this model, so by o200k")
     return TokenRatio(
         known.ratio, f"an estimate of {known.as_of}, until {provider} has reported its own"
     )
@@ -70,7 +69,7 @@ _MILLION: Final = 1_000_000
 
 def own_model(name: str) -> ModelTable | None:
     models = user_config().models.items()
-    return next((table for own, table in models if own.lower() == name.lower()), None)
+    return next((table for model, table in models if model.lower() == name.lower()), None)
 
 
 def takes_tools(provider: str, model: str) -> bool:
@@ -82,22 +81,25 @@ def cache_policy(provider: str, model: str) -> CachePolicy:
     table = own_model(model)
     if table is None:
         return policy
-    said: dict[str, Any] = {"minimum": table.minimum, "seconds": table.lifetime}
-    # A server of one's own that has prices is not known to have another one for what it reads again.
+    changes: dict[str, Any] = {"minimum": table.minimum, "seconds": table.lifetime}
+    # Without a price for cache reads, a compatible server is assumed to charge the full one.
     read = table.input if table.cache_read is None and provider == COMPATIBLE else table.cache_read
     prices = {"read": read, "write": table.cache_write}
     if table.input:
-        said |= {name: price and price / table.input for name, price in prices.items()}
-    return replace(policy, **{name: value for name, value in said.items() if value is not None})
+        changes |= {name: price and price / table.input for name, price in prices.items()}
+    return replace(policy, **{name: value for name, value in changes.items() if value is not None})
 
 
 _PRICE_LIST_IDS = {"gemini": "google", SCRIPTED: None, COMPATIBLE: None, GATEWAY: None}
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
-    """Return the price in US dollars, by the user's own configuration, then the list; ``None`` where it is in none."""
+    """Return the price in US dollars, ``None`` if unknown.
+
+    The user's configuration comes before the price list.
+    """
     table, policy = own_model(model), cache_policy(provider, model)
-    # Of the longer lifetime, beyond the shorter one, whose price alone the list has
+    # The price list only has the price of short cache entries.
     surcharge = Decimal(0)
     if usage.cache_write_long and policy.long_seconds:
         short = cost(Usage(cache_write=usage.cache_write_long), model, provider=provider)
@@ -120,7 +122,7 @@ def _listed(usage: Usage, model: str, provider: str = "") -> "PriceCalculation |
         cache_write_tokens=usage.cache_write,
         output_tokens=usage.output,
     )
-    # A gateway writes the maker's name before the model's.
+    # A gateway prefixes the model with its maker.
     name = bare_model_name(model) if provider == GATEWAY else model
     maker = _PRICE_LIST_IDS.get(provider, provider or None)
     try:
@@ -134,30 +136,30 @@ _ALWAYS_FITS = 30_000
 
 
 def context_window(model: str) -> int | None:
-    own = own_model(model)
-    window = own.window if own else None
-    if known := window or known_model("", model).window:
-        return known
+    table = own_model(model)
+    if window := (table and table.window) or known_model("", model).window:
+        return window
     listed = _listed(Usage(fresh=1), model)
     return listed.model.context_window if listed else None
 
 
-# The largest of the models that providers are asked for where nobody names another; a test asks the price list.
+# The largest window of the providers' default models; a test compares it with the price list.
 USUAL_WINDOW: Final = 1_050_000
 
 
 def exceeded_window(tokens: int) -> int | None:
-    """Return the largest window of the models to choose from if so many tokens are more than it holds."""
-    own = user_config()
-    named = {own.send.model, *(persona.model for persona in own.personas.values()), *own.models}
-    window = max([USUAL_WINDOW, *(context_window(model) or 0 for model in named if model)])
+    """Return the largest window of the user's models if ``tokens`` exceed it."""
+    config = user_config()
+    personas = (persona.model for persona in config.personas.values())
+    models = {config.send.model, *personas, *config.models}
+    window = max([USUAL_WINDOW, *(context_window(model) or 0 for model in models if model)])
     return window if window < tokens else None
 
 
 def check_window(
     plan: "RequestPlan", model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
 ) -> None:
-    """Refuse a request that cannot fit by the provider's own count; an unknown window refuses nothing."""
+    """Raise an error if a request exceeds the model's window; unknown windows pass."""
     size = ratio.provider_tokens(plan.total)
     if size <= _ALWAYS_FITS:
         return

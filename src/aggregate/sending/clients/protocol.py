@@ -1,4 +1,4 @@
-"""A request to a model, and the port of a provider's adapter."""
+"""Requests to a model, and the protocol of a provider's adapter."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -12,7 +12,7 @@ from aggregate.sending.models import LoopTurn, OfferedTool, Reply, Usage
 
 
 class Effort(StrEnum):
-    """How long a model thinks before it answers, in the words that the providers share."""
+    """How long a model thinks before it answers, in the providers' terms."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -21,53 +21,52 @@ class Effort(StrEnum):
 
 @dataclass(slots=True)
 class Meter:
-    """What an answer has used so far, for requests that end early."""
+    """The usage of an unfinished answer, for requests that end early."""
 
     usage: Usage = field(default_factory=Usage)  # as last reported
-    # Written since then, with thoughts and arguments of calls
+    # Texts since then, with thoughts and arguments of calls
     pieces: list[str] = field(default_factory=list)
-    is_open: bool = False  # whether the provider works on the request
+    is_open: bool = False  # the provider is working on the request
 
     def begin(self) -> None:
-        """Count anew: the provider works on a request."""
+        """Start counting a new request."""
         self.usage, self.pieces, self.is_open = Usage(), [], True
 
     def add(self, text: str) -> None:
         self.pieces.append(text)
 
     def report(self, usage: Usage) -> None:
-        """Take what the provider reports of the answer so far; a report of nothing is none."""
+        """Set the usage reported so far; an empty report is ignored."""
         if usage != Usage():
             self.usage, self.pieces = usage, []
 
     def end(self) -> None:
-        """The request has failed: it costs nothing if nothing came of it."""
+        """Record a failure, which is free if nothing was received."""
         self.is_open = self.is_open and bool(self.usage.input or any(self.pieces))
 
 
-OnText = Callable[[str], None]  # called with each piece of the answer as it comes
+OnText = Callable[[str], None]  # called with each piece of a streamed answer
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What a model is asked, and how.
+    """A request to a model.
 
     Attributes:
         prompt: The segments; their markdown is sent byte for byte.
-        message: What to say behind it, ``""`` if the prompt ends with the question.
-        model: Which model; by default the client's.
-        system: The instructions that go before everything.
-        max_output: The most tokens that the model may write.
-        temperature: How freely the model chooses its words; left out where a provider takes none.
-        schema: JSON schema of the answer. Every object in it names all its properties as required and allows no others,
-            which all providers understand. Where a provider knows no schemas the answer is free text.
-        seconds: How long everything may take, waits between attempts included; ``None`` for the adapter's own limit.
-        effort: How long the model thinks before it answers; left out where a provider cannot be told.
-        tools: What the model may call instead of an answer.
-        turns: What was said and called since the message, of a loop with tools; ``None`` where there is no loop.
-        plan: The blocks that are sent, which the client makes where there are none yet; the provider takes all else
-            that a planned request holds.
-        meter: Filled while the answer comes.
+        message: The text after the prompt, ``""`` if the prompt ends with the question.
+        model: The model, by default the client's.
+        system: The instructions before everything else.
+        max_output: Largest number of tokens in the answer.
+        temperature: Randomness of the answer; dropped if the provider does not support it.
+        schema: JSON schema of the answer. Every object in it requires all its properties and allows no others, as all
+            providers support. Providers without schemas answer in free text.
+        seconds: Timeout, waits between attempts included; ``None`` for the adapter's own limit.
+        effort: How long the model thinks before it answers; dropped if the provider does not support it.
+        tools: Tools that the model may call.
+        turns: The turns of a tool loop since the message, ``None`` without a loop.
+        plan: The blocks to send, made by the client if missing. The provider supports all fields of a planned request.
+        meter: Filled while the answer is received.
     """
 
     prompt: Prompt = Prompt(())  # noqa: RUF009 - an immutable value
@@ -93,12 +92,12 @@ class ChatRequest:
         plan = self.plan
         if plan.has_images:
             plan = replace(plan, blocks=tuple(block for block in plan.blocks if not block.image))
-        # Tools stay: what was called before makes no sense without them.
+        # Tools stay, because earlier calls refer to them.
         return replace(self, plan=plan, temperature=None, effort=None, schema=None)
 
 
 def loop_texts(request: ChatRequest) -> Iterator[str]:
-    """Yield the texts of a loop with tools, which are counted beside the prompt."""
+    """Yield the texts of a tool loop, which are counted beside the prompt."""
     for tool in request.tools:
         yield f"{tool.name} {tool.description} {json.dumps(tool.parameters)}"
     for turn in request.turns or ():
@@ -107,15 +106,15 @@ def loop_texts(request: ChatRequest) -> Iterator[str]:
         yield turn.told
 
 
-DEFAULT_REQUEST: Final = ChatRequest()  # no instructions, the usual limits, nothing sent before
+DEFAULT_REQUEST: Final = ChatRequest()
 
 
 Ask = Callable[[ChatRequest, OnText | None], Awaitable[Reply]]
-# What stands around each exchange of a client: it is given the next one, and may change both request and reply.
+# A wrapper of each exchange: it calls the next one and may change both request and reply.
 Middleware = Callable[[Ask, ChatRequest, OnText | None], Awaitable[Reply]]
 
 
 class Transport(Protocol):
-    """A provider's adapter: one exchange, without retries."""
+    """A provider's adapter, without retries."""
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply: ...

@@ -1,4 +1,4 @@
-"""The providers by name: which key, which address, which adapter; and the models to choose from."""
+"""The providers with their keys, addresses and adapters, and the models to choose from."""
 
 import os
 import re
@@ -33,20 +33,20 @@ def find_api_key(
         )
     value = environ.get(name, "").strip()
     if value and not _HEADER_VALUE.fullmatch(value):
-        # The error of an HTTP library would show it.
+        # The error of an HTTP library would show the key.
         raise ClientSetupError(
-            f"the key in {name} holds a blank or a character that no key has: set it again"
+            f"the key in {name} contains a blank or an invalid character: set it again"
         )
     return ApiKey(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    # From the provider's name, a key and an address, ``None`` for the SDK's own
+    # Takes the provider's name, a key and an address
     adapter: Callable[[str, ApiKey, str | None], Transport]
-    keys: tuple[str, ...] = ()  # the environment's variables that may hold the key
-    model: str = ""  # the one to ask where none is named
-    base_url: str | None = None  # ``None`` for what the SDK knows
+    keys: tuple[str, ...] = ()  # environment variables that may hold the key
+    model: str = ""  # the default
+    base_url: str | None = None  # ``None``: the SDK's default
     needs_key: bool = True
 
 
@@ -60,17 +60,16 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "minimax": Provider(AnthropicApi, ("MINIMAX_API_KEY",), "MiniMax-M2.7", _MINIMAX_URL),
     "openai": Provider(OpenAiApi, ("OPENAI_API_KEY",), "gpt-5.6"),
-    # The keys of the providers above are not for any server that an address names.
+    # The keys of the providers above must not reach other servers.
     COMPATIBLE: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
     GATEWAY: Provider(OpenAiApi, ("AGGREGATE_API_KEY",), needs_key=False),
 }
-# In the names of hosts that take Anthropic's breakpoints in OpenAI's form.
+# Parts of host names: these take Anthropic's breakpoints in OpenAI's format.
 _GATEWAYS: Final = ("openrouter", "litellm", "aiplatform", "bedrock")
 _MILLION: Final = 1_000_000
-# Tokens whose price is asked for: beyond some 200,000 a few models cost more for each.
+# Tokens to price: a few models cost more beyond some 200,000 tokens.
 _PRICED: Final = 1_000
 NAMES = (*PROVIDERS, SCRIPTED)
-# By the beginning of a model's name.
 _MAKERS = {
     "claude": "anthropic",
     "chatgpt": "openai",
@@ -99,25 +98,25 @@ def open_client(
     """Return a client for a provider; SDKs are loaded with the first request.
 
     Args:
-        provider: One of ``NAMES``; with an address alone it is ``compatible``.
-        model: The model to ask; by default the provider's usual one.
-        base_url: Where the provider is reached, such as a server on this machine.
-        environ: Where keys are read from, by default the process's environment.
-        retry: How often failures are tried again.
-        on_wait: Called with the seconds before each wait and its reason.
-        require_key: Off for a client that plans and does not ask.
+        provider: One of ``NAMES``; ``compatible`` if only an address is given.
+        model: The model, by default the provider's.
+        base_url: The provider's address, such as a local server.
+        environ: The source of keys, by default the process's environment.
+        retry: Number and delays of attempts.
+        on_wait: Called before each wait with its seconds and the error.
+        require_key: Off for a client that only plans.
 
     Raises:
-        ClientSetupError: The name is unknown, a key or an address is missing, or the address is none.
+        ClientSetupError: The name is unknown, a key or an address is missing, or the address is not valid.
     """
     name = provider or (COMPATIBLE if base_url else "")
     if name == SCRIPTED:
         return scripted_client(model=model) if model else scripted_client()
     if name not in NAMES:
-        how = f"take one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
+        fix = f"use one of {', '.join(NAMES)} with --provider, in a persona or in [send]"
         if not name:
-            raise NoProviderError(f"no provider is named: {how}")
-        raise ClientSetupError(f"there is no provider {name!r}: {how}")
+            raise NoProviderError(f"no provider is set: {fix}")
+        raise ClientSetupError(f"no such provider: {name!r}: {fix}")
     if name == COMPATIBLE and any(word in origin(base_url) for word in _GATEWAYS):
         name = GATEWAY
     if name in (COMPATIBLE, GATEWAY) and not base_url:
@@ -135,26 +134,26 @@ def open_client(
 
 
 class PricedModel(NamedTuple):
-    name: str  # with its provider's, where that is known
+    name: str  # with its provider, if known
     window: int | None
-    input: float | None  # dollars for a million tokens
+    input: float | None  # dollars per million tokens
     output: float | None
-    ratio: float  # its tokens for one of ours
+    ratio: float  # its tokens per token of ours
 
 
 def priced_models(project: Project) -> list[PricedModel]:
-    """Return the models that the user has named, and each provider's usual one.
+    """Return the user's models and each provider's default.
 
-    What a project's own file says of prices does not count: it may come from somebody else.
+    Prices in a project's file are ignored, because others may have written them.
     """
-    own = user_config()
-    tables: list[SendTable | PersonaTable] = [project.config.send, own.send]
-    tables += own.personas.values()
-    named = [(table.provider, table.model) for table in tables]
-    named += [("", name) for name in own.models]
-    named += [(provider, entry.model) for provider, entry in PROVIDERS.items()]
-    found = ((provider or provider_of_model(name), name) for provider, name in named if name)
-    return [_priced(*recipient) for recipient in dict.fromkeys(found)]
+    config = user_config()
+    tables: list[SendTable | PersonaTable] = [project.config.send, config.send]
+    tables += config.personas.values()
+    models = [(table.provider, table.model) for table in tables]
+    models += [("", name) for name in config.models]
+    models += [(provider, entry.model) for provider, entry in PROVIDERS.items()]
+    recipients = ((provider or provider_of_model(name), name) for provider, name in models if name)
+    return [_priced(*recipient) for recipient in dict.fromkeys(recipients)]
 
 
 def _priced(provider: str, model: str) -> PricedModel:
@@ -168,10 +167,10 @@ def _priced(provider: str, model: str) -> PricedModel:
 
 
 def usual_recipient(project: Project) -> tuple[str, str]:
-    """Return the provider and the model that are asked where nobody names another."""
+    """Return the default provider and model."""
     for table in (project.config.send, user_config().send):
         if table.provider or table.model:
             provider = table.provider or provider_of_model(table.model)
-            usual = PROVIDERS[provider].model if provider in PROVIDERS else ""
-            return provider, table.model or usual
+            default = PROVIDERS[provider].model if provider in PROVIDERS else ""
+            return provider, table.model or default
     return "anthropic", PROVIDERS["anthropic"].model

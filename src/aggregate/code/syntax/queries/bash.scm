@@ -19,7 +19,7 @@
 
 (program . (comment) @doc.leading)
 
-; References. A file that is run is called by its last part.
+; References. A script is called by the last part of its path.
 (command name: (command_name (word) @reference.call))
 (command
   name: (command_name (word) @_source)

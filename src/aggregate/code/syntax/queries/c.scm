@@ -1,7 +1,7 @@
 ; C.
 ; inherits: c_common
 
-; A function, also one that returns pointers or a pointer to a function.
+; Functions, including those that return pointers or function pointers.
 (function_definition
   declarator: [
     (function_declarator declarator: (identifier) @name)

@@ -1,4 +1,4 @@
-; What C and C++ share. Function bodies are not gone into; conditionals, linkage blocks and damaged regions are.
+; Common to C and C++. Conditionals, linkage blocks and damaged regions are searched, function bodies are not.
 [
   (ERROR)
   (preproc_if)
@@ -10,13 +10,13 @@
 ] @scope
 (linkage_specification body: (_) @scope)
 
-; A body with a function in it lost its own end in unbalanced branches of a conditional: nothing of it may go.
+; A body with a function in it lost its end in unbalanced branches of a conditional: keep all of it.
 (function_definition body: (compound_statement (function_definition)) @keep @scope)
 (function_definition body: (compound_statement (MISSING "}")) @keep @scope)
 
 ([(preproc_if) (preproc_ifdef)] . (compound_statement) @body)
 
-; A macro call in the place of a signature.
+; A macro call in place of a signature.
 ((expression_statement
   (call_expression function: (identifier) @name)
   (MISSING ";")) @definition.function
@@ -48,8 +48,8 @@
     (_ (function_declarator declarator: (parenthesized_declarator (pointer_declarator declarator: (function_declarator declarator: (identifier) @name)))))
   ]) @definition.prototype
 
-; What a grammar that knows no types takes for a product, such as `T *f(int (*cb)(T *c));` in a block of `extern "C"`,
-; and what a macro before the type or the name parts in two, the first without its end: `void CALLBACK g(T *t);`.
+; Declarations misread as products, such as `T *f(int (*cb)(T *c));` in a block of `extern "C"`, or split by a macro
+; before the type or name, such as `void CALLBACK g(T *t);`.
 (expression_statement (binary_expression operator: ["*" "&"] right: [
   (call_expression function: (identifier) @name)
   (_ argument: (call_expression function: (identifier) @name))])) @definition.prototype
@@ -61,7 +61,7 @@
   (_ argument: (call_expression function: (identifier) @name))
   (_ argument: (_ argument: (call_expression function: (identifier) @name)))]) @definition.prototype)
 
-; A type by itself, and one that is defined where a variable or a member is declared.
+; Types alone, and types defined where a variable or member is declared.
 (struct_specifier
   name: (_) @name
   body: (field_declaration_list) @members @scope) @definition.struct
@@ -84,7 +84,7 @@
     (enum_specifier name: (_) @name body: (enumerator_list) @members) @definition.enum
   ])
 
-; Another name for a type that is defined elsewhere.
+; Aliases of types defined elsewhere.
 (type_definition
   type: (_ !body)
   declarator: [
@@ -116,7 +116,7 @@
 (initializer_list (identifier) @reference.attribute)
 (initializer_pair value: (identifier) @reference.attribute)
 
-; Names of types are types but where they are defined.
+; Type names refer to types, except where they are defined.
 (type_identifier) @reference.type
 (struct_specifier name: (type_identifier) @reference.defined body: (_))
 (union_specifier name: (type_identifier) @reference.defined body: (_))

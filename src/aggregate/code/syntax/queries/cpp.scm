@@ -6,7 +6,7 @@
   (friend_declaration)
   (labeled_statement)
 ] @scope
-; Functions, constructors, destructors and operators, also those that return pointers and references.
+; Functions, constructors, destructors and operators, including those that return pointers and references.
 (function_definition
   declarator: [
     (function_declarator declarator: [(identifier) (field_identifier) (qualified_identifier) (destructor_name) (operator_name) (template_function) (template_method)] @name)
@@ -30,7 +30,7 @@
     ]
     body: (compound_statement) @body)) @definition.function
 
-; = default, = delete, and bodies that are a try block.
+; = default, = delete, and try blocks as bodies.
 (function_definition
   declarator: [
     (function_declarator declarator: (_) @name)
@@ -61,21 +61,21 @@
     (try_statement body: (compound_statement) @body))) @definition.function
 (function_definition (try_statement (catch_clause body: (compound_statement) @body)))
 
-; `class EXPORT Name { ... }` reads as a function without parameters, and its members as statements.
+; `class EXPORT Name { ... }` parses as a function without parameters, its members as statements.
 (function_definition
   type: [(class_specifier) (struct_specifier) (union_specifier)]
   declarator: (identifier) @name
   body: (compound_statement) @members @scope) @definition.class
 
-; A macro alone on its line before the first access specifier reads as the type of a function named `public`.
+; A macro alone on its line before the first access specifier parses as the type of a function `public`.
 ((function_definition
   declarator: (field_identifier) @_access
   (ERROR (bitfield_clause (call_expression function: (identifier) @name)))
   body: (compound_statement) @body) @definition.function
   (#any-of? @_access "public" "protected" "private" "signals"))
 
-; Definitions as of old, with the types of the parameters behind their names: `int f(a) int a; { ... }`. No more than
-; eight lines of these: a search without a bound takes the square of a run of declarations.
+; Old-style definitions with parameter types after the names: `int f(a) int a; { ... }`. At most eight lines of types:
+; an unbounded search takes quadratic time for a run of declarations.
 ((declaration
   declarator: [
     (init_declarator declarator: (identifier) @name value: (argument_list))
@@ -89,11 +89,11 @@
   .
   (compound_statement) @body @definition.function)
 
-; Where the end of a type is not found, its beginning stands among what it holds.
+; If a type has no end, its beginning is a sibling of its members.
 (ERROR "class" @definition.class . (type_identifier) @name @definition.class . (base_class_clause)? . "{")
 (ERROR "struct" @definition.struct . (type_identifier) @name @definition.struct . (base_class_clause)? . "{")
 
-; Declarations of functions that C does not know.
+; Declarations of functions unknown to C.
 (declaration
   declarator: [
     (function_declarator declarator: [(qualified_identifier) (destructor_name) (operator_name)] @name)
@@ -170,7 +170,7 @@
 (concept_definition name: (_) @name) @definition.concept
 (template_declaration (concept_definition name: (_) @name)) @definition.concept
 
-; Lambdas stand outside functions in what variables and fields are set to.
+; Lambdas outside functions are values of variables and fields.
 (declaration declarator: (init_declarator value: (_) @scope.deep))
 (field_declaration default_value: (_) @scope.deep)
 (lambda_expression body: (compound_statement) @body)
@@ -208,7 +208,7 @@
   (type_identifier) @reference.type
   (template_type name: (type_identifier) @reference.type)
 ])
-; The class of a function that is defined outside of it.
+; The class of a function defined outside it.
 (function_declarator
   declarator: (qualified_identifier scope: [
     (namespace_identifier) @reference.type

@@ -54,7 +54,7 @@
   (variable_declaration (variable_declarator name: (identifier) @name))) @definition.event
 (accessor_declaration body: (block) @body)
 
-; Lambdas stand outside methods in what fields and properties are set to.
+; Lambdas outside methods are values of fields and properties.
 (field_declaration) @scope.deep
 (property_declaration value: (_) @scope.deep)
 (lambda_expression body: (block) @body)
@@ -91,7 +91,7 @@
 ])
 (member_access_expression expression: (_) @reference.scope name: (identifier) @reference.attribute)
 
-; What stands in the place of a type: types are named like all else.
+; Identifiers in place of a type: types have no syntax of their own.
 (_ type: [
   (identifier) @reference.type
   (nullable_type type: (identifier) @reference.type)

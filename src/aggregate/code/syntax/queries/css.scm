@@ -1,4 +1,4 @@
-; CSS: rules by their selectors, at-rules with the rules directly in them.
+; CSS: rules by their selectors, and at-rules with their direct rules.
 (stylesheet (rule_set (selectors) @title (block) @members) @definition.rule)
 
 (stylesheet (media_statement (block) @members) @definition.rule)

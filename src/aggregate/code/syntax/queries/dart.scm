@@ -1,4 +1,4 @@
-; Dart. A signature and its body stand beside each other, behind the annotations.
+; Dart. A signature and its body are siblings after the annotations.
 (ERROR) @scope
 
 (class_definition
@@ -66,12 +66,12 @@
       (redirecting_factory_constructor_signature (identifier) @name . (formal_parameter_list))
     ]) @definition.constructor)
 
-; An expression of one line says as much as a signature and stays.
+; An expression on one line is as short as a signature and stays.
 (function_body (block) @body)
 ((function_body "=>" . (_) @body.first ";" @body.until) @_body
   (#match? @_body "\n"))
 
-; Functions stand outside of functions in what fields and variables are set to.
+; Functions outside functions are values of fields and variables.
 (declaration) @scope.deep
 (program (initialized_identifier_list) @scope.deep)
 (program (static_final_declaration_list) @scope.deep)
@@ -86,7 +86,7 @@
 (program . (comment) @doc.leading)
 (program . (documentation_comment) @doc.leading)
 
-; References. Arguments follow what is called as its siblings.
+; References. Arguments are siblings after the callee.
 ((identifier) @reference.call . (selector (argument_part)))
 ((selector (_ (identifier) @reference.call)) . (selector (argument_part)))
 (type_identifier) @reference.type

@@ -1,4 +1,4 @@
-; Dockerfiles: a stage reaches to the next one and holds its instructions.
+; Dockerfiles: a stage extends to the next one and contains its instructions.
 (from_instruction (image_spec) @level.1) @definition.instruction
 (from_instruction (image_spec) @level.1 as: (_) @name) @definition.instruction
 (arg_instruction (arg_pair name: (_) @name)) @definition.instruction

@@ -1,4 +1,4 @@
-; What JavaScript and TypeScript share; both inherit it. Functions stand in any expression, so nothing is a scope.
+; Common to JavaScript and TypeScript. Functions occur in any expression, so nothing is a scope.
 
 ; Bodies of functions.
 (function_declaration body: (statement_block) @body)
@@ -9,7 +9,7 @@
 (method_definition body: (statement_block) @body)
 (class_static_block body: (statement_block) @body)
 
-; Wrappers around a whole file stay open: functions called where they stand, in all their spellings ...
+; Wrappers around a whole file stay open: immediately called functions in all their spellings ...
 (program (expression_statement
   (call_expression function: (parenthesized_expression (_ body: (statement_block) @keep)))))
 (program (expression_statement
@@ -38,7 +38,7 @@
 (program (expression_statement (assignment_expression
   right: (parenthesized_expression (call_expression function: (function_expression body: (statement_block) @keep))))))
 
-; ... the factories handed to them ...
+; ... factories passed to them ...
 (program (expression_statement
   (call_expression
     function: (parenthesized_expression (function_expression))
@@ -60,14 +60,14 @@
     arguments: (arguments (_ body: (statement_block) @keep))
     (#match? @_loader "^(define|require|requirejs|[$]|jQuery|QUnit[.]module|System[.]register|([$]|jQuery)[(]document[)][.]ready)$"))))
 
-; ... and any other callback in which functions or classes are declared.
+; ... and other callbacks that declare functions or classes.
 (program (expression_statement
   (call_expression
     arguments: (arguments
       (_ body: (statement_block
         [(function_declaration) (generator_function_declaration) (class_declaration)]) @keep)))))
 
-; So does a function in parentheses that is not called at once, where it declares functions.
+; So do uncalled functions in parentheses that declare functions.
 (variable_declarator
   value: (parenthesized_expression
     (function_expression body: (statement_block (function_declaration)) @keep)))
@@ -132,7 +132,7 @@
     ])
   .) @definition.function
 
-; What a module exports: functions, and what is made of one by a call, such as a component, a store, an action.
+; Exports: functions, and values made from functions by a call, such as components, stores and actions.
 (export_statement
   declaration: (lexical_declaration
     .
@@ -176,7 +176,7 @@
         ])
     ])) @definition.function
 
-; Functions handed to what wraps a component.
+; Functions passed to component wrappers.
 (lexical_declaration
   (variable_declarator
     name: (identifier) @name
@@ -212,7 +212,7 @@
 (expression_statement
   (assignment_expression left: (_) @name right: (class body: (_) @members))) @definition.class
 
-; Objects that hold functions, and what a file exports.
+; Objects with functions, and exports.
 (export_statement "default" @name value: (object) @members) @definition.object
 (expression_statement
   (assignment_expression left: (_) @name right: (object) @members)
@@ -267,10 +267,9 @@
     (pair value: [(function_expression) (generator_function) (arrow_function)])
   ]) @members) @definition.object
 
-; Constants of a file that calls make of functions, such as ``memo(forwardRef(f))`` or ``middy(f).use(g)``, and of
-; objects and templates, such as ``createSlice({})`` or ``styled.a`...```; and what a file exports so by default.
-(program [
-  (lexical_declaration . (variable_declarator name: (identifier) @name value: [
+; Constants made by calls from functions, such as ``memo(forwardRef(f))`` or ``middy(f).use(g)``, and from objects and
+; templates, such as ``createSlice({})`` or ``styled.a`...```; and default exports made so.
+(program (_ . (variable_declarator name: (identifier) @name value: [
       (call_expression arguments: [
         (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
         (arguments (call_expression arguments: [
@@ -279,18 +278,7 @@
         ]))
       ])
       (call_expression function: (member_expression object: (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
-    ]) .)
-  (variable_declaration . (variable_declarator name: (identifier) @name value: [
-      (call_expression arguments: [
-        (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
-        (arguments (call_expression arguments: [
-          (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
-          (arguments (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])))
-        ]))
-      ])
-      (call_expression function: (member_expression object: (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
-    ]) .)
-] @definition.function)
+    ]) .) @definition.function)
 (export_statement declaration: (lexical_declaration . (variable_declarator name: (identifier) @name value: [
       (call_expression arguments: [
         (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)])
@@ -311,24 +299,14 @@
       ])
       (call_expression function: (member_expression object: (call_expression arguments: (arguments [(function_expression body: (_) @members) (arrow_function body: (_) @members)]))))
     ]) @definition.function
-(program [
-  (lexical_declaration . (variable_declarator name: (identifier) @name value: [
+(program (_ . (variable_declarator name: (identifier) @name value: [
       (call_expression arguments: [
         (arguments (object) @members)
         (arguments (call_expression arguments: (arguments (object) @members)))
         (template_string) @members
       ])
       (call_expression function: (member_expression object: (call_expression arguments: (arguments (object) @members))))
-    ]) .)
-  (variable_declaration . (variable_declarator name: (identifier) @name value: [
-      (call_expression arguments: [
-        (arguments (object) @members)
-        (arguments (call_expression arguments: (arguments (object) @members)))
-        (template_string) @members
-      ])
-      (call_expression function: (member_expression object: (call_expression arguments: (arguments (object) @members))))
-    ]) .)
-] @definition.object)
+    ]) .) @definition.object)
 (export_statement declaration: (lexical_declaration . (variable_declarator name: (identifier) @name value: [
       (call_expression arguments: [
         (arguments (object) @members)
@@ -346,7 +324,7 @@
       (call_expression function: (member_expression object: (call_expression arguments: (arguments (object) @members))))
     ]) @definition.object
 
-; Members of an object that is handed to a call, each made of a function by calls, such as procedures of a router.
+; Members of objects passed to calls, made by calls from functions, such as a router's procedures.
 (arguments (object (pair
   key: (property_identifier) @name
   value: (call_expression arguments: (arguments [
@@ -408,7 +386,7 @@
 
 (program . (hash_bang_line)? . (comment) @doc.leading)
 
-; References. A module stands behind the names that are taken from it.
+; References. A module follows the names imported from it.
 (call_expression function: (identifier) @reference.call)
 (call_expression
   function: (member_expression

@@ -1,4 +1,4 @@
-; Elixir. All is a call: the name of the called macro tells what it defines.
+; Elixir. Everything is a call: the called macro determines the kind of definition.
 (call
   target: (identifier) @_def
   (do_block) @body
@@ -14,7 +14,7 @@
   (do_block) @members
   (#any-of? @_module "defmodule" "defprotocol" "defimpl")) @definition.module
 
-; A function's name stands in a call, alone, or in an operator, each with or without a guard.
+; The name of a function is in a call, alone, or in an operator, with or without a guard.
 (call
   target: (identifier) @_def
   (arguments
@@ -34,7 +34,7 @@
   (do_block)? @members
   (#any-of? @_def
     "def" "defp" "defmacro" "defmacrop" "defguard" "defguardp" "defdelegate" "defn" "defnp")) @definition.function
-; Its body may stand behind a keyword.
+; The body may follow a keyword.
 (call
   target: (identifier) @_def
   (arguments
@@ -123,7 +123,7 @@
   (#eq? @_doc "moduledoc"))
 (source . (comment) @doc.leading)
 
-; References. Modules are aliases, calls are calls, and so is what defines.
+; References. Modules are aliases; calls include definitions.
 (call target: (identifier) @reference.call)
 (call target: (dot left: (_) @reference.scope right: (identifier) @reference.call))
 (alias) @reference.type

@@ -1,4 +1,4 @@
-; Fortran. Its procedures have no node around their statements: declarations stay, statements go.
+; Fortran. Procedures have no node around their statements: declarations stay, statements go.
 [
   (derived_type_definition)
   (derived_type_procedures)
@@ -63,7 +63,7 @@
     (where_statement) (write_statement)
   ] @statement)
 
-; Comments that document, by the conventions of Fortran's tools, stay.
+; Documentation comments, by the conventions of Fortran's tools, stay.
 ((subroutine (comment) @lead) (#not-match? @lead "^![!<>]"))
 ((function (comment) @lead) (#not-match? @lead "^![!<>]"))
 ((module_procedure (comment) @lead) (#not-match? @lead "^![!<>]"))

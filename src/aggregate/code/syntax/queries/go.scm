@@ -1,4 +1,4 @@
-; Go. Definitions stand at the top level; only variables can hold function literals outside a function.
+; Go. Definitions are at the top level; outside functions only variables can hold function literals.
 (ERROR) @scope
 (var_declaration) @scope
 (var_declaration (var_spec_list) @scope)
@@ -30,7 +30,7 @@
 
 (func_literal body: (block) @body)
 
-; A declaration of one type is the definition; in a group each of the types is one.
+; A declaration of one type is the definition; in a group each type is one.
 ((type_declaration
   (type_spec
     name: (type_identifier) @name
@@ -76,7 +76,7 @@
   function: (selector_expression operand: (_) @reference.scope field: (field_identifier) @reference.call))
 (selector_expression operand: (_) @reference.scope field: (field_identifier) @reference.attribute)
 
-; Names of types are types but where they are defined.
+; Type names refer to types, except where they are defined.
 (type_identifier) @reference.type
 (qualified_type package: (_) @reference.scope name: (_) @reference.type)
 (type_spec name: (_) @reference.defined)

@@ -1,6 +1,6 @@
-; Haskell. Of a function each equation is a definition, as is its signature.
+; Haskell. Each equation of a function is a definition, and so is its signature.
 (function match: (match expression: (_) @body))
-; One of a line, without arguments, says as much as a signature and stays.
+; An equation on one line without arguments is as short as a signature and stays.
 ((bind match: (match expression: (_) @body))
   (#match? @body "\n"))
 

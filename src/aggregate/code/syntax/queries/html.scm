@@ -36,7 +36,7 @@
   (#eq? @_tag "link")
   (#eq? @_href "href"))
 
-; Scripts and styles are read in their own language, which an attribute of the tag may name.
+; Scripts and styles are parsed in their own language, which the tag's attributes may name.
 (script_element
   (start_tag) @embedded.tag
   (raw_text) @members @embedded.javascript

@@ -38,7 +38,7 @@
 (static_initializer (block) @body)
 (class_body (block) @body)
 
-; Lambdas and anonymous classes stand outside methods in what fields and enum constants are made of.
+; Lambdas and anonymous classes outside methods are values of fields and enum constants.
 [(field_declaration) (constant_declaration)] @scope.deep
 (enum_constant) @scope.deep
 (lambda_expression body: (block) @body)
@@ -61,7 +61,7 @@
 ((field_access object: (identifier) @reference.scope field: (identifier) @reference.attribute)
   (#match? @reference.scope "^[A-Z]"))
 
-; Names of types are types but where they are defined.
+; Type names refer to types, except where they are defined.
 (type_identifier) @reference.type
 (scoped_type_identifier . (_) @reference.scope (type_identifier) @reference.type .)
 (type_parameter . (type_identifier) @reference.defined)

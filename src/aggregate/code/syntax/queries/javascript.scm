@@ -8,7 +8,7 @@
     (arrow_function body: (_) @members)
   ]) @definition.method
 
-; Fields of a class that calls make of functions, such as ``debounce(f)`` or ``$derived.by(f)``.
+; Fields of a class made by calls from functions, such as ``debounce(f)`` or ``$derived.by(f)``.
 (field_definition
   property: (_) @name
   value: (call_expression arguments: (arguments [

@@ -1,5 +1,5 @@
-; JSON, JSON with comments, JSON lines: the keys of the first value, with the kind of what they hold; of a list at the
-; top the shape of its first item.
+; JSON, JSON with comments, JSON Lines: the keys of the first value with the kinds of their values; of a list at the top
+; the shape of its first item.
 (document . (comment)* . (object) @scope)
 (document . (comment)* . (array) @definition.array @items)
 (document . (comment)* . (array . (object) @scope @definition.object @items))

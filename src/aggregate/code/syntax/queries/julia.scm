@@ -1,4 +1,4 @@
-; Julia. What a function does stands between its signature and its end; one that is an equation keeps it.
+; Julia. The body of a function is between its signature and its end; one-line equations stay.
 (function_definition
   (signature)
   .
@@ -47,7 +47,7 @@
   (_)? @members
   "end" @members) @definition.struct
 
-; The name of a function stands in a call, below its types.
+; The name of a function is in a call, below its types.
 (function_definition
   (signature
     [

@@ -33,7 +33,7 @@
   "constructor" @name
   (block)? @members) @definition.constructor
 
-; An expression of one line says as much as a signature and stays.
+; An expression on one line is as short as a signature and stays.
 (function_body (block) @body)
 ((function_body "=" . (_) @body)
   (#match? @body "\n"))
@@ -43,7 +43,7 @@
 (secondary_constructor (block) @body)
 (anonymous_initializer (block) @body)
 
-; Accessors, lambdas and objects stand outside of functions in properties.
+; Accessors, lambdas and objects outside functions are in properties.
 (property_declaration) @scope.deep
 (class_declaration (delegation_specifiers) @scope.deep)
 (enum_entry (value_arguments) @scope.deep)
@@ -60,7 +60,7 @@
 
 (source_file . (block_comment) @doc.leading)
 
-; References. Arguments follow what is called; a path of types or names has them side by side.
+; References. Arguments follow the callee; paths of types or names list theirs side by side.
 (call_expression . (identifier) @reference.call)
 (call_expression . (navigation_expression . (_) @reference.scope (identifier) @reference.call .))
 (infix_expression (_) . (identifier) @reference.call . (_))

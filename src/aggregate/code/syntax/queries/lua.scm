@@ -1,4 +1,4 @@
-; Lua. Functions are values: one has the name that it, or what a call makes of it, is assigned to.
+; Lua. Functions are values, named by the variable to which they, or a call's result, are assigned.
 (function_declaration body: (block) @body)
 (function_definition body: (block) @body)
 ; A comment between a signature and the first statement goes with the body.

@@ -1,4 +1,4 @@
-; Markdown. Only headings of the document itself: not those in quotes and lists, nor what looks so in fenced code.
+; Markdown. Only the document's own headings, not those in quotes, lists or fenced code.
 (section) @scope
 
 (atx_heading (atx_h1_marker) @level.1 heading_content: (_)? @title) @definition.heading
@@ -10,5 +10,5 @@
 (setext_heading heading_content: (_) @title (setext_h1_underline) @level.1 @members) @definition.heading
 (setext_heading heading_content: (_) @title (setext_h2_underline) @level.2 @members) @definition.heading
 
-; The first paragraph that is neither a badge nor markup.
+; The first paragraph without badges and markup.
 ((paragraph) @doc.module (#not-match? @doc.module "^(\\[!\\[|!\\[|<)"))

@@ -1,4 +1,4 @@
-; Nix: the names that a file binds, with the kind of what they are bound to, as far as sets stand in each other.
+; Nix: the names bound in a file with the kinds of their values, as far as sets are nested.
 [
   (apply_expression)
   (assert_expression)
@@ -15,8 +15,8 @@
   (with_expression)
 ] @scope
 
-; What a function makes, what is bound for one value only, the items of a list, and the arguments of a function,
-; except of those that only say when and how a set counts.
+; Results of functions, bindings for a single value, items of lists and arguments of functions, except functions that
+; only control when and how a set applies.
 (binding expression: (function_expression) @body)
 (binding expression: (let_expression (binding_set) @body))
 (binding expression: (list_expression) @body)

@@ -1,4 +1,4 @@
-; Objective-C: classes, categories, protocols with methods and properties; of what C has, functions and types.
+; Objective-C: classes, categories, protocols with methods and properties; functions and types of C.
 [
   (class_implementation)
   (class_interface)
@@ -86,7 +86,7 @@
 (preproc_include path: [(string_literal (string_content) @reference.import) (system_lib_string) @reference.import])
 (module_import path: (identifier) @reference.import)
 
-; Functions that are declared only, and the heads but for the last of several over one body.
+; Declared functions, and all but the last of several heads over one body.
 (translation_unit (declaration declarator: [
   (function_declarator declarator: (identifier) @name)
   (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))

@@ -1,7 +1,7 @@
 ; OCaml: implementations.
 ; inherits: ocaml_common
 
-; What has parameters, or is an anonymous function, is a function; what else is set at the top is a constant.
+; Bindings with parameters and anonymous functions are functions; other top-level bindings are constants.
 (let_binding
   pattern: (_)
   .

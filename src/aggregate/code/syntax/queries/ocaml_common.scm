@@ -1,4 +1,4 @@
-; What OCaml's implementations and interfaces share. Of what is defined together each is a definition, from its keyword.
+; Common to OCaml's implementations and interfaces. Each of several joint definitions is one, from its keyword.
 (type_definition
   ["type" "and"] @definition.type
   .

@@ -1,4 +1,4 @@
-; Perl. Named subroutines stand at the top, in blocks of packages, and in what is decided when the file is loaded.
+; Perl. Named subroutines are at the top, in package blocks, and in conditions evaluated when the file is loaded.
 [
   (block)
   (block_statement)
@@ -18,13 +18,13 @@
 (method_declaration_statement name: (_) @name !body) @definition.method
 (class_phaser_statement (block) @body)
 
-; A package or class without a block reaches to the next one.
+; A package or class without a block extends to the next one.
 (package_statement name: (_) @name (block) @members) @definition.module
 ((package_statement name: (_) @name @level.1) @definition.module (#not-match? @definition.module "\\}$"))
 (class_statement name: (_) @name (block) @members) @definition.class
 ((class_statement name: (_) @name @level.1) @definition.class (#not-match? @definition.class "\\}$"))
 
-; Subroutines without a name stand outside of others in what variables are set to and functions are called with.
+; Anonymous subroutines outside others are values of variables and arguments of functions.
 [(expression_statement) (use_statement)] @scope.deep
 (anonymous_subroutine_expression body: (block) @body)
 

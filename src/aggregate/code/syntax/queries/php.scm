@@ -4,7 +4,7 @@
 (anonymous_function body: (compound_statement) @body)
 (property_hook body: (compound_statement) @body)
 
-; A function around the whole file stays open: one called where it stands, one returned, one that groups.
+; Functions around the whole file stay open: called immediately, returned, or passed to a grouping call.
 (program (expression_statement
   (function_call_expression function: (parenthesized_expression (anonymous_function body: (_) @keep)))))
 (program (return_statement (anonymous_function body: (_) @keep)))

@@ -1,4 +1,4 @@
-; Python. Where definitions are looked for: everything that can hold a `def` or `class` outside a function's body.
+; Python. Scopes: everything outside functions that can contain a `def` or `class`.
 [
   (block)
   (class_definition)
@@ -36,7 +36,7 @@
     name: (identifier) @name
     body: (block) @members)) @definition.class
 
-; A docstring stays when its body goes; so does a comment behind the colon, but not one on a line of its own.
+; A docstring stays without its body; so does a comment after the colon, but not one on its own line.
 (function_definition body: (block . (expression_statement . (string) @doc .)))
 (function_definition body: (block . (expression_statement . (concatenated_string) @doc .)))
 (decorated_definition definition: (function_definition body: (block . (expression_statement . (string) @doc .))))
@@ -70,7 +70,7 @@
   (subscript value: (attribute object: (_) @reference.scope attribute: (identifier) @reference.type))
 ])
 (generic_type (identifier) @reference.type)
-; Types are joined by bars, in expressions too.
+; Bars join types, in expressions too.
 (binary_operator operator: "|" right: (identifier) @reference.type)
 (binary_operator left: (identifier) @reference.type operator: "|")
 (except_clause value: [(identifier) @reference.type (as_pattern . (identifier) @reference.type)])

@@ -4,8 +4,8 @@
 (method (comment) @lead)
 (singleton_method (comment) @lead)
 
-; A block that stands as a statement inside of a class, a module or another block is a body; one at the top of the
-; file is not, since it may hold all of it, nor is one that groups or that opens a class.
+; A block that is a statement of a class, a module or another block is a body; blocks at the top of the file, which may
+; contain all of it, and blocks that group tests or open a class are not.
 (body_statement (call block: (do_block body: (body_statement) @body)))
 (body_statement (call block: (block body: (block_body) @body)))
 (block_body (call block: (do_block body: (body_statement) @body)))
@@ -18,8 +18,8 @@
     "describe" "context" "feature" "shared_examples" "shared_examples_for" "shared_context" "namespace" "included"
     "prepended" "class_methods" "class_eval" "module_eval" "instance_eval" "draw" "group" "resource"))
 
-; A signature ends where the body or, without one, the `end` begins; of an endless method behind the equals sign; at a
-; comment before that, by patterns of their own: `(comment)*` takes the square of the comments' number.
+; A signature ends at the body or the `end`; of an endless method after the equals sign; at an earlier comment, by
+; separate patterns: `(comment)*` takes quadratic time.
 (method name: (_) @name . parameters: (_)? . (comment) @members) @definition.method
 (method name: (_) @name body: (body_statement)? @members "end" @members) @definition.method
 (method name: (_) @name "=" . body: (_) @members) @definition.method
@@ -85,12 +85,12 @@
 
 (program . (comment) @doc.leading)
 
-; References. A name alone may be a variable; as a statement it is called.
+; References. A bare name may be a variable; as a statement it is a call.
 (call method: [(identifier) (constant)] @reference.call)
 (call receiver: (_) @reference.scope method: [(identifier) (constant)] @reference.call)
 (body_statement (identifier) @reference.call)
 
-; Names of classes and modules are constants, and so is what they are set to.
+; Names of classes and modules are constants, and so are their values.
 (constant) @reference.type
 (scope_resolution scope: (_) @reference.scope name: (constant) @reference.type)
 (class name: [(constant) @reference.defined (scope_resolution name: (_) @reference.defined)])

@@ -1,4 +1,4 @@
-; Rust. Attributes stand before an item as its siblings and belong to its definition.
+; Rust. Attributes are siblings before an item and belong to its definition.
 (ERROR) @scope
 
 ((attribute_item)* @definition.function .
@@ -63,7 +63,7 @@
 ((attribute_item)* @definition.macro .
   (macro_definition name: (identifier) @name ["{" "(" "["] @members) @definition.macro)
 
-; Closures stand outside functions only in what a constant is set to.
+; Closures outside functions are values of constants.
 [(const_item) (static_item)] @scope.deep
 (closure_expression body: (block) @body)
 
@@ -89,11 +89,11 @@
   (identifier) @reference.call
   (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.call)
 ])
-; What a macro is given is not parsed: a name before a parenthesis is called.
+; Macro arguments are not parsed: a name before a parenthesis is a call.
 (token_tree (identifier) @reference.call . (token_tree . "("))
 (scoped_identifier path: (_) @reference.scope name: (identifier) @reference.attribute)
 
-; Names of types are types but where they are defined.
+; Type names refer to types, except where they are defined.
 (type_identifier) @reference.type
 (scoped_type_identifier path: (_) @reference.scope name: (_) @reference.type)
 (scoped_identifier path: (identifier) @reference.type (#match? @reference.type "^[A-Z]"))
@@ -122,7 +122,7 @@
   arguments: (token_tree (identifier) @reference.inherit))
   (#eq? @_derive "derive"))
 
-; Lists of names may stand in one another, each with its own part of the path.
+; Lists of names may be nested, each with its own part of the path.
 (use_declaration) @reference.within
 (scoped_use_list path: (_) @reference.scope) @reference.within
 (use_declaration argument: [

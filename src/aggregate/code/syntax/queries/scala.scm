@@ -37,20 +37,20 @@
   body: (block) @members) @definition.function
 (function_declaration name: (_) @title) @definition.function
 
-; An expression of one line says as much as a signature and stays.
+; An expression on one line is as short as a signature and stays.
 (function_definition body: [(block) (indented_block)] @body)
 ((function_definition body: (_) @body)
   (#match? @body "\n"))
 (function_definition (comment) @lead)
 
-; Blocks of tests, which stand as statements in a class.
+; Blocks of tests, as statements of a class.
 (template_body
   (call_expression
     function: (call_expression function: (identifier) @_test)
     arguments: [(block) (indented_block)] @body)
   (#any-of? @_test "test" "it" "property" "scenario"))
 
-; An instance of an anonymous class shows its members; lambdas in what values are set to are cut.
+; Instances of anonymous classes show their members; lambdas in values are cut.
 (val_definition
   value: [
     (instance_expression (template_body) @scope)
@@ -79,7 +79,7 @@
 (infix_expression operator: (identifier) @reference.call)
 (field_expression value: (_) @reference.scope field: (identifier) @reference.attribute)
 
-; Names of types are types but where they are defined.
+; Type names refer to types, except where they are defined.
 (type_identifier) @reference.type
 (stable_type_identifier . (_) @reference.scope (type_identifier) @reference.type .)
 (type_definition name: (type_identifier) @reference.defined)

@@ -1,5 +1,5 @@
 ; inherits: html
-; Svelte's components: the elements of the markup two levels deep, and what may be cut below these.
+; Svelte's components: the markup's elements two levels deep, and the parts to cut below.
 (document
   (element . (start_tag (tag_name) @_name) @header) @definition.element
   (#not-match? @_name "^(?i:title|h[1-6])$"))

@@ -1,4 +1,4 @@
-; Swift. A class, a structure, an enumeration, an actor and an extension have one kind of node.
+; Swift. Classes, structures, enumerations, actors and extensions share one kind of node.
 (ERROR) @scope
 
 (class_declaration
@@ -27,7 +27,7 @@
 (typealias_declaration name: (type_identifier) @name "=") @definition.type
 (associatedtype_declaration name: (type_identifier) @name) @definition.type
 
-; A function may be called like an operator.
+; A function may be named by an operator.
 (function_declaration
   name: [
     (simple_identifier)
@@ -62,7 +62,7 @@
 (property_declaration computed_value: (computed_property) @body)
 (property_declaration (willset_didset_block) @body)
 
-; Closures stand outside of functions in what properties are set to.
+; Closures outside functions are values of properties.
 (property_declaration value: (_) @scope.deep)
 (lambda_literal) @body
 
@@ -82,7 +82,7 @@
   target: (_) @reference.scope
   suffix: (navigation_suffix suffix: (simple_identifier) @reference.attribute))
 
-; Names of types are types; extensions name theirs so too.
+; Type names refer to types; extensions name theirs the same way.
 (user_type (type_identifier) @reference.type)
 
 (inheritance_specifier inherits_from: (user_type (type_identifier) @reference.inherit))

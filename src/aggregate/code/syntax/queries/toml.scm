@@ -1,4 +1,4 @@
-; TOML: the keys at the top with the kind of what they hold, tables, arrays of tables.
+; TOML: the top keys with the kinds of their values, tables, arrays of tables.
 (document (pair . (_) @title (array) @members @items) @definition.array)
 (document (pair . (_) @title (inline_table) @members @items) @definition.table)
 (document (pair . (_) @title (string) @members) @definition.string)

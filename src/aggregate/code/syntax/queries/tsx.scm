@@ -1,6 +1,6 @@
 ; inherits: typescript
 
-; References: elements that are components.
+; References: component elements.
 (jsx_opening_element name: [
   (identifier) @reference.call
   (member_expression object: (_) @reference.scope property: (property_identifier) @reference.call)

@@ -1,6 +1,6 @@
 ; inherits: ecma
 
-; A decorated method: its decorators stand beside it.
+; Decorated methods: the decorators are siblings.
 (class_body
   (decorator)+ @definition.method
   .
@@ -22,7 +22,7 @@
     (arrow_function body: (_) @members)
   ]) @definition.method
 
-; Fields of a class that calls make of functions, such as ``debounce(f)`` or ``$derived.by(f)``.
+; Fields of a class made by calls from functions, such as ``debounce(f)`` or ``$derived.by(f)``.
 (public_field_definition
   name: (_) @name
   value: (call_expression arguments: (arguments [
@@ -74,7 +74,7 @@
 (export_statement
   declaration: (ambient_declaration (internal_module name: (_) @name body: (_) @members))) @definition.namespace
 
-; Functions in parentheses, with a type behind them: ``const load = (async () => {}) satisfies Load``.
+; Functions in parentheses with a type after them: ``const load = (async () => {}) satisfies Load``.
 (export_statement declaration: (lexical_declaration
   .
   (variable_declarator
@@ -85,7 +85,7 @@
     ])
   .)) @definition.function
 
-; Objects that hold functions, with a type behind them.
+; Objects with functions and a type after them.
 (lexical_declaration
   .
   (variable_declarator
@@ -131,7 +131,7 @@
       name: (identifier) @constant
       value: (as_expression . [(string) (number) (true) (false) (template_string)])))))
 
-; References. Names of types are types but where they are defined.
+; References. Type names refer to types, except where they are defined.
 (type_identifier) @reference.type
 (nested_type_identifier module: (_) @reference.scope name: (type_identifier) @reference.type)
 (class_declaration name: (_) @reference.defined)

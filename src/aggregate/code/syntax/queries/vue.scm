@@ -1,5 +1,5 @@
 ; inherits: html
-; Vue's single-file components: the elements of the template two levels deep, and what may be cut below these.
+; Vue's single-file components: the template's elements two levels deep, and the parts to cut below.
 (document
   (element
     (start_tag (tag_name) @_tag)

@@ -1,4 +1,4 @@
-; YAML: the keys at the top of each document, with the kind of what they hold.
+; YAML: the top keys of each document with the kinds of their values.
 (stream (document) @definition.document . (document))
 (stream (document) . (document) @definition.document)
 
@@ -33,7 +33,7 @@
 (document (flow_node (flow_mapping (flow_pair
   key: (_) @title value: (_ (plain_scalar (null_scalar))) @members) @definition.null)))
 
-; A list at the top, and the shape of its first item.
+; A list at the top, with the shape of its first item.
 (document (block_node (block_sequence) @definition.array @items))
 (document (flow_node (flow_sequence) @definition.array @items))
 (document (block_node (block_sequence . (block_sequence_item (_ (block_mapping) @items) @definition.object))))

@@ -1,8 +1,8 @@
-; Zig. A type is a constant that is set to a container.
+; Zig. Types are constants whose value is a container.
 (function_declaration
   name: (identifier) @name
   body: (block)? @members) @definition.function
-; A function that makes a type holds its members.
+; Functions that return a type contain its members.
 ((function_declaration
   type: (_) @_type
   body: (block . "{" . (_) @body.first "}" @body.until))
