@@ -236,7 +236,7 @@ def test_discussions(folder: Path) -> None:
         ("/discussion A/B\n", 2, "invalid name of a discussion 'A/B'"),
         ("/fork\n", 2, "the new discussion needs a name"),
         ("/retry\n", 2, "this discussion has no question yet"),
-        ("/focus b.py\nWhat?\n", 2, "add a budget"),
+        ("/focus b.py\nWhat?\n", 2, "need a budget"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_pipe_ends_it(folder: Path, lines: str, code: int, said: str) -> None:

@@ -211,4 +211,4 @@ def test_what_the_user_points_at(config: str) -> None:
     }
     code, out, err = aggregate(*focus)
     assert (code, out) == (2, "")
-    assert "add a budget, such as --budget 32k" in err
+    assert "need a budget: add one, such as --budget 32k" in err

@@ -147,7 +147,7 @@ def test_init_follows_no_link(tree: Path, home: Path) -> None:
     """A link in the place of the configuration counts as one that exists, also if it leads nowhere."""
     (tree / "manual_slop.toml").unlink()
     (tree / "manual_slop.toml").symlink_to(home / "gone")
-    assert "exists already" in refused(aggregate("init"))
+    assert "already exists" in refused(aggregate("init"))
     assert untouched(home)
 
 

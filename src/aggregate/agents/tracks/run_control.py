@@ -243,12 +243,9 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
         runs.table.set_state(run, CANCELLED)
         keys = runs.queue.keys(run.run_id)
         runs.queue.cancel(keys)
-        files = RunFiles.of(
-            WorkerContexts(project, track=runs.track).output_dir,
-            runs.track.track_id,
-            run.number,
-            run.tickets.tickets,
-        )
+        # The tickets of another version's run cannot be read, and its folder needs none.
+        output_dir = WorkerContexts(project, track=runs.track).output_dir
+        files = RunFiles.of(output_dir, runs.track.track_id, run.number, ())
         cancelled = sorted(runs.queue.cancelled(keys))
         EventFile(files.folder).add(map(cancel_line, cancelled))
         runs.track.mark(Checkbox.OPEN)

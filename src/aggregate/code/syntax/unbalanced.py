@@ -59,6 +59,8 @@ def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar) -> byt
 
     ``written`` is the text with its macros, which shows the indentation of lines.
     """
+    if b"{" not in source and b"}" not in source:
+        return source  # a query takes quadratic time on a deep tree
     query = _query(grammar)
     nodes = QueryCursor(query).captures(tree.root_node) if query else {}
     braces = sorted(
