@@ -232,7 +232,7 @@ def test_discussions(folder: Path) -> None:
         ("/budget some\n", 2, "the budget "),
         ("/focus 'a\n", 2, "a quotation mark is not closed"),
         ("/model a b c\n", 2, "name a model, a provider, or a provider and its model"),
-        ("/persona nobody\n", 2, 'there is no persona "nobody"'),
+        ("/persona nobody\n", 2, 'no such persona: "nobody"'),
         ("/discussion A/B\n", 2, "invalid name of a discussion 'A/B'"),
         ("/fork\n", 2, "the new discussion needs a name"),
         ("/retry\n", 2, "this discussion has no question yet"),

@@ -148,8 +148,8 @@ def test_delete(config: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["discussion", "show", "gone"], 'there is no discussion "gone": use one of default, a'),
-        (["run", "--discussion", "gone"], 'there is no discussion "gone"'),
+        (["discussion", "show", "gone"], 'no such discussion: "gone": use one of default, a'),
+        (["run", "--discussion", "gone"], 'no such discussion: "gone"'),
         (["discussion", "fork", "a", "../x"], "invalid name of a discussion '../x'"),
         (["discussion", "fork", "a", "A"], "invalid name of a discussion 'A'"),
         (["discussion", "fork", "a", "a"], "a discussion of this name already exists"),

@@ -142,7 +142,7 @@ def test_a_message_may_come_from_standard_input(
         (["send", " ", "--provider", "scripted"], 2, "the message is empty"),
         (["send", "\ud800", "--provider", "scripted"], 2, "the message is not UTF-8"),
         (["send", "x"], 2, "aggregate: no provider is set: use one of anthropic"),
-        (["send", "x", "--persona", "p"], 2, 'there is no persona "p": write a table [personas.p]'),
+        (["send", "x", "--persona", "p"], 2, 'no such persona: "p": write a table [personas.p]'),
     ],
 )
 def test_mistakes_are_one_line(config: str, arguments: list[str], code: int, message: str) -> None:

@@ -110,7 +110,7 @@ _INSTRUCTIONS: Final = (
     "else. Paths are relative to the project's root."
 )
 _FAILURE_CHARACTERS: Final = 1_000  # of an error; the rest repeats arguments
-_PROGRESS_SECONDS: Final = 0.1  # between messages, each of which costs as much as a file
+_PROGRESS_SECONDS: Final = 0.1  # between messages; one costs as much as a file
 
 
 @asynccontextmanager

@@ -245,7 +245,7 @@ def discussion_turns(
             names = [DEFAULT]
             names += named_discussions(project.path, project.prompts) if project.path else ()
             raise ConfigError(
-                f'there is no discussion "{name}": {did_you_mean(name, names)}',
+                f'no such discussion: "{name}": {did_you_mean(name, names)}',
                 path=str(project.path) if project.path else None,
             )
         return DiscussionTurns(configured)
@@ -282,7 +282,7 @@ def find_persona(project: Project, name: str) -> PersonaTable:
         names = short_list(sorted(personas))
         remedy = f"known are {names}" if personas else f"write a table [personas.{name}]"
         path = str(project.path) if project.path else None
-        raise ConfigError(f'there is no persona "{name}": {remedy}', path=path, key="personas")
+        raise ConfigError(f'no such persona: "{name}": {remedy}', path=path, key="personas")
     return personas[name]
 
 

@@ -76,7 +76,7 @@ def test_whom_a_persona_names(project: Project) -> None:
 @pytest.mark.parametrize(
     ("fields", "error"),
     [
-        ({"persona": "nobody"}, 'there is no persona "nobody"'),
+        ({"persona": "nobody"}, 'no such persona: "nobody"'),
         ({"persona": "far"}, "only the project sets the address https://example.org"),
         ({"tools": ["read_fle"]}, 'names the tool \'read_fle\': did you mean "read_file"'),
         ({"tools": ["saveState"]}, "needs more than you have allowed: add --allow write"),

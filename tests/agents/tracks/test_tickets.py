@@ -111,7 +111,7 @@ def test_focus_files(tmp_path: Path) -> None:
         ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'
     ):
         contexts.check(Ticket(id="a", prompt="x", focus_files=("src/three.py",)))
-    with pytest.raises(ConfigError, match='there is no persona "nobody"'):
+    with pytest.raises(ConfigError, match='no such persona: "nobody"'):
         contexts.check(Ticket(id="a", prompt="x", persona="nobody"))
 
 

@@ -27,7 +27,7 @@ from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import FinishReason
 
-MOST_MISSING: Final = 300  # characters of the sentence that says what is missing
+MOST_MISSING: Final = 300  # characters of the sentence on the missing part
 # Keys in a question, and characters of each: it stays below about a thousand tokens
 MOST_KEYS: Final = 60
 KEY_CHARACTERS: Final = 60

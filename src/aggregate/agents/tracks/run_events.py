@@ -24,7 +24,7 @@ class EventFile:
     def __init__(self, folder: Path) -> None:
         self._path = folder / "events.jsonl"
         self._ids: set[object] = set()
-        self._end = 0  # of what was read
+        self._end = 0  # offset of the first unread byte
 
     def add(self, lines: Iterable[Line]) -> list[Line]:
         """Append the lines whose ids are not there yet, and return them."""

@@ -178,7 +178,7 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 
 
 def plain_task(ticket: Ticket) -> str:
-    """Return the words of a ticket, for which files are chosen."""
+    """Return title and prompt of a ticket, the task that files are ranked for."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
 
 
@@ -188,7 +188,7 @@ def _code(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The files that tickets share, and behind them those that some focus on."""
+    """Shared files of all tickets, then the files that single tickets focus on."""
 
     early: tuple[Segment, ...]
     late: Mapping[str, Segment]

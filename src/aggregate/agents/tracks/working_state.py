@@ -119,7 +119,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
 def _update_index(
     run: RunGit, top: ProjectTop, is_own: Callable[[str], bool], tell: Callable[[str], None]
 ) -> None:
-    """Let the index have what is not committed."""
+    """Add uncommitted changes and new files to the index."""
     changed = _names(run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
     new = {*FolderListing().files(str(top.folder))} - _names(run("ls-files", "-z", "--cached"))
     gone, taken, large = [], [], []
