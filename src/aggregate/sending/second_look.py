@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,17 +10,27 @@ from typing import Final, NamedTuple
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import AggregateError, ProviderError
 from aggregate.base.request import Task
+from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
 from aggregate.project.tables import Config
-from aggregate.prompt import Request, SavedCounts, Sheet, make_sheet, read_answer, with_answer
+from aggregate.prompt import (
+    Request,
+    SavedCounts,
+    Sheet,
+    is_unsure,
+    make_sheet,
+    read_answer,
+    with_answer,
+)
 from aggregate.prompt.ranked_files import RankedFiles, rank_files
-from aggregate.sending.bills import charged
+from aggregate.sending.bills import charged, spent_today
 from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.models import dollars
+from aggregate.sending.models import SCRIPTED, Usage, dollars
 
 _KEPT: Final = Kind("second look", "2")
 _INSTRUCTIONS: Final = """\
@@ -45,22 +56,32 @@ class LookedAt(NamedTuple):
 
 
 def look_again(
-    request: Request, asked: Client | str, *, base_url: str = "", index: Index, asks: bool = True
+    request: Request,
+    asked: Client | str,
+    *,
+    base_url: str = "",
+    index: Index,
+    asks: bool = True,
+    is_auto: bool = False,
+    daily: float | None = None,
 ) -> LookedAt:
     """Show a model the sheet of a request's likeliest files, and return the request with what it picks.
 
     The answer is kept: the same model is not asked again for the same task and files of the same contents; without
-    ``asks`` nobody is. Without a task and a budget, and after a failure, the request is as it was. ``asked`` is a
-    client, or ``PROVIDER[:MODEL]``, or a model.
+    ``asks`` nobody is, and with ``is_auto`` only an unsure ranking is looked at (rule T-17). Without a task and a
+    budget, and after a failure, the request is as it was. ``asked`` is a client, or ``PROVIDER[:MODEL]``, or a model;
+    ``""`` is the user's usual one. ``daily`` and the user's own limit bound the dollars of a day.
     """
     task = request.task
     if task is None or request.budget is None or not task.text.strip():
         return LookedAt(request)
     try:
-        client = _client(asked, base_url) if isinstance(asked, str) else asked
         # What leaves the machine has no secrets, whatever the prompt shows.
         clean = replace(request, redaction=replace(request.redaction, replaces=True))
         ranked = rank_files(clean, index=index)
+        if is_auto and not is_unsure(ranked):
+            return LookedAt(request)
+        client = _client(asked, base_url) if isinstance(asked, str) else asked
         sheet = make_sheet(ranked, SavedCounts(index))
         words = clean.task.text if clean.task else ""
         message = f"The task:\n\n{words}\n\nThe likeliest files:\n\n{sheet.text}"
@@ -68,6 +89,8 @@ def look_again(
         kept = index.get_many(_KEPT, [key])[0]
         if kept is None and not (asks and sheet.names):
             return LookedAt(request)
+        if not kept:
+            _check_day(client, message, daily)
         answer, paid = (
             json.loads(kept) if kept else _ask(charged(client, request.base_dir), message)
         )
@@ -89,6 +112,19 @@ def _client(name: str, base_url: str) -> Client:
     named = ModelSelection(provider, model) if provider in NAMES else ModelSelection(model=name)
     named = replace(named, base_url=base_url)
     return select_model(Project(Config(send=user_config().send), Path()), named)[0]
+
+
+def _check_day(client: Client, message: str, daily: float | None) -> None:
+    limits = [most for most in (daily, user_config().send.most_per_day) if most is not None]
+    if not limits or client.provider == SCRIPTED:
+        return
+    tokens = client.ratio.provider_tokens(count(_INSTRUCTIONS + message))
+    usage = Usage(fresh=tokens, output=_REQUEST.max_output)
+    could = cost(usage, client.model, provider=client.provider)
+    if could is None:
+        raise ProviderError(f"most_per_day is set, and the price of {client.model} is unknown")
+    if spent_today() + could > Decimal(str(min(limits))):
+        raise ProviderError(f"it could cost {dollars(could)}, above most_per_day")
 
 
 def _ask(client: Client, message: str) -> tuple[str, str]:

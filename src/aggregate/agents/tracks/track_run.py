@@ -172,7 +172,7 @@ class TrackRun:
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
         key = self._outcomes.keys.of(ticket.id)
-        context = self._contexts.context(ticket, results, key)
+        context = self._contexts.context(ticket, results, key, asks=True)
         assignment = context.assignment
         if self._line is not None and ticket.tools:
             assignment = replace(assignment, base=self._line.head, folder=self._line.top.inside)

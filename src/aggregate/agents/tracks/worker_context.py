@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.terms import USUAL, GrantedBudget, WorkerTerms, check_tools
+from aggregate.agents.tracks.terms import (
+    USUAL,
+    GrantedBudget,
+    WorkerTerms,
+    check_tools,
+    select_client,
+)
 from aggregate.agents.tracks.ticket_parts import (
     TIER3,
     Beginning,
@@ -26,9 +32,9 @@ from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Budget, Place, Task
+from aggregate.base.request import AUTO, Budget, Place, Task
 from aggregate.base.tokens import count
-from aggregate.project.configuration import Project
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
 from aggregate.prompt import (
@@ -44,6 +50,8 @@ from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import AggregatedResult, Results
 from aggregate.prompt.sections import results_segments
+from aggregate.sending import look_again
+from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:
     from aggregate.prompt.ranked_files import ReadFiles
@@ -80,6 +88,7 @@ class WorkerContexts:
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
     ) -> None:
+        self._project = project
         self._terms = terms or WorkerTerms()
         self._parts = TicketParts(project, track, self._terms)
         self._warnings: dict[str, None] = {}
@@ -169,11 +178,19 @@ class WorkerContexts:
         return self.context(ticket, results, key).assignment
 
     def context(
-        self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
+        self,
+        ticket: Ticket,
+        results: Mapping[str, AggregatedResult],
+        key: str,
+        *,
+        asks: bool = False,
     ) -> TicketContext:
-        """Return the context of ``ticket``: the stable part first, the task last (rule M-53)."""
+        """Return the context of ``ticket``: the stable part first, the task last (rule M-53).
+
+        With ``asks`` its model may have a second look at the files of its own budget (rule T-17).
+        """
         found = tuple(results.values())
-        prompt, chosen, cuts = self._prompt(ticket, found)
+        prompt, chosen, cuts = self._prompt(ticket, found, asks=asks)
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
         recipient = self._parts.recipient(ticket)
@@ -214,7 +231,7 @@ class WorkerContexts:
         )
 
     def _prompt(
-        self, ticket: Ticket, results: tuple[Results, ...]
+        self, ticket: Ticket, results: tuple[Results, ...], *, asks: bool
     ) -> "tuple[Prompt, tuple[Request, Composition] | None, tuple[Cut, ...]]":
         """Return the first prompt that fits, its composition, and its cuts of results.
 
@@ -242,7 +259,7 @@ class WorkerContexts:
                 fitted = _fit_results(results, left, is_readable=bool(ticket.tools))
                 return self._parts.whole_prompt(ticket, fitted.segments), None, fitted.cuts
         request = replace(asked, results=results, reads_results=bool(ticket.tools))
-        request, composition = self._compose_alone(ticket, granted, request)
+        request, composition = self._compose_alone(ticket, granted, request, asks=asks)
         return composition.prompt, (request, composition), tuple(composition.cut)
 
     def _is_chosen_for(self, ticket: Ticket) -> bool:
@@ -291,7 +308,7 @@ class WorkerContexts:
         return False
 
     def _compose_alone(
-        self, ticket: Ticket, granted: GrantedBudget, request: Request
+        self, ticket: Ticket, granted: GrantedBudget, request: Request, *, asks: bool = False
     ) -> tuple[Request, Composition]:
         named = {focus: self._parts.files.named(focus) for focus in ticket.focus_files}
         paths = tuple(dict.fromkeys(path for each in named for path in named[each] or [each]))
@@ -305,8 +322,20 @@ class WorkerContexts:
             focus_files=paths if request.tier is not None else (),
             task=task,
         )
+        if asks and user_config().task.pick == AUTO:
+            request = self._looked_at(ticket, replace(request, budget=granted.budget))
         around = self._parts.around(ticket)
         return self._compose_within(request, granted, around=around, ticket=ticket)
+
+    def _looked_at(self, ticket: Ticket, request: Request) -> Request:
+        """Let the ticket's model pick files if the ranking is unsure; its answer is kept."""
+        client = select_client(self._project, ticket.persona, self._terms, require_key=False)
+        if client.provider == SCRIPTED:
+            return request
+        daily = self._project.config.send.most_per_day
+        looked = look_again(request, client, index=user_index(), is_auto=True, daily=daily)
+        self._warnings.update(dict.fromkeys((*looked.told, *looked.warnings)))
+        return looked.request
 
     def _choose_for_all(self, tickets: Sequence[Ticket]) -> ChosenFiles:
         """Choose files for the tasks of all tickets with one budget, within the least room."""
