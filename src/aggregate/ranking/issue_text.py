@@ -129,6 +129,7 @@ def quoted_lines(text: str) -> list[str]:
     quotes: dict[str, None] = {}
     for line, is_fenced in with_fences(text.split("\n")):
         is_quoted = is_fenced or line.startswith("    ") or _STATEMENT.match(line)
-        if is_quoted and len(_SIGN.findall(line)) >= _FEWEST_SIGNS:
+        is_import = "import " in line and _IMPORTED.match(line)
+        if is_quoted and not is_import and len(_SIGN.findall(line)) >= _FEWEST_SIGNS:
             quotes[_VALUE.sub(" ", _TRACED.sub("", line, count=1))] = None
     return list(quotes)[:_MOST_QUOTES]
