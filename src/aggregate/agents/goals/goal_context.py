@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Limit, Trace, TraceKind
+from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Trace, TraceKind
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     SCHEMAS,
@@ -60,9 +60,7 @@ class GoalContext:
         except TimeoutError:
             if future.done():
                 raise  # the client's own
-            self.budget.reach(Limit.SECONDS)
-            over = f"the goal's time of {self.limits.seconds:g} s is over"
-            raise ModelError(over) from None
+            raise ModelError(self.budget.time_is_over) from None
         node.own_tokens = max(0, int(completion.tokens))
         self.budget.charge(node.own_tokens)
         if completion.problem:
