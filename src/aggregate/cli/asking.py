@@ -283,6 +283,6 @@ def looked_at(
 
     looked = look_again(request, name, base_url=base_url, index=index)
     if not quiet:
-        say(*looked.told)
+        say(*looked.notes)
         warn_all(looked.warnings)
     return looked.request

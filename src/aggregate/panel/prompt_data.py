@@ -62,7 +62,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
         changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
     report = compare_prefixes(old, new)
-    sentence = _cache_sentence(report.kept, report.where)
+    sentence = _cache_sentence(report.shared, report.where)
     return CacheMarks(breakpoints, kept_until, sentence, changed)
 
 

@@ -181,7 +181,7 @@ class LoopTurn:
         return tuple(result.call for result in self.results)
 
     @property
-    def told(self) -> str:
+    def response(self) -> str:
         """Results and note as one text."""
         parts = (*(result.output for result in self.results), self.note)
         return "\n\n".join(part for part in parts if part.strip())

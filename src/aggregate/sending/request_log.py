@@ -30,7 +30,7 @@ from aggregate.sending.cache.fingerprint import (
     compare_prefixes,
     digest,
 )
-from aggregate.sending.kept import change_kept, read_kept
+from aggregate.sending.user_state import change_state, read_state
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, SegmentCounter
@@ -103,11 +103,11 @@ def _remember(output_dir: Path, text: str) -> str:
     def with_new(_: object) -> list[str]:
         return [*dict.fromkeys((*own_hashes(output_dir), new))][-_MOST:]
 
-    return change_kept(path, with_new)
+    return change_state(path, with_new)
 
 
 def own_hashes(output_dir: Path) -> tuple[str, ...]:
-    hashes = read_kept(state_folder(output_dir) / _FILE)
+    hashes = read_state(state_folder(output_dir) / _FILE)
     return tuple(map(str, hashes)) if isinstance(hashes, list) else ()
 
 

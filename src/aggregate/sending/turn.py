@@ -86,7 +86,7 @@ def send_turn(
             raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
+        prepared.endpoint, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
     if received is not None:
         problems += keep_charge(

@@ -43,7 +43,7 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.learned import Learned, Place, learned_of
+from aggregate.sending.clients.learned import Endpoint, Learned, learned_of
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
@@ -192,9 +192,9 @@ class TurnComposer:
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
         """Return a composer, and warnings about instructions, images and the cache."""
-        place = Place(client.provider, client.model, client.address)
-        learned = learned_of(place)
-        client = replace(client, ratio=learned.ratio(place))
+        endpoint = Endpoint(client.provider, client.model, client.address)
+        learned = learned_of(endpoint)
+        client = replace(client, ratio=learned.ratio(endpoint))
         instructions = escape_surrogates(selection.system).strip()
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)

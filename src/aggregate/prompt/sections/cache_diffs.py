@@ -164,7 +164,7 @@ def file_lines(block: str) -> list[str]:
     return block.split("\n")[3:-1] if is_fenced(block) else []
 
 
-def told_lines(texts: Sequence[str], path: str) -> list[str] | None:
+def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
     """Return a file's lines from its blocks and diffs in order, ``None`` if a diff does not fit."""
     lines: list[str] | None = []
     for text in texts:
@@ -175,7 +175,7 @@ def told_lines(texts: Sequence[str], path: str) -> list[str] | None:
     return lines
 
 
-def is_told(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
+def is_sent(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
     """Return whether blocks and diffs, which result in ``lines``, show a file as it is now."""
     if not texts or not _is_diff(texts[-1], now.source):
         return bool(texts) and texts[-1] == now.text
