@@ -16,7 +16,7 @@ from aggregate.agents.tracks.assignment import (
     TicketOutcome,
     WorkerReply,
 )
-from aggregate.agents.tracks.attempt import Attempt, attempt_assignment, complete_assignment
+from aggregate.agents.tracks.attempt import attempt_assignment, complete_assignment
 from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
 from aggregate.agents.tracks.run_ledger import RunLedger
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
@@ -60,7 +60,7 @@ def assigned(ticket: str = "a", message: str = "x", **fields: Any) -> Assignment
     return Assignment(f"r/{ticket}", ticket, fields.pop("prompt", Prompt(())), message, **fields)
 
 
-def attempted(worker: Worker, asked: Assignment) -> Attempt:
+def attempted(worker: Worker, asked: Assignment) -> WorkerReply:
     """Let a worker make its first attempt."""
     return attempt_assignment(worker, asked, 1)
 
@@ -178,13 +178,13 @@ def conducted(
             queue=in_memory,
             keys=TicketKeys("demo/1", rounds or {}),
             endings=endings or MemoryEndings(),
+            is_cancelled=cancelled,
+            changed=changed,
         ),
         WorkerContexts(loaded),
         RunLedger(track, files, observe=events.append, max_cost=max_cost),
         polling=polling or PollingOptions(poll=0.001),
-        cancelled=cancelled,
-        changed=changed,
     ).run()
     return Conducted(
-        result, who, in_memory, [f"{one.state.value} {one.ticket.id}" for one in events], folder
+        result, who, in_memory, [f"{one.status.value} {one.ticket.id}" for one in events], folder
     )

@@ -18,17 +18,8 @@ import pytest
 import sqlalchemy as sa
 from simulation.track_kills import LOG, TRACK
 
-from aggregate import (
-    Project,
-    Prompt,
-    RunOptions,
-    RunStatus,
-    StateError,
-    TrackError,
-    conduct,
-    open_project,
-)
-from aggregate.agents.tracks import PollingOptions, open_track
+from aggregate import Project, Prompt, RunOptions, StateError, TrackError, conduct, open_project
+from aggregate.agents.tracks import PollingOptions, TicketStatus, open_track
 from aggregate.agents.tracks.durable.database import (
     LEASES,
     SEGMENTS as SEGMENT_ROWS,
@@ -393,7 +384,7 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
         outcome = queue.outcomes(["r/a"])["r/a"]
         time.sleep(0.3)
         assert queue.outcomes(["r/a"])["r/a"] == outcome
-    assert outcome.status is RunStatus.SUCCESS
+    assert outcome.status is TicketStatus.DONE
     assert outcome.text in ("first", "second", "alone")
 
 
@@ -409,7 +400,7 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
     """Work of an earlier process is found by a later one: the version does not follow the code."""
     DbosQueue(engine).put(assigned("a"))
-    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-4"]
+    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-5"]
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ CALL = {"name": "read_file", "arguments": {"path": "a.py"}}
 STEPS = [
     RecordedStep("turn", {"calls": [CALL], "tokens": 110, "output_tokens": 10, "model": "m", "seconds": 2.0}, 1_002.0),
     RecordedStep("calls", {"calls": ["read_file"], "results": ["error: no"], "took": [0.5], "seconds": 0.5}, 1_003.0),
-    RecordedStep("attempt", {"status": "error", "text": "no luck"}, 1_004.0),
+    RecordedStep("attempt", {"status": "failed", "text": "no luck"}, 1_004.0),
     RecordedStep("turn", {"timeout": True, "seconds": 1.0}, 1_006.0),
 ]  # fmt: skip
 

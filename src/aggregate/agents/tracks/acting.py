@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply, run_of
+from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
 from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_loop import Changes, Steps, ToolLoop
 from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
@@ -38,10 +38,10 @@ def act(
             if not isinstance(changes, TreeChanges):
                 return reply
             commit = changes.finish()
-            is_unchanged = not commit and any(name in EDITS for name in assignment.tools)
-            return replace(
-                reply, commit=commit, verified=bool(assignment.verify), unchanged=is_unchanged
-            )
+            status = reply.status
+            if not commit and any(name in EDITS for name in assignment.tools):
+                status = TicketStatus.UNCHANGED
+            return replace(reply, commit=commit, verified=bool(assignment.verify), status=status)
     except ToolError as error:
         raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from aggregate.agents.tracks.assignment import TicketStatus
 from aggregate.agents.tracks.terms import OWN, Recipient, check_prices
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
 from aggregate.agents.tracks.worker_context import WorkerContexts
@@ -42,4 +43,4 @@ def preview(
                 contexts.granted(ticket).budget.tokens,
                 recipient,
             )
-            schedule.end(ticket.id, failed=False)
+            schedule.end(ticket.id, TicketStatus.DONE)

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from aggregate.agents.tracks.assignment import RecordedStep, ticket_of
+from aggregate.agents.tracks.assignment import RecordedStep, TicketStatus, ticket_of
 from aggregate.base.disk.reading import is_file
 from aggregate.base.disk.writing import append_own, exclusive_access, private_folder
 
@@ -86,9 +86,11 @@ def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
             calls = [*record.get("calls", ())]
         elif name == "attempt":
             attempt, turn = attempt + 1, 0
-            reason = "" if record.get("status") == "success" else str(record.get("text"))
+            reason = "" if _has_answer(record) else str(record.get("text"))
         elif name == "check":
-            yield {**line, "event": "check", "outcome": _outcome(record, record.get("said", ""))}
+            fault = record.get("said", "")
+            check = {"event": "check", "outcome": _outcome(record, fault)}
+            yield line | check | _detail(_first_line(fault))
         elif name in ("calls", "write"):
             count = len(record.get("calls", calls[:1] if name == "write" else calls))
             made, calls = calls[:count], calls[count:]
@@ -98,11 +100,11 @@ def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
 
 def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
     fault = record.get("error", "")
-    if name == "attempt" and record.get("status") != "success":
+    if name == "attempt" and not _has_answer(record):
         fault = record.get("text", "")
     taken = {field: record.get(field) for field in ("model", "tokens", "output_tokens", "cost")}
-    detail = {"detail": fault} if fault else {}
-    return {"event": "turn", "turn": turn, **taken, "outcome": _outcome(record, fault), **detail}
+    outcome = _outcome(record, fault)
+    return {"event": "turn", "turn": turn, **taken, "outcome": outcome, **_detail(fault)}
 
 
 def _call(record: Mapping[str, Any], place: int, call: Mapping[str, Any], turn: int) -> Line:
@@ -117,12 +119,25 @@ def _call(record: Mapping[str, Any], place: int, call: Mapping[str, Any], turn: 
         "arguments": len(arguments),
         "result": len(text),
         "outcome": _outcome(record, fault),
+        **_detail(_first_line(fault)),
         **({"seconds": took[0]} if took else {}),
     }
 
 
-def _outcome(record: Mapping[str, Any], fault: object) -> str:
-    if record.get("timeout") or record.get("status") == "timeout":
+def _detail(fault: str) -> Line:
+    return {"detail": fault} if fault else {}
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+def _has_answer(record: Mapping[str, Any]) -> bool:
+    return record.get("status") in (TicketStatus.DONE, TicketStatus.UNCHANGED)
+
+
+def _outcome(record: Mapping[str, Any], fault: str) -> str:
+    if record.get("timeout") or record.get("status") == TicketStatus.TIMED_OUT:
         return "timeout"
     return "error" if fault else "ok"
 
@@ -175,7 +190,9 @@ def _attributes(line: Line) -> dict[str, Any]:
 
 
 def _end(span: Any, line: Line, ended: int) -> None:  # noqa: ANN401 - of a package that may be missing
-    outcome = line.get("outcome", "error" if line.get("state") == "failed" else "ok")
+    outcome = line.get("outcome", "ok")
+    if "state" in line and TicketStatus(line["state"]).has_failed:
+        outcome = "error"
     if outcome != "ok":
         from opentelemetry.trace import Status, StatusCode
 

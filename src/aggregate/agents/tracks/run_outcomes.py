@@ -1,20 +1,22 @@
 """Outcomes merged into variables, for the next worker and the report."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from threading import Event
 
 from aggregate.agents.results import LabelledOutput
 from aggregate.agents.results.merge import GroupOutcome, merge_outputs
-from aggregate.agents.subagents import FailurePolicy, RunStatus
+from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tracks.assignment import (
     Ending,
     Endings,
-    EndingState,
     TaskQueue,
     TicketKeys,
     TicketOutcome,
+    TicketStatus,
+    WorkerReply,
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets, names_in, parent_of
 from aggregate.base.values import Value
@@ -26,7 +28,6 @@ NO_JSON = (
 CHUNK = 200  # outcomes in memory at one time: an answer may have megabytes
 # Strategies whose value is read text by text
 _TEXT_BY_TEXT = (MergeStrategy.CONCAT, MergeStrategy.FIRST)
-_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
 
 
 def merge_outcomes(
@@ -43,7 +44,11 @@ def merge_outcomes(
     """
     if merging is None:
         merging = _merging(tickets)
-    by_ticket = {outcome.ticket: outcome for outcome in outcomes}
+    by_ticket = {
+        outcome.ticket: outcome
+        for outcome in outcomes
+        if outcome.status is not TicketStatus.LEFT_OUT
+    }
     members: dict[str, list[TicketOutcome]] = {}
     for ticket in tickets:
         if ticket.id in by_ticket:
@@ -62,7 +67,7 @@ def merge_outcomes(
         ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
         custom = decider.custom_function if decider else None
         result = merge_outputs(outputs, strategy, custom_function=custom, ending=ending)
-        warnings = [f"{one.ticket}: {one.warning}" for one in group if one.warning]
+        warnings = [f"{one.ticket}: {one.last.warning}" for one in group if one.last.warning]
         merged[name] = replace(result, warnings=(*warnings, *result.warnings), items=items)
     return merged
 
@@ -98,7 +103,7 @@ def folded(
     all_failed = bool(outcomes) and len(failures) == len(outcomes)
     if all_failed or (failures and on_error is FailurePolicy.FAIL):
         reason = f"{len(failures):,} of {len(outcomes):,} children failed: {failures[0]}"
-        return TicketOutcome(parent.id, RunStatus.ERROR, errors=(reason,))
+        return TicketOutcome.without_worker(parent.id, TicketStatus.FAILED, reason)
     answers = [
         None if child.failure else answer_value(parent, child.text)
         for child in outcomes
@@ -113,7 +118,7 @@ def folded(
         for child in outcomes
         if not child.failure
     )
-    return TicketOutcome(parent.id, RunStatus.SUCCESS, text, warning=warning, answers=produced)
+    return TicketOutcome(parent.id, (WorkerReply(text, warning=warning),), produced)
 
 
 def _child_name(ticket_id: str, tickets: Mapping[str, Ticket]) -> str:
@@ -130,12 +135,22 @@ class RunOutcomes:
     """The outcomes of one run, read anew from queue and endings at each use."""
 
     def __init__(
-        self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
+        self,
+        tickets: Tickets,
+        *,
+        queue: TaskQueue,
+        keys: TicketKeys,
+        endings: Endings,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        changed: Event | None = None,
     ) -> None:
         self.children: dict[str, tuple[str, ...]] = {}
         self.run = tickets
         self.queue = queue
         self.keys = keys
+        self.is_cancelled = is_cancelled
+        # Set when an answer has ended or begun in this process
+        self.changed = changed or Event()
         self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
         self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
         self._merging = _merging(tickets.tickets)
@@ -166,7 +181,7 @@ class RunOutcomes:
     def conflict(self, ticket_id: str) -> str:
         """Return the paths of the conflict for which a ticket runs again, ``""`` for none."""
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
-        return ending.text if ending and ending.state is EndingState.CONFLICT else ""
+        return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 
     def next_round(self, ticket_id: str) -> None:
         number = self.keys.rounds.get(ticket_id, 1) + 1
@@ -193,7 +208,7 @@ class RunOutcomes:
                         on_error=self.run.on_error,
                         children=self._tickets,
                     )
-                elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
+                elif (ending := self.ending(ticket_id)) and ending.status.is_final:
                     yield ending.outcome(ticket_id)
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
@@ -222,6 +237,5 @@ class RunOutcomes:
             try:
                 json.loads(outcome.text)
             except (ValueError, RecursionError):
-                errors = (*outcome.errors, NO_JSON)
-                return replace(outcome, status=RunStatus.ERROR, text="", errors=errors)
+                return outcome.failed(NO_JSON)
         return outcome

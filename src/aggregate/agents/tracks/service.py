@@ -97,8 +97,14 @@ def conduct(
             process = WorkerProcess(engine, worker, lease=options.lease, changed=changed)
             stack.enter_context(process)
         tickets, endings = run.tickets, EndingTable(engine, run.run_id)
-        limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
-        files = RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets)
+        outcomes = RunOutcomes(
+            tickets,
+            queue=queue,
+            keys=endings.keys(),
+            endings=endings,
+            is_cancelled=lambda: runs.state(run) == CANCELLED,
+            changed=changed,
+        )
         line = None
         if any(ticket.changes_files for ticket in tickets.tickets):
             packs = PackTable(engine, run.run_id)
@@ -106,24 +112,16 @@ def conduct(
             top = locate_top(project.folder)
             is_own = contexts.own_outputs(top.folder)
             line = Line.begin(top, track.track_id, packs, repository, is_own=is_own, tell=tell)
-        outcomes = RunOutcomes(tickets, queue=queue, keys=endings.keys(), endings=endings)
+        limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
         ledger = RunLedger(
             track,
-            files,
+            RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets),
             observe=observe,
             max_cost=min(limits, default=None),
             key_of=outcomes.key_of,
             steps=queue.steps,
         )
-        result = TrackRun(
-            outcomes,
-            contexts,
-            ledger,
-            line=line,
-            polling=options.polling,
-            cancelled=lambda: runs.state(run) == CANCELLED,
-            changed=changed,
-        ).run()
+        result = TrackRun(outcomes, contexts, ledger, line, options.polling).run()
         runs.set_state(run, CANCELLED if result.cancelled else FINISHED)
         return result
 

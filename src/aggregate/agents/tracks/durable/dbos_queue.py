@@ -21,11 +21,11 @@ from functools import partial
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
-from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.assignment import (
     Assignment,
     RecordedStep,
     TicketOutcome,
+    TicketStatus,
     run_of,
     ticket_of,
 )
@@ -47,7 +47,7 @@ from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
 # Of workflows' inputs and steps, raised if one side cannot read the other's
-VERSION = "aggregate-conductor-4"
+VERSION = "aggregate-conductor-5"
 QUEUE = "tickets"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02  # between two looks for work: short beside a model's answer
@@ -234,4 +234,4 @@ def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     else:
         # DBOS returns the text of a row that it may not read.
         reason = "its worker failed: the reason is not JSON"
-    return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))
+    return TicketOutcome.without_worker(ticket, TicketStatus.FAILED, reason)

@@ -13,10 +13,9 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig
 from sqlalchemy.exc import SQLAlchemyError
 
-from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.attempt import (
     STOP_SECONDS,
-    Attempt,
     WorkerStopping,
     attempt_assignment,
     complete_assignment,
@@ -166,7 +165,7 @@ class WorkerProcess:
 
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
-    ) -> Attempt:
+    ) -> WorkerReply:
         """Make one attempt in a slot until it is recorded: a kill repeats no more attempts than slots."""
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
@@ -198,7 +197,7 @@ class WorkerProcess:
         finally:
             self._slots.release()
         try:
-            return Attempt.from_recorded(recorded)
+            return WorkerReply.from_recorded(recorded)
         except ValueError:
             refuse_row(f"an attempt at {assignment.ticket}")
 
