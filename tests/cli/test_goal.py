@@ -204,4 +204,6 @@ def test_a_limit_has_an_exit_code(tmp_path: Path) -> None:
     script = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
     done = run(tmp_path, "Greet", "--allow", "network", "--max-steps", "1", script=script)
     assert (done.out, done.code) == ("Hello Ann\n", 3)
-    assert done.err.endswith("aggregate: Stopped at the limit of 1 steps, 1 of 2 steps done: Greet Ann\n")
+    assert done.err.endswith(
+        "aggregate: Stopped at the limit of 1 steps, 1 of 2 steps done: Greet Ann\n"
+    )
