@@ -108,7 +108,7 @@ class BudgetTracker:
 
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
-    """Maxima of a ticket: tokens of all attempts, seconds and turns of each."""
+    """Limits of a ticket: tokens of all attempts, seconds and turns of one."""
 
     max_tokens: int = 500_000  # of requests and answers, as providers report them
     max_seconds: float | None = None  # for as long as the ticket says
@@ -120,7 +120,7 @@ class TicketLimits:
         max_turns: int | None = None,
         max_seconds: float | None = None,
     ) -> "TicketLimits":
-        """Return these limits, lowered to those of a project or a ticket; none is ever raised."""
+        """Return the lower of these and other limits."""
         seconds = [most for most in (self.max_seconds, max_seconds) if most is not None]
         return TicketLimits(
             min(self.max_tokens, max_tokens or self.max_tokens),
