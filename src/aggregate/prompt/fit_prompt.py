@@ -16,7 +16,7 @@ from aggregate.prompt.candidates import Candidates
 from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
 from aggregate.prompt.fit.entry_order import ALL_LINES, Run
 from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.kept_levels import keep_levels
+from aggregate.prompt.fit.sent_files import keep_sent_files
 from aggregate.prompt.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of, shares_of
 from aggregate.prompt.layout import (
     FILES,
@@ -252,7 +252,7 @@ class _Filling:
             numbers[file.path]: file.lines
             if file.content_hash == self.files.content_hash(numbers[file.path])
             else (ALL_LINES,) * (file.level is Level.FULL)
-            for file in keep_levels(sent, choices, room=sum(tokens.values()) + room)
+            for file in keep_sent_files(sent, choices, room=sum(tokens.values()) + room)
         }
         return {number: lines for number, lines in runs.items() if lines}
 

@@ -119,9 +119,10 @@ class NeuronAgent:
                 neurons, answer = self._answer(branch, neurons)
         if answer and run.unclear:
             answer = replace(answer, success=False, summary=run.unclear[0])
-        success = answer is not None and answer.success
+        stopped = _stopped(budget, neurons)
+        success = answer is not None and answer.success and not stopped
         if not success:
-            node.fail(error or (answer.summary if answer else ""))
+            node.fail(error or stopped or (answer.summary if answer else ""))
         warnings = [*(answer.warnings if answer else ()), *node.all_warnings()]
         return GoalResult(
             success,
@@ -133,7 +134,7 @@ class NeuronAgent:
             tuple(dict.fromkeys(warnings)),
             node,
             budget.reached,
-            _stopped(budget, neurons),
+            stopped,
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
@@ -207,6 +208,8 @@ def _check_answer(
         known = result_texts.known_results(branch.context)
         reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
     except LimitReached as reached:
+        if missing:
+            branch.run.budget.stop(reached.limit)
         branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
     step = questions.first_line(reply)
@@ -235,7 +238,10 @@ def _missing(branch: Branch, answer: Answer) -> str:
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
     if questions.yes_or_no(reply) is not False:
         return ""
-    reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    try:
+        reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    except LimitReached:  # the answer is incomplete all the same
+        reply = None
     sentence = " ".join((reply or "").split())
     return result_texts.clip(sentence, MOST_MISSING) or "not said what is missing"
 
@@ -255,6 +261,10 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
+    """Return a sentence on the limit that left work undone, with the steps that were done (rule X-12).
+
+    A step that the model only answered in words does not count as done.
+    """
     if budget.reached is None:
         return ""
     limits = budget.limits
@@ -262,10 +272,28 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.TOKENS: f"{limits.tokens:,} tokens",
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
+        Limit.ITEMS: f"{limits.dendrites} items of a step",
+        Limit.DUPLICATES: f"{limits.duplicates} repeated items",
     }[budget.reached]
-    names = [neuron.description for neuron in neurons if not result_texts.is_failure(neuron.result)]
-    listed = "; ".join(result_texts.clip(name, NOTE) for name in names)
-    if budget.reached is Limit.STEPS:
-        return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
-    of_all = f"{len(names)} of {len(neurons)} steps done" if neurons else "no step done"
-    return f"Stopped at the limit of {limit}, {of_all}{': ' * bool(listed)}{listed}"
+    done: list[str] = []
+    in_part: list[str] = []
+    in_words: list[str] = []
+    for neuron in neurons:
+        if result_texts.is_failure(neuron.result):
+            continue
+        if f"{neuron.depth}.{neuron.index}" in budget.undone:
+            names = in_part
+        else:
+            names = in_words if result_texts.is_prose(neuron.result) else done
+        names.append(result_texts.clip(neuron.description, NOTE))
+    sentence = f"Stopped at the limit of {limit}, no step done"
+    if neurons:
+        planned = max(budget.planned, len(neurons))
+        sentence = f"Stopped at the limit of {limit}, {len(done)} of {planned} steps done"
+    if done:
+        sentence += f": {'; '.join(done)}"
+    if in_part:
+        sentence += f"; in part: {'; '.join(in_part)}"
+    if in_words:
+        sentence += f"; only in words: {'; '.join(in_words)}"
+    return sentence

@@ -9,6 +9,7 @@ from typing import Any, Final
 from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed
+from aggregate.agents.goals.goal_result import Limit
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
@@ -185,6 +186,7 @@ def item_branches(
         branch.warn(f"{lacking} of {total} items lack what the step names and are left out.")
     items = _distinct(branch, matching)
     if most < len(items):
+        branch.run.budget.stop(Limit.ITEMS, branch.node.place)
         branch.warn(
             f"Only {most} of {len(items)} items were processed: the limit of sub-tasks is reached."
             f" {_left(items[most:])}"
@@ -215,6 +217,7 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
         duplicates += key in distinct
         if duplicates >= branch.run.limits.duplicates:
             rest = len(items) - number
+            branch.run.budget.stop(Limit.DUPLICATES, branch.node.place)
             branch.warn(
                 f"{duplicates} items were there before; the {rest} items after them were left out."
             )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Limit, Trace, TraceKind
+from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Trace, TraceKind
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     SCHEMAS,
@@ -18,7 +18,7 @@ from aggregate.agents.goals.questions import (
 )
 from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
-from aggregate.base.concurrency import run_in_thread
+from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
@@ -56,13 +56,11 @@ class GoalContext:
         """
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
-            completion: Completion = future.result(timeout=self.budget.seconds_left)
+            completion: Completion = result_within(future, self.budget.seconds_left)
         except TimeoutError:
             if future.done():
                 raise  # the client's own
-            self.budget.reach(Limit.SECONDS)
-            over = f"the goal's time of {self.limits.seconds:g} s is over"
-            raise ModelError(over) from None
+            raise ModelError(self.budget.time_is_over) from None
         node.own_tokens = max(0, int(completion.tokens))
         self.budget.charge(node.own_tokens)
         if completion.problem:

@@ -42,13 +42,21 @@ class EngineLimits:
 
 
 class Limit(StrEnum):
+    """A bound that can end a goal before it is complete."""
+
     TOKENS = "tokens"
     SECONDS = "seconds"
     STEPS = "steps"
+    ITEMS = "items"
+    DUPLICATES = "duplicates"
 
 
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
     """A bound of the whole goal was reached."""
+
+    def __init__(self, reason: str, limit: Limit | None = None) -> None:
+        super().__init__(reason)
+        self.limit = limit
 
 
 @dataclass(slots=True)
@@ -59,7 +67,9 @@ class BudgetTracker:
     clock: Callable[[], float] = time.perf_counter
     tokens: int = 0
     cancelled: bool = False
-    reached: Limit | None = None
+    reached: Limit | None = None  # the first limit that left work undone
+    undone: set[str] = field(default_factory=set)  # labels of steps with undone work
+    planned: int = 0  # steps of the goal, before the limit of steps
     _started: float = 0.0
     _lock: Lock = field(default_factory=Lock)
 
@@ -78,15 +88,21 @@ class BudgetTracker:
         if self.cancelled:
             raise LimitReached("the goal was given up")
         if self.seconds_left <= 0:
-            self.reach(Limit.SECONDS)
-            raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
+            raise LimitReached(self.time_is_over, Limit.SECONDS)
         if not self.tokens_left:
-            self.reach(Limit.TOKENS)
-            raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
+            reason = f"the goal's {self.limits.tokens:,} tokens are used up"
+            raise LimitReached(reason, Limit.TOKENS)
 
-    def reach(self, limit: Limit) -> None:
+    @property
+    def time_is_over(self) -> str:
+        return f"the goal's time of {self.limits.seconds:g} s is over"
+
+    def stop(self, limit: Limit | None, place: str = "") -> None:
+        """Note that a limit left work undone, at the place of a step or for the whole goal."""
         with self._lock:
             self.reached = self.reached or limit
+            if place:
+                self.undone.add(place.partition("/")[0])
 
     def charge(self, tokens: int) -> None:
         with self._lock:
@@ -189,7 +205,7 @@ class Neuron:
 class GoalResult:
     """The steps and the answer of a goal (rules X-6, X-12)."""
 
-    success: bool  # whether a step gave a usable result
+    success: bool  # whether there is an answer, and no limit left work undone
     goal: str
     depth: int
     neurons: tuple[Neuron, ...]  # the steps, a corrective one last
@@ -197,8 +213,8 @@ class GoalResult:
     error: str  # why nothing ran
     warnings: tuple[str, ...]  # failed steps, items that were left out, questions without an answer
     trace: Trace
-    limit: Limit | None = None  # that ended the goal; the answer is the best one by then
-    stopped: str = ""  # the same as a sentence with the steps that were done
+    limit: Limit | None = None  # the limit that left work undone
+    stopped: str = ""  # the same as a sentence, with the steps that were done
 
     @property
     def results(self) -> tuple[Value, ...]:
@@ -208,9 +224,15 @@ class GoalResult:
     @property
     def text(self) -> str:
         """The text that the user reads."""
-        if self.final and (self.final.success or not self.stopped):
+        if self.has_answer and self.final:
             return self.final.summary
-        return self.stopped or self.error
+        reason = self.final.summary if self.final else self.error
+        return self.stopped or reason
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a step gave a usable result, even if a limit ended the goal."""
+        return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:
         limit = {"limit": self.limit.value, "stopped": self.stopped} if self.limit else {}

@@ -143,6 +143,11 @@ def _subtask(subtask: Value) -> str:
     return f"{len(value)} {noun}"
 
 
+def is_prose(result: Value) -> bool:
+    """Return whether a result is a model's own answer instead of a tool's."""
+    return isinstance(result, Mapping) and result.get("type") == "ai_response"
+
+
 def is_failure(result: Value) -> bool:
     if not isinstance(result, Mapping):
         return False

@@ -40,6 +40,7 @@ def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
     try:
         steps = _steps(branch)
     except LimitReached as reached:
+        branch.run.budget.stop(reached.limit, branch.node.place)
         return (), f"{NO_STEPS}: {reached}"
     neurons = [Neuron(step, number, branch.depth) for number, step in enumerate(steps, 1)]
     done = tuple(run_neuron(branch, neuron) for neuron in neurons)
@@ -73,8 +74,10 @@ def _steps(branch: Branch) -> list[str]:
         )
         if steps := questions.parse_plan(reply or "", branch.goal):
             break
+    if branch.depth == 0:
+        branch.run.budget.planned = len(steps)
     if len(steps) > most:
-        branch.run.budget.reach(Limit.STEPS)
+        branch.run.budget.stop(Limit.STEPS, branch.node.place)
         dropped = "; ".join(steps[most:])
         branch.warn(
             f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
@@ -91,6 +94,8 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
             own = branch.at(node)
             outcome = _do_step(own, step, choose_tool(own, step))
         except (LimitReached, StepFailed) as reason:
+            if isinstance(reason, LimitReached):
+                branch.run.budget.stop(reason.limit, node.place)
             if isinstance(reason, ItemsUnclear):
                 branch.run.unclear.append(str(reason))
             failure = {"success": False, "error": str(reason), "retry": False}

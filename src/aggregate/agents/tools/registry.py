@@ -26,7 +26,7 @@ from aggregate.agents.tools.tool import (
     granted,
     make_tool,
 )
-from aggregate.base.concurrency import run_in_thread
+from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.disk.programs import TOOL_MODULES
 from aggregate.base.disk.reading import open_regular
 from aggregate.base.errors import AggregateError, ToolError
@@ -83,7 +83,7 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
         return _plain(name, value)
 
     try:
-        return run_in_thread(f"tool {name}", outcome).result(timeout=max(seconds, 0.001))
+        return result_within(run_in_thread(f"tool {name}", outcome), max(seconds, 0.001))
     except TimeoutError:
         return failure_envelope(
             f"{name} did not answer within {seconds:g} s", retry=True, hint="Ask for less."

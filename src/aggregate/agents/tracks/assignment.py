@@ -139,6 +139,7 @@ class WorkerReply:
     verified: bool = False  # whether the ticket's check has passed there
     output_tokens: int = 0  # of ``tokens``
     model: str = ""  # that answered
+    provider: str = ""  # of the client that asked it
     status: TicketStatus = TicketStatus.DONE
     again: bool = False  # whether another attempt may help
     refused: str = ""  # why an answer was refused, for the next attempt

@@ -16,6 +16,7 @@ from aggregate.base.disk.reading import is_file
 from aggregate.base.disk.writing import append_own, exclusive_access, private_folder
 
 Line = dict[str, Any]
+_PROVIDER_NAMES = {"gemini": "gcp.gemini"}  # of the GenAI conventions, where they differ
 
 
 class EventFile:
@@ -102,7 +103,8 @@ def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
     fault = record.get("error", "")
     if name == "attempt" and not _has_answer(record):
         fault = record.get("text", "")
-    taken = {field: record.get(field) for field in ("model", "tokens", "output_tokens", "cost")}
+    fields = ("provider", "model", "tokens", "output_tokens", "cost")
+    taken = {field: record.get(field) for field in fields}
     outcome = _outcome(record, fault)
     return {"event": "turn", "turn": turn, **taken, "outcome": outcome, **_detail(fault)}
 
@@ -156,7 +158,7 @@ def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None)
     begun = min((time_of(line, line["seconds"]) for line in timed), default=time_of(end))
     tracer = tracer or trace.get_tracer("aggregate")
     about = {"gen_ai.conversation.id": key, "gen_ai.agent.name": end["ticket"]}
-    named = {**about, "gen_ai.operation.name": "invoke_agent"}
+    named = {**about, **_provider(lines), "gen_ai.operation.name": "invoke_agent"}
     parent = tracer.start_span(f"invoke_agent {end['ticket']}", start_time=begun, attributes=named)
     context = trace.set_span_in_context(parent)
     for line in lines:
@@ -186,7 +188,17 @@ def _attributes(line: Line) -> dict[str, Any]:
         "gen_ai.usage.input_tokens": (line["tokens"] or 0) - output,
         "gen_ai.usage.output_tokens": output,
     }
-    return attributes | ({"gen_ai.request.model": line["model"]} if line["model"] else {})
+    if line["model"]:
+        attributes["gen_ai.request.model"] = line["model"]
+    return attributes | _provider([line])
+
+
+def _provider(lines: Iterable[Line]) -> dict[str, str]:
+    """Return the attribute of the first provider that was asked."""
+    providers = [line["provider"] for line in lines if line.get("provider")]
+    if not providers:
+        return {}
+    return {"gen_ai.provider.name": _PROVIDER_NAMES.get(providers[0], providers[0])}
 
 
 def _end(span: Any, line: Line, ended: int) -> None:  # noqa: ANN401 - of a package that may be missing

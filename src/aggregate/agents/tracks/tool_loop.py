@@ -252,6 +252,7 @@ class ToolLoop:
         except ClientError as error:
             refusal = error if isinstance(error, ProviderError) else None
             return _said(
+                provider=self.client.provider,
                 error=str(error),
                 again=refusal is not None and refusal.retryable,
                 refuses_tools=refusal is not None and refuses_tools(refusal),
@@ -281,6 +282,7 @@ class ToolLoop:
             tokens=reply.usage.input + reply.usage.output,
             output_tokens=reply.usage.output,
             model=reply.model,
+            provider=self.client.provider,
             cost=None if reply.price is None else float(reply.price),
         )
 
@@ -418,6 +420,7 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
         "cost": 0.0,
         "output_tokens": 0,
         "model": "",
+        "provider": "",
     }
     return {**nothing, **taken, **said}
 

@@ -124,6 +124,7 @@ class ModelWorker:
             price,
             output_tokens=reply.usage.output,
             model=reply.model,
+            provider=client.provider,
         )
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
