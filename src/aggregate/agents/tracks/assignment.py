@@ -59,7 +59,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The exact number of o200k tokens of ``text``; a shared file is counted once."""
+        """The o200k tokens of ``text``; a shared file is counted only once."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -71,7 +71,7 @@ class Assignment:
         return tokens
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield ``text`` as it is written, piece by piece as ``Prompt.pieces`` does."""
+        """Yield ``text`` as UTF-8 in pieces."""
         yield from self.prompt.pieces(SEPARATOR if self.message else "")
         yield f"{self.message}{END}".encode()
 
@@ -100,7 +100,7 @@ class Assignment:
 
 
 class TicketStatus(StrEnum):
-    """The status of a ticket, from plan to report; attempts and records have the same ones."""
+    """The status of a ticket in plans, attempts, records and reports."""
 
     NOT_RUN = "not run"  # not begun, or never to begin
     STARTED = "started"
@@ -129,7 +129,10 @@ class TicketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The reply of one attempt; a worker fills the upper fields, the attempt the others."""
+    """The reply of one attempt.
+
+    A worker sets the first fields, the attempt the others.
+    """
 
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
@@ -155,7 +158,7 @@ _REPLY = TypeAdapter(WorkerReply)
 
 @dataclass(frozen=True, slots=True)
 class TicketOutcome:
-    """The end of a ticket: the replies of its attempts, the last of which counts."""
+    """The replies to a ticket's attempts; the last one counts."""
 
     ticket: str
     replies: Annotated[tuple[WorkerReply, ...], Field(min_length=1)]
@@ -181,12 +184,12 @@ class TicketOutcome:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The reasons of attempts without an answer; the last one is the ticket's."""
+        """The errors of failed attempts; the last one is the ticket's."""
         return tuple(reply.text for reply in self.replies if not reply.status.has_answer)
 
     @property
     def failure(self) -> str | None:
-        """Why there is no answer, ``None`` if there is one."""
+        """The error of the last attempt, ``None`` if it succeeded."""
         return None if self.status.has_answer else self.last.text or "no reason given"
 
     @property
@@ -195,7 +198,7 @@ class TicketOutcome:
 
     @property
     def cost(self) -> float | None:
-        """The US dollars of all attempts, as far as known."""
+        """The known costs of all attempts in US dollars."""
         costs = [reply.cost for reply in self.replies if reply.cost is not None]
         return round(sum(costs), 9) if costs else None
 
@@ -225,7 +228,7 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The keys of a run's tickets in their current rounds; tickets without a round are in the first."""
+    """The assignment keys of a run's tickets by their current rounds; the default is round 1."""
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
@@ -250,7 +253,7 @@ def run_of(key: str) -> str:
 
 
 class Ending(NamedTuple):
-    """The recorded status of a ticket that no worker is asked for."""
+    """The recorded status of a ticket that needs no worker, such as an approval."""
 
     status: TicketStatus
     text: str = ""  # a note, a reason, the JSON list of a spread, or the paths of a conflict
@@ -265,12 +268,15 @@ class Ending(NamedTuple):
 
 
 class Endings(Protocol):
-    """A durable store of one ending for each key."""
+    """A durable store with one ending per key."""
 
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Write an ending if there is none, and return the one that counts: another process may be first."""
+        """Record an ending unless one exists; return the recorded one.
+
+        Another process may have been first.
+        """
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...

@@ -1,4 +1,4 @@
-"""The attempts at an assignment, each within its time; every failure becomes a value."""
+"""Attempts at an assignment with a timeout; failures become replies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +33,10 @@ MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait m
 
 
 class WorkerStopping(BaseException):
-    """Stop the worker process; a BaseException, so that it is not recorded as an outcome."""
+    """Raised to stop the worker process.
+
+    A BaseException, so that it is not recorded as an outcome.
+    """
 
 
 Recorded = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
@@ -41,7 +44,7 @@ Recorded = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
 
 @dataclass(slots=True)
 class LiveSteps:
-    """The steps of an attempt, each within its time, recorded by ``kept``, until ``stop`` is set."""
+    """The steps of an attempt, each with a timeout, recorded by ``kept``, until ``stop`` is set."""
 
     stop: Event
     kept: Recorded = lambda _name, action: action()
@@ -65,7 +68,10 @@ class LiveSteps:
 
 
 def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
-    """Return the result of ``work``, or raise a ``TimeoutError`` and leave it to its thread."""
+    """Return the result of ``work``, or raise ``TimeoutError``.
+
+    After a timeout its thread is left running.
+    """
     end = monotonic() + seconds
     future = run_in_thread(name, work)
     while (left := end - monotonic()) > 0:
@@ -88,9 +94,9 @@ def attempt_assignment(
     kept: Recorded = lambda _name, action: action(),
     trees: Trees | None = None,
 ) -> WorkerReply:
-    """Ask ``worker`` once, for at most the assignment's time.
+    """Ask ``worker`` once, with the assignment's timeout.
 
-    The steps of a worker that acts are ``kept``, and not repeated after a kill.
+    Steps of a worker with tools are recorded by ``kept``, so that they are not repeated after a kill.
     """
     started = monotonic()
     numbered = replace(assignment, attempt=number)
@@ -109,7 +115,7 @@ def attempt_assignment(
 
 
 def _ask(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None) -> WorkerReply:
-    """Return the reply to ``ask``; every failure becomes one."""
+    """Call ``ask``; turn any exception into a failed reply."""
     tokens, cost, again = 0, None, True
     try:
         answer = ask()
@@ -126,7 +132,7 @@ def _ask(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None)
 
 
 def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerReply:
-    """Return a reply with its answer as the schema wants it, a failed one if that refuses it."""
+    """Check the answer of a reply against the schema; a mismatch makes it a failed reply."""
     refused = ""
     if not reply.text.strip():
         refused = "the answer is empty"
@@ -148,7 +154,7 @@ def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerRepl
 
 
 def _writable(reply: WorkerReply) -> WorkerReply:
-    """Return a reply that files and databases can hold, with sensible numbers."""
+    """Return a reply whose text and numbers can be stored."""
     text = reply.text if reply.status.has_answer else shorten(reply.text, REASON_CHARACTERS)
     cost = reply.cost
     if cost is not None and not (isfinite(cost) and cost >= 0):
@@ -164,7 +170,7 @@ def _writable(reply: WorkerReply) -> WorkerReply:
 
 
 def _without_surrogates(text: str) -> str:
-    """Replace halves of surrogate pairs, which no file can hold."""
+    """Replace lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -178,7 +184,7 @@ def run_worker_lifecycle(
     files: RunFiles | None = None,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Take one ticket from its context to its outcome, in this process.
+    """Run one ticket in this process: compose its context, ask the worker, return the outcome.
 
     Args:
         ticket: The ticket.
@@ -205,9 +211,10 @@ def complete_assignment(
     attempt: Callable[[AnyWorker, Assignment, int], WorkerReply] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Attempt an assignment until it succeeds, or no further attempt is left or useful.
+    """Attempt an assignment until it succeeds, or a retry is useless or not allowed.
 
-    A refused answer gets another attempt, once, whatever ``retries`` says. A durable run records each ``attempt``.
+    An answer that does not match its schema gets one more attempt, regardless of ``retries``. A durable run records
+    each ``attempt``.
     """
     replies: list[WorkerReply] = []
     asked = assignment
@@ -233,7 +240,7 @@ def complete_assignment(
 
 
 def _spent(assignment: Assignment, outcome: TicketOutcome) -> str:
-    """Return why a ticket's max_cost allows no further attempt, ``""`` if it does."""
+    """Return a message if a ticket's max_cost allows no further attempt, else ``""``."""
     if assignment.max_cost is None:
         return ""
     if any(reply.tokens and reply.cost is None for reply in outcome.replies):

@@ -41,7 +41,7 @@ class EventFile:
         return new
 
     def _look(self) -> bool:
-        """Read what other processes have written; return whether a kill has left a line without its end."""
+        """Read lines of other processes; return whether the last line is incomplete."""
         if self._path.is_symlink() or not is_file(str(self._path)):
             return False
         with self._path.open("rb") as file:

@@ -1,14 +1,13 @@
-"""One run of a track: enqueue ready tickets, collect their outcomes, until all have ended.
+"""Run a track: enqueue ready tickets and collect their outcomes until all have ended.
 
-``TrackRun.advance`` names the stages of a ticket: its condition, a worker or a person or its children, the merge of its
-changes, its end.
+``TrackRun.advance`` shows the stages of a ticket: condition, worker, person or children, merge, end.
 """
 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from aggregate.agents.subagents import FailurePolicy
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
@@ -44,9 +43,8 @@ AGAIN = (
 class TrackRun:
     """A run of a track's tickets over a queue.
 
-    The queue and the endings hold all state: a run that starts again after a kill finds ended and enqueued tickets
-    there. Prompts are written before they are enqueued and replies when they are collected, under names that a second
-    writing repeats.
+    The queue and the endings contain all state, so a restarted run finds ended and enqueued tickets there. Prompts are
+    written before they are enqueued, replies when they are collected, each to a fixed name.
     """
 
     def __init__(
@@ -94,9 +92,9 @@ class TrackRun:
         return self._close(cancelled=False)
 
     def advance(self, ticket: Ticket, outcome: TicketOutcome | None = None) -> bool:
-        """Take a ticket one stage further: a ready one to its worker, one with an outcome to its end.
+        """Move a ticket one stage on: to its worker, or with an outcome to its end.
 
-        Return whether something followed from the outcome: it may have to wait for another ticket's merge.
+        Return whether the outcome had an effect: it may have to wait for another ticket's merge.
         """
         if outcome is None:
             if ticket.when and not self._is_met(ticket):
@@ -126,9 +124,9 @@ class TrackRun:
         return True
 
     def _take_up_earlier(self, ids: Sequence[str]) -> None:
-        """End tickets that ended before a restart, and take up those that were under way.
+        """End tickets that ended before a restart, and resume those in progress.
 
-        These are taken up whatever room there is: they are paid for, or will be.
+        Tickets in progress ignore the concurrency limit, since their answers are paid for.
         """
         for outcome in self._outcomes.earlier(ids):
             self._ledger.spending.add_earlier(outcome)
@@ -204,7 +202,7 @@ class TrackRun:
         self._outcomes.queue.put(assignment)
 
     def _spread(self, ticket: Ticket) -> None:
-        """Make a ticket for each item of a list; one that was spread before a restart stays the same."""
+        """Create a ticket for each item of a list; after a restart they are the same."""
         ending = self._outcomes.ending(ticket.id)
         if ending is None:
             try:
@@ -223,7 +221,7 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Advance the tickets that have ended since the last look; return whether there are any."""
+        """Advance the tickets that have ended since the last call; return whether there are any."""
         self._outcomes.changed.clear()
         in_queue = self._with_status(TicketStatus.STARTED)
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
@@ -259,7 +257,7 @@ class TrackRun:
         self._ask_worker(ticket)
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
-        """Note in the schedule the tickets whose answer has begun; return the enqueued ones."""
+        """Mark the tickets whose answers have begun; return the enqueued ones."""
         keys = self._outcomes.keys
         known = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
         begun_by_id = {ticket_of(key): begun for key, begun in known.items()}
