@@ -20,7 +20,7 @@ class RunStatus(StrEnum):
 
 
 class FailurePolicy(StrEnum):
-    """The effect of a failed run on its group: list it, skip it, or end the group."""
+    """What a failed run does to its group: it is listed, skipped, or ends the group."""
 
     REPORT = "report"
     SKIP = "skip"
@@ -28,7 +28,7 @@ class FailurePolicy(StrEnum):
 
 
 class MergeOrder(StrEnum):
-    """The order of a merge: as runs were spawned, or as they ended."""
+    """The order of merged outputs: by spawn or by completion."""
 
     SPAWN = "spawn"
     COMPLETION = "completion"
@@ -69,7 +69,7 @@ class Group:
     closed: bool = False  # to further spawns
 
     def with_run(self) -> "Group":
-        """Return the group with one more run; a complete one opens again (rule O-43)."""
+        """Return the group with one more run; a complete group becomes partial again (rule O-43)."""
         group = replace(self, spawned=self.spawned + 1)
         if not group.status.final:
             return group
