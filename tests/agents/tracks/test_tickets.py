@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ConfigError, open_project
-from aggregate.agents.subagents import FailurePolicy
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, open_track
 from aggregate.agents.tracks.schedule import Schedule
 from tests.fakes.conducting import TRACK, track_project

@@ -11,6 +11,7 @@ from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed
 from aggregate.agents.goals.goal_result import Limit
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.results import FailurePolicy, failures
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
 from aggregate.base.values import Value
@@ -44,7 +45,8 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
     """Merge the results of a step's parts; half a range is a failure."""
-    if errors := result_texts.errors_of(results):
+    errors, fails = failures(result_texts.labelled(results), FailurePolicy.FAIL)
+    if fails:
         error = f"a part of the step failed: {errors[0]}"
         return {"success": False, "error": error, "results": results}
     merged = merge_parts(parts, results)
@@ -235,10 +237,10 @@ def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
     """Merge the results of a step's items; it fails only if all of them failed."""
-    errors = result_texts.errors_of(results)
+    errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
     pairs = list(zip(items, results, strict=True))
     merged: dict[str, Any] = {"success": True}
-    if errors and len(errors) == len(results):
+    if fails:
         error = f"all sub-tasks failed, the first one with: {errors[0]}"
         merged = {"success": False, "error": error}
     elif errors:

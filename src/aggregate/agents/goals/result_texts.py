@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from aggregate.agents.results import LabelledOutput
 from aggregate.base.json_forms import DEPTH, json_text, jsonable
 from aggregate.base.text import fence
 from aggregate.base.values import Value, is_reference
@@ -154,8 +155,13 @@ def is_failure(result: Value) -> bool:
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
-def errors_of(results: Sequence[Value]) -> list[str]:
-    return [failure_message(result) for result in results if is_failure(result)]
+def labelled(results: Sequence[Value]) -> list[LabelledOutput]:
+    """Return results of sub-tasks as the outputs of a group."""
+    outputs: list[LabelledOutput] = []
+    for result in results:
+        error = failure_message(result) if is_failure(result) else None
+        outputs.append(LabelledOutput(result, error=error))
+    return outputs
 
 
 def failure_message(failure: Mapping[str, Any]) -> str:

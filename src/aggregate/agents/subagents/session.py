@@ -9,9 +9,15 @@ from threading import Condition, Lock, get_ident
 from time import monotonic
 from typing import Any, Final, Self, TypeVar, overload
 
-from aggregate.agents.results import CustomFunction, LabelledOutput
-from aggregate.agents.results.merge import GroupOutcome, merge_outputs
-from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder, RunRecord, RunStatus
+from aggregate.agents.results import (
+    CustomFunction,
+    FailurePolicy,
+    Group,
+    LabelledOutput,
+    MergeOrder,
+    merge_group,
+)
+from aggregate.agents.subagents.runs import RunRecord, RunStatus
 from aggregate.agents.subagents.spawn_request import (
     MOST_SECONDS,
     SpawnRequest,
@@ -276,12 +282,14 @@ class SubagentSession:
         group = self._groups.get(run.variable_name or "")
         if group is None:
             return ""
-        if group.status.final:
-            self._groups[group.variable_name] = group.with_end(ended)
+        is_late = group.status.final
+        has_failed = status is not RunStatus.SUCCESS
+        group = group.with_end(at, sequence, has_failed=has_failed)
+        self._groups[group.variable_name] = group
+        if is_late:
             if status is not RunStatus.TIMEOUT:
                 self._late[run_id] = ended
             return "late"
-        group = self._groups[group.variable_name] = group.with_end(ended)
         if group.status.final:
             self._settle((group.variable_name, group.opened))
         return ""
@@ -470,13 +478,7 @@ def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:
     for run in merged:
         error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
         outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
-    lists_failures = group.on_error is not FailurePolicy.SKIP
-    result = merge_outputs(
-        outputs,
-        group.strategy,
-        custom_function=group.custom_function,
-        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
-    )
+    result = merge_group(group, outputs)
     if not left_out:
         return result
     warning = f"not waited for after the failure: {', '.join(left_out)}"

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
-from aggregate.agents.results import CustomFunction
+from aggregate.agents.results import CustomFunction, FailurePolicy, Group, MergeOrder
 from aggregate.agents.results.merge import SHOWN, VARIABLE, known_strategy
-from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import message_text
 from aggregate.base.messages import shorten

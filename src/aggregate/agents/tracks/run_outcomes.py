@@ -6,9 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from threading import Event
 
-from aggregate.agents.results import LabelledOutput
-from aggregate.agents.results.merge import GroupOutcome, merge_outputs
-from aggregate.agents.subagents import FailurePolicy
+from aggregate.agents.results import FailurePolicy, Group, LabelledOutput, failures, merge_group
 from aggregate.agents.tracks.assignment import (
     Ending,
     Endings,
@@ -64,9 +62,9 @@ def merge_outcomes(
             for one in group
         ]
         items = _items(group) if strategy in _TEXT_BY_TEXT else ()
-        ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
         custom = decider.custom_function if decider else None
-        result = merge_outputs(outputs, strategy, custom_function=custom, ending=ending)
+        variable = Group(name, strategy, custom, on_error=on_error, status=GroupStatus.COMPLETE)
+        result = merge_group(variable, outputs)
         warnings = [f"{one.ticket}: {one.last.warning}" for one in group if one.last.warning]
         merged[name] = replace(result, warnings=(*warnings, *result.warnings), items=items)
     return merged
@@ -99,10 +97,13 @@ def folded(
     Its text is a JSON list with an answer for each child. A failed child is ``null`` with ``report``, omitted with
     ``skip``, and fails the parent with ``fail``. If all children failed, so has the parent.
     """
-    failures = [f"{child.ticket}: {child.failure}" for child in outcomes if child.failure]
-    all_failed = bool(outcomes) and len(failures) == len(outcomes)
-    if all_failed or (failures and on_error is FailurePolicy.FAIL):
-        reason = f"{len(failures):,} of {len(outcomes):,} children failed: {failures[0]}"
+    outputs: list[LabelledOutput] = []
+    for child in outcomes:
+        error = f"{child.ticket}: {child.failure}" if child.failure else None
+        outputs.append(LabelledOutput(child.text, child.ticket, error=error))
+    errors, fails = failures(outputs, on_error)
+    if fails:
+        reason = f"{len(errors):,} of {len(outcomes):,} children failed: {errors[0]}"
         return TicketOutcome.without_worker(parent.id, TicketStatus.FAILED, reason)
     answers = [
         None if child.failure else answer_value(parent, child.text)
@@ -110,8 +111,8 @@ def folded(
         if not (child.failure and on_error is FailurePolicy.SKIP)
     ]
     warning = ""
-    if failures and on_error is FailurePolicy.REPORT:
-        warning = f"{len(failures):,} of {len(outcomes):,} children failed: {'; '.join(failures)}"
+    if errors and on_error is FailurePolicy.REPORT:
+        warning = f"{len(errors):,} of {len(outcomes):,} children failed: {'; '.join(errors)}"
     text = json.dumps(answers, ensure_ascii=False, indent=1)
     produced = tuple(
         ProducedText(_child_name(child.ticket, children or {}), child.text)

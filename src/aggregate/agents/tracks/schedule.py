@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
-from aggregate.agents.subagents import FailurePolicy
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.tracks.assignment import TicketStatus
 from aggregate.agents.tracks.tickets import Ticket, dependencies
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from aggregate.agents.subagents import FailurePolicy
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
