@@ -21,7 +21,7 @@ _AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
 
 @dataclass(frozen=True, slots=True)
 class EngineLimits:
-    """The bounds of one goal; each is a maximum."""
+    """Limits of one goal; each is a maximum."""
 
     depth: int = MAX_DEPTH  # levels of sub-tasks
     attempts: int = MAX_RETRIES  # executions of one step
@@ -61,7 +61,7 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """The tokens and time that a goal has used, for any number of threads."""
+    """Used tokens and time of a goal; thread-safe."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
@@ -98,7 +98,7 @@ class BudgetTracker:
         return f"the goal's time of {self.limits.seconds:g} s is over"
 
     def stop(self, limit: Limit | None, place: str = "") -> None:
-        """Note that a limit left work undone, at the place of a step or for the whole goal."""
+        """Record that a limit ended a step, or the whole goal."""
         with self._lock:
             self.reached = self.reached or limit
             if place:
@@ -119,7 +119,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node of the tree of all calls; one thread writes to it at a time."""
+    """A node in the tree of calls; only one thread at a time writes to it."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -165,7 +165,7 @@ class Trace:
         self.warnings.append(sentence)
 
     def all_warnings(self) -> Iterator[str]:
-        """Yield the warnings of the node and of all below it, in the order of the tree."""
+        """Yield the warnings of the node and its descendants, in order."""
         yield from self.warnings
         for child in self.children:
             yield from child.all_warnings()
@@ -177,7 +177,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one call of a tool (rules D-1, D-2)."""
+    """One step: a small question and one tool call (rules D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -250,7 +250,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer's envelope as plain data, with ``missing`` if it is incomplete (rule X-6)."""
+    """Return the answer as plain data, with ``missing`` if it is incomplete (rule X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {
