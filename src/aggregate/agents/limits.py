@@ -18,7 +18,7 @@ _AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
 
 @dataclass(frozen=True, slots=True)
 class EngineLimits:
-    """The bounds of one goal; each is a maximum."""
+    """Limits of one goal; each is a maximum."""
 
     depth: int = MAX_DEPTH  # levels of sub-tasks
     attempts: int = MAX_RETRIES  # executions of one step
@@ -58,7 +58,7 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """The tokens and time that a goal has used, for any number of threads."""
+    """Used tokens and time of a goal; thread-safe."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
@@ -95,7 +95,7 @@ class BudgetTracker:
         return f"the goal's time of {self.limits.seconds:g} s is over"
 
     def stop(self, limit: Limit | None, place: str = "") -> None:
-        """Note that a limit left work undone, at the place of a step or for the whole goal."""
+        """Record that a limit ended a step, or the whole goal."""
         with self._lock:
             self.reached = self.reached or limit
             if place:

@@ -22,7 +22,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node of the tree of all calls; one thread writes to it at a time."""
+    """A node in the tree of calls; only one thread at a time writes to it."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -68,7 +68,7 @@ class Trace:
         self.warnings.append(sentence)
 
     def all_warnings(self) -> Iterator[str]:
-        """Yield the warnings of the node and of all below it, in the order of the tree."""
+        """Yield the warnings of the node and its descendants, in order."""
         yield from self.warnings
         for child in self.children:
             yield from child.all_warnings()
@@ -80,7 +80,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one call of a tool (rules D-1, D-2)."""
+    """One step: a small question and one tool call (rules D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -153,7 +153,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer's envelope as plain data, with ``missing`` if it is incomplete (rule X-6)."""
+    """Return the answer as plain data, with ``missing`` if it is incomplete (rule X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {
