@@ -106,13 +106,19 @@ def shared_parse() -> Iterator[None]:
 
 
 def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
-    """Return the result of ``compute``, cached in ``shared_parse``; errors are not cached."""
-    results: dict[Hashable, _Result] | None = getattr(_shared, "results", None)
+    """Return the result of ``compute``, cached in ``shared_parse`` with its ``DeadlineError``."""
+    results: dict[Hashable, _Result | DeadlineError] | None = getattr(_shared, "results", None)
     if results is None:
         return compute()
     if key not in results:
-        results[key] = compute()
-    return results[key]
+        try:
+            results[key] = compute()
+        except DeadlineError as error:
+            results[key] = error
+    result = results[key]
+    if isinstance(result, DeadlineError):
+        raise result
+    return result
 
 
 # Six times the time of the densest programs on the machine of the measurement, so that slower
@@ -195,7 +201,8 @@ def _parse(
     if language.disguise is not None:
         text = language.disguise(text)
     tree = _parsed(text, parser, deadline)
-    if not tree.root_node.has_error or language.kind is not LanguageKind.CODE:
+    root = tree.root_node
+    if not root.has_error or language.kind is not LanguageKind.CODE or _is_unreadable(root, language):
         return tree
     mended = balanced(text, source, tree, grammar_of(language))
     return tree if mended == text else _parsed(mended, parser, None)
