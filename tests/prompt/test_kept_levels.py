@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import FileChoice
-from aggregate.base.request import Level, SentFile
+from aggregate.base.task import Level, SentFile
 from aggregate.prompt.fit.kept_levels import BELOW, ENOUGH, FRESH, LEAST_FRESH, LIKELY, keep_levels
 
 ROOM = 1000

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_orig
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from aggregate.base.errors import ToolError
-from aggregate.base.request import Finish, Task, parse_number
+from aggregate.base.task import Finish, Task, parse_number
 from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index

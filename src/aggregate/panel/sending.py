@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
-from aggregate.base.request import Task
-from aggregate.panel.session import Session
+from aggregate.base.task import Task
+from aggregate.panel.page_session import Session
 from aggregate.prompt import for_reader
 from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window

@@ -23,8 +23,8 @@ from aggregate.base.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.composing import single_files
-from aggregate.panel.session import Session
+from aggregate.panel.composition import single_files
+from aggregate.panel.page_session import Session
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
 

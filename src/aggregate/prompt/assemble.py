@@ -13,7 +13,7 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
-from aggregate.base.request import FileChoice, Finish, Guess, Missing
+from aggregate.base.task import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_image_header
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability

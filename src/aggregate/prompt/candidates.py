@@ -8,14 +8,14 @@ from operator import gt
 from typing import Final
 
 from aggregate.base.files import RenderedFile, ViewMode
-from aggregate.base.request import FileChoice, FileOrder, Level
+from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.base.values import row_maker
 from aggregate.code.views import is_the_text
 from aggregate.prompt.called_names import called_names
 from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
+from aggregate.prompt.fit.entry_order import signature_run
 from aggregate.prompt.fit.fit import Fit, marked_runs
-from aggregate.prompt.fit.steps import signature_run
 from aggregate.prompt.opened_candidates import OpenedCandidates
 from aggregate.prompt.request import ALL_FILES
 from aggregate.prompt.sections.not_shown import Called, Hidden

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.base.request import Budget
+from aggregate.base.task import Budget
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.project.paths import Scope

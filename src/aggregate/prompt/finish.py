@@ -8,7 +8,7 @@ from aggregate.base.disk.reading import project_root, read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import Finish, Given
+from aggregate.base.task import Finish, Given
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.prompt.assemble import redact_text
 from aggregate.prompt.request import Request

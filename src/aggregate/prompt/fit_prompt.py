@@ -8,16 +8,15 @@ from typing import NamedTuple
 
 from aggregate.base.errors import BudgetError
 from aggregate.base.monitor import get_monitor
-from aggregate.base.request import Budget, Level
+from aggregate.base.task import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import Candidates
-from aggregate.prompt.changed_files import changes_for
 from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
+from aggregate.prompt.fit.entry_order import ALL_LINES, Run
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.kept_levels import keep_levels
-from aggregate.prompt.fit.steps import ALL_LINES, Run
 from aggregate.prompt.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of, shares_of
 from aggregate.prompt.layout import (
     FILES,
@@ -29,6 +28,7 @@ from aggregate.prompt.layout import (
 from aggregate.prompt.opened_candidates import RELEVANT
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
+from aggregate.prompt.revision_changes import changes_for
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.ranking import WEIGHTS
 

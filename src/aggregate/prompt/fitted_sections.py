@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from aggregate.base.request import Budget, Finish, Given
+from aggregate.base.task import Budget, Finish, Given
 from aggregate.base.text import clean_issue
 from aggregate.project.git import find_head
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment

@@ -25,7 +25,7 @@ from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
-    FileTable,
+    GroupTable,
     RoughFile,
     look_roughly,
     pack_tables,
@@ -80,7 +80,7 @@ class Part:
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
-    table: FileTable
+    table: GroupTable
     terms: bytes | None = None  # the table of terms, without an index
 
 
@@ -151,7 +151,7 @@ ANALYSIS_CODE = (
     "ranking.files.packing",
     "ranking.files.pieces",
     "ranking.files.rough",
-    "ranking.files.tables",
+    "ranking.files.group_table",
     "ranking.files.term_tables",
     "ranking.terms",
     "base.redaction",
@@ -286,12 +286,12 @@ class KnownFiles:
         self.index.put_many(_kind("name group"), [(key, names)])
         self.index.put_many(_kind("term group"), [(key, terms)])
         part_terms = None if self.index.is_used else terms
-        group.parts.append(Part(key, members, FileTable(names), part_terms))
+        group.parts.append(Part(key, members, GroupTable(names), part_terms))
         self.grouped += 1
 
-    def _tables(self, keys: Sequence[bytes]) -> list[FileTable | None]:
+    def _tables(self, keys: Sequence[bytes]) -> list[GroupTable | None]:
         rows = self.index.get_many(_kind("name group"), keys)
-        return [FileTable(row) if row else None for row in rows]
+        return [GroupTable(row) if row else None for row in rows]
 
     def terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
         return self.index.get_many(_kind("term group"), keys)

@@ -7,15 +7,14 @@ from math import inf
 from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, ViewMode
-from aggregate.base.request import Place
+from aggregate.base.task import Place
 from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import encoding_note
-from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
-from aggregate.prompt.fit.steps import (
+from aggregate.prompt.fit.entry_order import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
@@ -26,6 +25,7 @@ from aggregate.prompt.fit.steps import (
     Share,
     StepOrder,
 )
+from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
 from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
 from aggregate.prompt.overview import PART_BESIDE, overview_groups, overview_tree

@@ -12,8 +12,8 @@ from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import encoding_note
+from aggregate.prompt.fit.entry_order import Run
 from aggregate.prompt.fit.fit import FileLines
-from aggregate.prompt.fit.steps import Run
 from aggregate.prompt.layout import file_block
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import DefinedName

@@ -13,7 +13,7 @@ from aggregate.base.errors import ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem, GeneratedView
 from aggregate.base.messages import did_you_mean, short_list
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import Finish, Place
+from aggregate.base.task import Finish, Place
 from aggregate.project.configuration import (
     Project,
     global_config_path,

@@ -12,7 +12,7 @@ from aggregate.base.files import ViewMode
 from aggregate.base.messages import nearest_path
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import FileChoice, Level, Missing, Place, Task
+from aggregate.base.task import FileChoice, Level, Missing, Place, Task
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe, look_at
 from aggregate.prompt.commit_history import RECENT, CommitHistory, begin_history
@@ -35,7 +35,7 @@ from aggregate.ranking.files import DefinedName
 
 if TYPE_CHECKING:
     from aggregate.prompt.assemble import Composition
-    from aggregate.prompt.fit.steps import Run
+    from aggregate.prompt.fit.entry_order import Run
 
 _LONGEST = 60  # lines of a nested definition that a place pins whole
 _CONTEXT: Final = 12  # lines on each side of a place in a longer one
@@ -114,7 +114,7 @@ class Pins:
     doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
 
     def runs(self, path: str, definitions: Sequence[DefinedName]) -> "tuple[Run, ...]":
-        from aggregate.prompt.fit.steps import ALL_LINES  # most rankings fit nothing
+        from aggregate.prompt.fit.entry_order import ALL_LINES  # most rankings fit nothing
 
         return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
 
@@ -186,7 +186,7 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
     """Yield places, the innermost definitions around them, and the outer signatures."""
-    from aggregate.prompt.fit.steps import signature_run
+    from aggregate.prompt.fit.entry_order import signature_run
 
     for place in places:
         yield place.first, place.last

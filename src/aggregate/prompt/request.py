@@ -12,7 +12,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.messages import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
-from aggregate.base.request import (
+from aggregate.base.task import (
     AUTO,
     MOST_TOKENS,
     Amount,

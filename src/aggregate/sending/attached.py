@@ -11,7 +11,7 @@ from typing import Final
 from aggregate.base.disk.reading import is_file, read_text
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Place, Task
+from aggregate.base.task import Place, Task
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing

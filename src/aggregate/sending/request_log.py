@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.base.disk.writing import STATE_VARIABLE, replace_own, state_folder, user_state_folder
 from aggregate.base.monitor import get_monitor
-from aggregate.base.request import Level, SentFile
+from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
 from aggregate.prompt.numbered_output import numbered_files, request_log_path

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import AggregateError, ProviderError
-from aggregate.base.request import Task
+from aggregate.base.task import Task
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
 from aggregate.project.tables import Config

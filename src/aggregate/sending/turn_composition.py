@@ -13,7 +13,7 @@ from typing import Final
 from aggregate.base.disk.reading import is_file
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.request import Budget, SentFile, doubts
+from aggregate.base.task import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project

@@ -18,7 +18,7 @@ from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError, ToolError, TrackError
 from aggregate.base.messages import did_you_mean
-from aggregate.base.request import AUTO, Amount, Budget, FileOrder
+from aggregate.base.task import AUTO, Amount, Budget, FileOrder
 from aggregate.project.configuration import Project, is_trusted, user_config
 from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona

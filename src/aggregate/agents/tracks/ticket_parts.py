@@ -19,7 +19,7 @@ from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import is_file
 from aggregate.base.files import Entry, FileItem, RenderedFile
-from aggregate.base.request import Level
+from aggregate.base.task import Level
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project

@@ -26,7 +26,7 @@ from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Budget, Place, Task
+from aggregate.base.task import Budget, Place, Task
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing

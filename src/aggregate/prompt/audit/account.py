@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregate.base.disk.reading import CONTENT_BYTES, read_text
 from aggregate.base.disk.writing import replace_own
 from aggregate.base.monitor import get_monitor
-from aggregate.base.request import (
+from aggregate.base.task import (
     Budget,
     FileChoice,
     FileOrder,

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from operator import not_, or_
 from typing import NamedTuple
 
-from aggregate.prompt.fit.steps import Run, Step, StepOrder
+from aggregate.prompt.fit.entry_order import Run, Step, StepOrder
 
 # Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
 # bracket, tell more than the line of dots that would stand for them.

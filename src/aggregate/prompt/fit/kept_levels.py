@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aggregate.base.request import FileChoice, Level, SentFile
+from aggregate.base.task import FileChoice, Level, SentFile
 
 # A file stays unless its score is below this part of that of what would enter instead (rule B-9).
 BELOW: Final = 0.5

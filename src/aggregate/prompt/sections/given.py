@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from aggregate.base.messages import shorten
-from aggregate.base.request import Given
+from aggregate.base.task import Given
 from aggregate.base.text import as_seen, fence, first_line, heading_text, leaves_open
 from aggregate.prompt.document import Section, Segment, Stability
 
