@@ -299,9 +299,9 @@ def body_spans(
         spans.append((match["body.first"][0], match["body.until"][0].start_byte))
     for node, end in spans:
         start = node.start_byte
-        if is_damaged:
-            end = body_end(source, start, end, (node.parent or node).start_byte)
-        yield start, trimmed_end(source, start, end)
+        head = (node.parent or node).start_byte
+        last = body_end(source, start, end, head) if is_damaged else end
+        yield start, trimmed_end(source, start, last)
 
 
 def trimmed_end(source: bytes, start: int, end: int) -> int:

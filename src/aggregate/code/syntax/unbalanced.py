@@ -28,11 +28,18 @@ _BEFORE_VALUE: Final = b"=([{,|&"
 _ENDLESS: Final = re.compile(rb"def\s+[\w.?!]+\s*(?:\([^()\n]*\)\s*)?=[^=~>]")
 # Words whose blocks are always indented, unlike those of modules.
 _INDENTED: Final = frozenset({"def", "do", "fn", "function", "if", "macro"})
+_HEADS: Final = frozenset({"class", "def", "function", "macro", "module", "struct"})
 # Deepest nesting of blocks; deeper texts stay unchanged.
 _DEEPEST: Final = 60
 _COMPLETE: Final = re.compile(rb"(?:[;{}]|\*/|\A)\s*\Z|\A\s*[#@/]")
+_BRACE: Final = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/|[{}]')
+# Labels and directives between a head and its block.
+_LABEL: Final = re.compile(rb"\s*(?:\w[\w \t]*+:|\#(?:if|el|end).*)?\s*\Z")
+# Heads of blocks that end with a semicolon in some languages; others skip one easily.
+_DECLARATION: Final = re.compile(rb"\s*(?:class|enum|struct|typedef|union)\b|[^(]*=[ (\[{|]")
 _CONDITION: Final = re.compile(rb"\s*\#\s*(?:if|el|endif)")
 _LONGEST_HEAD: Final = 30  # lines of a head up to its brace
+_LONGEST_BLOCK: Final = 1_000  # lines of a block whose brace was lost
 
 
 class _Bracket(NamedTuple):
@@ -61,14 +68,26 @@ def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words:
     ``written`` is the text with its macros, which shows the indentation of lines. ``words`` open blocks that end with
     ``end``.
     """
-    query = _query(grammar, words)
-    nodes = QueryCursor(query).captures(tree.root_node) if query else {}
+    nodes = QueryCursor(_query(grammar, words)).captures(tree.root_node)
     in_text: set[int] = set()
     for node in nodes.get("text", ()):
         last = node.end_point.row - (not node.end_point.column)
         in_text.update(range(node.start_point.row + 1, last + 1))
-    for name, closing in (("brace", "}"), ("word", "end")):
-        brackets = _brackets(source, nodes.get(name, []), closing)
+    # Nodes without bytes are inserted by the parser.
+    marks = {
+        node.start_byte: node.type
+        for node in nodes.get("word", ())
+        if node.end_byte > node.start_byte
+    }
+    braces = {
+        node.end_byte - 1: node.type
+        for node in nodes.get("brace", ())
+        if node.end_byte > node.start_byte
+    }
+    for node in nodes.get("error", ()):
+        braces |= _skipped_braces(source, node)
+    for by_start, closing in ((braces, "}"), (marks, "end")):
+        brackets = _brackets(source, by_start, closing)
         depth = lowest = 0
         for bracket in brackets:
             depth += 1 if bracket.is_opening else -1
@@ -79,8 +98,8 @@ def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words:
 
 
 @cache
-def _query(grammar: Grammar, words: str) -> Query | None:
-    patterns: set[str] = set()
+def _query(grammar: Grammar, words: str) -> Query:
+    patterns = {"(ERROR) @error"}
     blocks = {*words.split(), "end"} if words else set()
     for number in range(grammar.node_kind_count):
         name = grammar.node_kind_for_id(number) or ""
@@ -91,27 +110,38 @@ def _query(grammar: Grammar, words: str) -> Query | None:
                 patterns.add(f'"{name}" @word')
         elif grammar.node_kind_is_visible(number) and _TEXT.fullmatch(name):
             patterns.add(f"({name}) @text")
-    return Query(grammar, " ".join(sorted(patterns))) if patterns else None
+    return Query(grammar, " ".join(sorted(patterns)))
 
 
-def _brackets(source: bytes, nodes: list[Node], closing: str) -> list[_Bracket]:
+def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
+    """Return the braces that the parser skipped between the children of an error."""
+    braces: dict[int, str] = {}
+    position = error.start_byte
+    for child in [*error.children, None]:
+        end = child.start_byte if child else error.end_byte
+        for match in _BRACE.finditer(source, position, end):
+            if match[0] in (b"{", b"}"):
+                braces[match.start()] = match[0].decode()
+        position = child.end_byte if child else end
+    return braces
+
+
+def _brackets(source: bytes, words: dict[int, str], closing: str) -> list[_Bracket]:
     """Return the brackets in order, without conditions behind a statement."""
     brackets: list[_Bracket] = []
-    for node in sorted(nodes, key=lambda node: node.start_byte):
-        start, end = node.start_byte, node.end_byte
-        if start == end:
-            continue  # inserted by the parser
-        word, row = node.type, node.start_point.row
+    row = begin = 0
+    for start, word in sorted(words.items()):
+        row += source.count(b"\n", begin, start)
+        begin = start
         if word == "def" and _ENDLESS.match(source, start):
             continue
         if word in _CONDITIONS:
             before = source[source.rfind(b"\n", 0, start) + 1 : start].rstrip()
             if before and before[-1] not in _BEFORE_VALUE:
                 continue
-        if word == "do" and brackets and brackets[-1].row == row:
-            if brackets[-1].word in _CONDITIONS:
-                continue  # the same loop
-        start = end - 1 if closing == "}" else start
+        is_same_line = brackets and brackets[-1].row == row
+        if word == "do" and is_same_line and brackets[-1].word in _CONDITIONS:
+            continue  # the same loop
         brackets.append(_Bracket(start, row, word, word != closing))
     return brackets
 
@@ -159,8 +189,12 @@ class _Balancing:
         is_damaged = self._damaged_rows(brackets)
         for bracket in brackets:
             if bracket.start in self.extra and is_damaged[bracket.row]:
-                end = bracket.start + len(self.closing)
-                mended[bracket.start : end] = b" " * len(self.closing)
+                opening = self._lost_opening(bracket)
+                if opening:
+                    mended[opening : opening + 1] = b"{"
+                else:
+                    end = bracket.start + len(self.closing)
+                    mended[bracket.start : end] = b" " * len(self.closing)
         for block in sorted(self.unclosed, key=lambda block: -block.start):
             if is_damaged[block.row]:
                 self._end(block, mended)
@@ -184,6 +218,23 @@ class _Balancing:
             lowest[member] = min(lowest[member], depths[member])
         return [bool(depths[member] or lowest[member]) for member in members]
 
+    def _lost_opening(self, bracket: _Bracket) -> int:
+        """Return the position for a lost brace, before the first line of its block, or 0."""
+        indent = self.indents[bracket.row]
+        if self.closing != b"}" or bracket.start != self.starts[bracket.row] + indent:
+            return 0
+        above = range(bracket.row - 1, max(bracket.row - _LONGEST_BLOCK, -1), -1)
+        head = next((r for r in above if self.texts[r].strip() and self.indents[r] <= indent), -1)
+        depth = 0  # of the head's parentheses
+        for row in range(head, bracket.row):
+            if row < 0 or self.indents[head] < indent:
+                break
+            begins = self.texts[row].lstrip()[:1] not in b":.,)=&|?+"
+            if row > head and not depth and self.indents[row] > indent and begins:
+                return self.starts[row] + indent
+            depth += self.texts[row].count(b"(") - self.texts[row].count(b")")
+        return 0
+
     def _dedent(self, row: int) -> None:
         indent = self.indents[row]
         waiting = [b for b in self.opened if b.is_indented and not b.dedent and b.indent >= indent]
@@ -197,7 +248,7 @@ class _Balancing:
 
     def _next_row(self, row: int) -> int:
         rows = range(row + 1, min(row + _LONGEST_HEAD, len(self.texts)))
-        return next((below for below in rows if self.texts[below].strip()), row)
+        return next((below for below in rows if not _LABEL.match(self.texts[below])), row)
 
     def _open(self, bracket: _Bracket) -> None:
         row, dedent = bracket.row, 0
@@ -207,7 +258,8 @@ class _Balancing:
             # A head of several lines, or a block without indentation.
             above = range(row - 1, max(row - _LONGEST_HEAD, -1), -1)
             parts = takewhile(lambda r: not _COMPLETE.search(self.texts[r]), above)
-            head = next((r for r in parts if self.indents[r] < inner), row)
+            if bracket.word not in _HEADS:
+                head = next((r for r in parts if self.indents[r] < inner), row)
             if head == row and bracket.word in _INDENTED:
                 dedent = below
         indent = self.indents[head]
@@ -223,6 +275,9 @@ class _Balancing:
                 index = (sound or same)[-1]
             elif opened and opened[-1].indent < indent and opened[-1].is_indented:
                 index = -1
+        elif opened and opened[-1].row < row and opened[-1].is_indented:
+            goes_on = self.indents[self._next_row(row)] > opened[-1].indent
+            index = -1 if goes_on else index
         if index < 0:
             self.extra.add(start)
             return
@@ -249,6 +304,8 @@ class _Balancing:
         begin, text = self.starts[inside[-1]], self.texts[inside[-1]].rstrip()
         end = begin + len(text)
         closing = (self.closing + b")" * _unclosed(mended, block.start))[: len(text)]
+        if closing == b"}" and _DECLARATION.match(self.texts[block.row]) and len(text) > 1:
+            closing = b"};"
         if text.lstrip()[:1] in (b")", b"]") and text.endswith(b";"):
             mended[end - 1 : end] = self.closing[:1]  # parsers supply the semicolon
             return
