@@ -1,4 +1,4 @@
-"""The page's data of the prompt, and the table of all possible files."""
+"""The page's data about the prompt, and the table of all files."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -62,7 +62,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
         changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
     report = compare_prefixes(old, new)
-    sentence = _cache_sentence(report.kept, report.where)
+    sentence = _cache_sentence(report.shared, report.where)
     return CacheMarks(breakpoints, kept_until, sentence, changed)
 
 
@@ -108,7 +108,7 @@ def _hidden_file(choice: FileChoice) -> dict[str, Any]:
 
 
 def beside_prompt(model: dict[str, Any], size: dict[str, int] | None) -> dict[str, Any]:
-    """Return a model with its count of the prompt and the price."""
+    """Return a model with its token count and price of the prompt."""
     if size is None:
         return {**model, "tokens": None, "cost": None}
     tokens = round(size["tokens"] * model["ratio"])

@@ -1,4 +1,4 @@
-"""The sections of a prompt: one function each, from data to segments."""
+"""Functions that render one section of a prompt each."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
@@ -9,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "cache_diffs": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told patched shown_in_older told_lines unified_diff",
+            "cache_diffs": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_sent patched shown_in_older sent_lines unified_diff",
             "subagent_results": "one_line results_segments",
         },
     )
