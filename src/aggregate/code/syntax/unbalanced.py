@@ -36,7 +36,7 @@ _BRACE: Final = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/|[{}]')
 # Labels and directives between a head and its block.
 _LABEL: Final = re.compile(rb"\s*(?:\w[\w \t]*+:|\#(?:if|el|end).*)?\s*\Z")
 # Heads of blocks that end with a semicolon in some languages; others skip one easily.
-_DECLARATION: Final = re.compile(rb"\s*(?:class|enum|struct|typedef|union)\b|[^(]*=[ (\[{|]")
+_DECLARATION: Final = re.compile(rb"\s*(?:class|enum|struct|typedef|union)\b|.*\s=[ (\[{|]")
 _CONDITION: Final = re.compile(rb"\s*\#\s*(?:if|el|endif)")
 _LONGEST_HEAD: Final = 30  # lines of a head up to its brace
 _LONGEST_BLOCK: Final = 1_000  # lines of a block whose brace was lost
