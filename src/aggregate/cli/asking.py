@@ -1,4 +1,4 @@
-"""A command's project, task, places and budget, read from its options."""
+"""Read a command's project, task, places and budget from its options."""
 
 import os
 import sys
@@ -263,7 +263,7 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def agree(question: str) -> None:
-    """Ask the person at the terminal; abort unless they say yes."""
+    """Ask for confirmation at the terminal; abort without a yes."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("cannot ask without a terminal: add --yes")
     click.confirm(question, abort=True, err=True)

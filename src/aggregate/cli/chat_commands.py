@@ -23,7 +23,7 @@ _AS_CONFIGURED = "none"  # resets a setting of this session
 
 
 class Leave(Exception):  # noqa: N818 - not an error
-    """The user leaves the session."""
+    """Raised to end the chat."""
 
 
 class _Command(NamedTuple):

@@ -128,7 +128,7 @@ HELP_ALL = click.Option(
 
 
 class BriefCommand(click.Command):
-    """A command with a short help, and all options with ``HELP_ALL``."""
+    """A command whose help lists few options; ``HELP_ALL`` shows all."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]

@@ -124,7 +124,7 @@ class AskedRun:
 
     @cached_property
     def finish(self) -> Finish:
-        """Texts besides files; cached, since commands are run once."""
+        """The user's texts (cached: their commands run only once)."""
         reports = not self.quiet
         return Finish(
             has_frame=not self.bare,

@@ -110,7 +110,7 @@ class WrittenPrompt:
 
     @property
     def next_sentence(self) -> str:
-        """The report of the prefix if the next prompt is the same."""
+        """A sentence about the cached prefix, as if the next prompt were the same."""
         from aggregate.sending.cache import PrefixReport  # slow to load
 
         return PrefixReport.of_same(self.tokens.document if self.tokens else 0).sentence

@@ -1,7 +1,7 @@
-"""A project for agents, and ledgers of sent lines, so that nothing is sent and paid for twice.
+"""A project for agents, with ledgers of sent lines, so that nothing is sent twice.
 
-An answer has at most a cap of tokens: as many whole lines as fit, and how to continue. Descriptions of arguments are
-short, since each request pays for them.
+An answer has a maximum of tokens: as many whole lines as fit, and how to continue. Descriptions of arguments are short,
+since they are part of each request.
 """
 
 import json
@@ -123,7 +123,7 @@ class Workspace:
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
-        """Return the first lines that fit, with a note about the others and ``more``."""
+        """Return the first lines that fit, with a note about the rest and ``more``."""
         text = "".join(f"{line}\n" for line in lines)
         most = self.cap if limit is None else limit
         if self.count(text) <= most:

@@ -1,4 +1,4 @@
-"""The panel's routes between page and session, and the page's state.
+"""The panel's routes, and the state that the page loads.
 
 Lines are 1-based and inclusive, ``0`` for none. Paths are those of the prompt: relative to the base directory with
 ``/``.

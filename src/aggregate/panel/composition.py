@@ -230,9 +230,9 @@ class DiskState:
 
 
 def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:
-    """Return whether all paths are our own prompts, records and states.
+    """Return whether all paths are the program's own prompts, records and states.
 
-    Other files beside them do not count: prompts may be in a folder of sources.
+    Other files in the same folders do not count: prompts may be in a folder of sources.
     """
     if composed is None:
         return False

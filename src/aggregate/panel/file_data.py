@@ -183,7 +183,7 @@ def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple
 
 
 def known_images(request: Request, draft: Draft) -> tuple[Screenshot, ...]:
-    """Return the draft's screenshots, also those switched off."""
+    """Return the draft's screenshots, including disabled ones."""
     images = (*images_of(request, draft.images), *images_of(request))
     return tuple({image.path: image for image in images}.values())
 

@@ -327,7 +327,7 @@ class Session:
             self._price_models()
 
     def _price_models(self) -> None:
-        """Load the models that the page lists; a failure is a warning."""
+        """Load the list of models with prices; a failure is a warning."""
         if self.models:
             return
         problem = ""

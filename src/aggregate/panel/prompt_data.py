@@ -1,4 +1,4 @@
-"""The page's data of the prompt, and the table of all possible files."""
+"""The page's data about the prompt, and the table of all files."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -108,7 +108,7 @@ def _hidden_file(choice: FileChoice) -> dict[str, Any]:
 
 
 def beside_prompt(model: dict[str, Any], size: dict[str, int] | None) -> dict[str, Any]:
-    """Return a model with its count of the prompt and the price."""
+    """Return a model with its token count and price of the prompt."""
     if size is None:
         return {**model, "tokens": None, "cost": None}
     tokens = round(size["tokens"] * model["ratio"])

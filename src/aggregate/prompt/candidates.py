@@ -117,7 +117,7 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _sources(self) -> Mapping[str, str]:
-        """The source of each test and document, by path."""
+        """The tested or documented source of each test and document, by path."""
         companions = self.ranked.ranking.companions
         return {
             file.path: reason.matched
@@ -230,7 +230,7 @@ class Candidates(OpenedCandidates):
         return tuple(choices)
 
     def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
-        """Return the audit row of a candidate with visible lines, now or with a larger budget."""
+        """Return the audit row of a candidate: lines in the prompt, and lines that a larger budget adds."""
         return self._hidden[self.by_number[number].file.path]._replace(
             level=self.level(number, marks),
             pinned=number in self._pinned,
@@ -274,7 +274,7 @@ class Candidates(OpenedCandidates):
 def _sorted_by(
     files: Mapping[str, RenderedFile], paths: Iterable[str]
 ) -> Mapping[str, RenderedFile]:
-    """Return files in the order of ``paths``, the others behind them."""
+    """Return the files in the order of ``paths``, then the others."""
     ranks = {path: rank for rank, path in enumerate(paths) if path in files}
     return dict(sorted(files.items(), key=lambda item: ranks.get(item[0], inf)))
 

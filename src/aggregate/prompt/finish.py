@@ -21,7 +21,7 @@ _LONGEST_NAME: Final = 4_000  # characters of a path
 
 
 def finished(request: Request, finish: Finish, project: Project, redaction: Redaction) -> Request:
-    """Return a request with the user's texts, redacted before they can be cut."""
+    """Add the user's texts to a request; they are redacted before they can be shortened."""
     user, config = user_config().prompt, project.config.prompt
     instructions, doubts = finish.instructions, [*request.doubts]
     if not instructions and user.instructions:

@@ -1,4 +1,4 @@
-"""One prompt within a budget: laid out and filled until it is full and fits."""
+"""Compose a prompt within a budget."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -113,7 +113,7 @@ def _fitted_prompt(request: Request, files: Candidates) -> Composition:
 
 
 class _Fitted(NamedTuple):
-    """A prompt with the lines of a fit and the other sections."""
+    """A prompt with the file lines of a fit and the other sections."""
 
     composition: Composition
     tokens: list[int]  # by segment
@@ -201,9 +201,9 @@ class _Filling:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the fullest prompt in the ``room`` beside the pins, ``None`` if nothing fits.
+        """Return the fullest prompt within ``room`` tokens beside the pins, ``None`` if nothing fits.
 
-        It shows the lines ``runs`` in any case.
+        It always contains the lines ``runs``.
         """
         count = self.files.count
         sections = self.shares.within(room)
@@ -228,7 +228,7 @@ class _Filling:
         return None
 
     def _advanced(self, fit: Fit, sections: Fitted, target: int, initial_room: int) -> _Fitted:
-        """Take steps for ``target`` tokens; return the prompt without the list of hidden files."""
+        """Continue a fit to ``target`` tokens; return the prompt without the list of hidden files."""
         fit.advance(max(target, 0))
         fitted = self._laid_out(fit, sections)
         for _ in range(_ROUNDS):
@@ -241,7 +241,7 @@ class _Filling:
         return fitted
 
     def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
-        """Return the lines of the last prompt to show again, given a fit for this task (rule B-9)."""
+        """Return the lines of the last prompt to keep, given a fit for the new task (rule B-9)."""
         numbers = {file.path: number for number, file, _, _ in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)
         choices = self.files.choices(marks, marks, tokens, fitted.listed)
@@ -267,7 +267,7 @@ class _Filling:
     ) -> _Fitted:
         """Return the prompt with a fit's lines and the other sections.
 
-        ``remainder`` is the most tokens for the list of hidden files, ``0`` for none.
+        ``remainder`` is the maximum number of tokens for the list of hidden files, ``0`` for none.
         """
         request = self.request
         files = self.files.shown_files(

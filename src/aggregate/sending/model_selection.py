@@ -1,8 +1,8 @@
 """Provider, model and options from the caller, a persona and ``[send]``.
 
-The caller's options come before the persona, the persona before ``[send]`` of the project, and that before the user's.
-A model and an address belong to the provider beside them. A project may be somebody else's: its choices are reported,
-and no key goes to an address that only the project sets.
+Precedence: the caller, the persona, the project's ``[send]``, the user's ``[send]``. A model or an address belongs to
+the provider in the same place. A project may be a stranger's: its choices are reported, and no key is sent to an
+address that only the project sets.
 """
 
 import os
@@ -216,7 +216,7 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
 
 
 def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    """Warn about settings that have no effect."""
+    """Warn about settings without effect."""
     warnings: tuple[str, ...] = ()
     option, persona, *_ = sources
     names = []
@@ -249,7 +249,7 @@ def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[st
 def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
-    """Keep keys and prompts from an address that only the project sets."""
+    """Refuse to send keys and prompts to an address that only the project sets."""
     if not address.key:
         return environ, ()
     base_url, users = address.selection.base_url, user_config()

@@ -1,7 +1,7 @@
 """Records of requests in small files beside the prompts.
 
-The next request is planned by them, so a project must not bring its own: hashes of the user's records are stored in
-the user's state folder.
+They are used to plan the next request. A project must not bring its own records, so the user's state folder has hashes
+of the genuine ones.
 """
 
 import json
@@ -47,7 +47,7 @@ _LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A prompt that was written or sent; segment 0 is the system prompt."""
+    """A written or sent prompt; segment 0 is the system prompt."""
 
     path: Path
     fingerprint: PromptFingerprint
@@ -65,7 +65,7 @@ class LoggedRequest:
 
 
 def write_request(request: LoggedRequest) -> str:
-    """Record a request atomically; return the problem of remembering it as the user's."""
+    """Write a record atomically; return an error message if its hash cannot be stored."""
     links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
@@ -140,7 +140,7 @@ def recent_requests(
 
 
 def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedRequest | None:
-    """Return the record of a prompt, ``None`` if unusable or not in ``own``."""
+    """Return the record of a prompt, ``None`` if it is unusable or its hash is not in ``own``."""
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
         if own is not None and _record_hash(text) not in own:
@@ -223,7 +223,7 @@ def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "Pr
 
 
 class PromptMeter:
-    """Measures segments while they are written; with an account also their lines' sources (A-1).
+    """Hashes and counts segments while they are written, and with an audit their lines' sources (A-1).
 
     Without a log the next prompt is not compared with this one.
     """
@@ -271,7 +271,7 @@ class PromptMeter:
     def record(
         self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
     ) -> PrefixReport | None:
-        """Record the written prompt and its account; compare it with the last prompt."""
+        """Write the record and the audit of a prompt; compare it with the last prompt."""
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
 

@@ -241,7 +241,7 @@ class _ReplyFile:
             self._on_first()
 
     def finish(self, text: str) -> None:
-        """Write the part of ``text`` that was not streamed, without showing it."""
+        """Write the part of ``text`` that was not streamed; it is not displayed."""
         streamed = "".join(self._pieces)
         is_whole = text.startswith(streamed)
         self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")

@@ -1,6 +1,6 @@
-"""Compose a turn after the last request, for the most cache reads.
+"""Compose a turn so that the provider's cache is used most.
 
-Files are ordered for the cache; with a budget they are fitted until the whole request is within it.
+Files keep the order of the last request. With a budget they are fitted until the whole request is within it.
 """
 
 import time
@@ -160,7 +160,7 @@ class _FittedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """The shown files; a file in its older version counts as sent before, without its diff."""
+        """The shown files; an older version counts as sent before, without its diff."""
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
@@ -176,7 +176,7 @@ class _FittedTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnComposer:
-    """Composes a turn; a budget holds for the whole request by the provider's count (B-10)."""
+    """Composes a turn; a budget limits the whole request in the provider's tokens (B-10)."""
 
     project: Project
     client: Client  # with the provider's token ratio
@@ -191,7 +191,7 @@ class TurnComposer:
     def behind_last(
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return a composer, and warnings about instructions, images and the cache."""
+        """Return a composer that continues the last request, and warnings about instructions, images and the cache."""
         endpoint = Endpoint(client.provider, client.model, client.address)
         learned = learned_of(endpoint)
         client = replace(client, ratio=learned.ratio(endpoint))
@@ -238,7 +238,7 @@ class TurnComposer:
         return self._within(budget, turn)
 
     def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
-        """Convert an error about the files' budget to the whole request's."""
+        """Convert an error about the files' budget to one about the request's."""
         ratio, own = self.client.ratio, error.smallest + others
         smallest = max(ratio.provider_tokens(own), own)
         beside = "instructions and images" if self.images else "instructions"

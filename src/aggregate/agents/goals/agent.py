@@ -8,18 +8,10 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, quantities, questions, result_texts
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import (
-    BudgetTracker,
-    EngineLimits,
-    GoalResult,
-    Limit,
-    LimitReached,
-    Neuron,
-    Trace,
-    TraceKind,
-)
+from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron
+from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitReached
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
@@ -39,7 +31,7 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A provider's client that answers questions, each as a message of its own."""
+    """A provider's client that answers independent questions."""
 
     client: Client
     model: str = ""
@@ -196,9 +188,9 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
 def _check_answer(
     branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
-    """Return what the answer lacks, and the step that supplied it, if one succeeded.
+    """Return the fault of an answer, and the step that corrected it, if one succeeded.
 
-    The step works with the results so far: nothing is fetched again.
+    The step only uses earlier results: nothing is fetched again.
     """
     missing = ""
     try:
@@ -247,7 +239,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return what the answer lacks by its number of lines, ``None`` if that does not decide (rule P12)."""
+    """Return what an answer lacks by its number of lines, ``None`` if the number does not decide (rule P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)
@@ -261,9 +253,9 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
-    """Return a sentence on the limit that left work undone, with the steps that were done (rule X-12).
+    """Return a message about the limit that ended a goal, with the finished steps (rule X-12).
 
-    A step that the model only answered in words does not count as done.
+    A step that the model only answered in words does not count as finished.
     """
     if budget.reached is None:
         return ""

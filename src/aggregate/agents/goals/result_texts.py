@@ -54,7 +54,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
-    """Return names of fields in a fence, behind the name of their list ``of``: they came with the data."""
+    """Return names of fields in a fence, after the name of their list ``of``; they are untrusted data."""
     line = ", ".join(" ".join(name.split()) for name in names)
     if of:
         line = f"{' '.join(of.split())}: {line}"
@@ -145,7 +145,7 @@ def _subtask(subtask: Value) -> str:
 
 
 def is_prose(result: Value) -> bool:
-    """Return whether a result is a model's own answer instead of a tool's."""
+    """Return whether a result is a model's answer, not a tool's."""
     return isinstance(result, Mapping) and result.get("type") == "ai_response"
 
 

@@ -1,6 +1,5 @@
 """A model that answers by rules, the same in every run."""
 
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ from aggregate.base.errors import ModelError
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers by the rule with the longest text that the question contains, the first of equals.
+    """Answers by the rule with the longest matching text, the first of equals.
 
-    The replies of a rule are given in order, to each step from the first on; the last one stays.
+    The replies of a rule are used in order, starting anew for each step; the last one repeats.
     """
 
     rules: Mapping[tuple[QuestionKind, str], ScriptedReply]
@@ -40,10 +39,7 @@ class ScriptedModel:
             rule = question.call, max(fitting, key=len)
             self._times[*rule, question.place] += 1
             attempt = self._times[*rule, question.place]
-        reply = self.rules[rule].at(attempt)
-        time.sleep(reply.seconds)
-        if error := reply.failure(attempt):
-            raise ModelError(error)
+        reply = self.rules[rule].take(attempt)
         return Completion(reply.text, (len(question.text) + len(reply.text)) // 4)
 
 

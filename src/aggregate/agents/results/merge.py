@@ -32,11 +32,11 @@ _JSON = ("", "json", "json5", "jsonc")
 
 
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
-    """A text without a JSON object or array, or with more than one."""
+    """A text without JSON objects or arrays, or with several."""
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Parse the object or array of a text, bare or in its one fence, and return the words around it.
+    """Parse the object or array of a text, bare or fenced; return it and the words around it.
 
     Bare scalars stay text: an agent that answers ``42`` has written words.
     """
@@ -96,9 +96,9 @@ def concat(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Return an object of all outputs by label, or by position without one.
+    """Return an object of all outputs by label, else by position.
 
-    A taken key gets ``-2``, ``-3``, ... JSON texts are parsed, also in a fence with a few words around it.
+    A duplicate key gets ``-2``, ``-3``, ... JSON texts are parsed, also in a fence with a few words around it.
     """
     keyed: dict[str, Value] = {}
     last_numbers: dict[str, int] = {}
@@ -215,10 +215,9 @@ FAILED = "Custom merge function failed"
 
 
 def _custom(group: Group, outputs: Sequence[LabelledOutput], limits: SandboxLimits) -> Merged:
-    """Call the group's function with copies of the outputs (rule O-9).
+    """Call ``function`` with copies of the outputs; return a fixed value on failure (rule O-9).
 
-    A failure gives the documented value. A text, a lambda or an expression over ``results``, runs in the sandbox
-    within ``limits``, at the time of the group's end.
+    A text (a lambda or an expression over ``results``) runs in the sandbox within ``limits``, at the time ``now``.
     """
     function = group.custom_function
     if function is None:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from aggregate.agents.limits import USUAL, TicketLimits
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.schedule import Prefix, Schedule
 from aggregate.agents.tracks.shared_files import (
@@ -22,10 +23,8 @@ from aggregate.agents.tracks.shared_files import (
     tokens_of,
 )
 from aggregate.agents.tracks.terms import (
-    USUAL,
     GrantedBudget,
     Recipient,
-    TicketLimits,
     WorkerTerms,
     check_tools,
     grant_budget,

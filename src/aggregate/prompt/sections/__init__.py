@@ -1,4 +1,4 @@
-"""The sections of a prompt: one function each, from data to segments."""
+"""Functions that render one section of a prompt each."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
