@@ -340,7 +340,7 @@ class WorkerContexts:
             what = f'the ticket "{ticket.id}": {error.reason}' if ticket else ""
             if not granted.is_named and smallest > budget.tokens:
                 if ticket:
-                    warning = f"{what}; it is shown all the same, since no budget is set"
+                    warning = f"{what}; it is shown anyway, since no budget is set"
                     self._warnings[warning] = None
                 raised = granted._replace(budget=replace(budget, tokens=smallest))
                 return self._compose_within(request, raised, around=around, ticket=ticket)
@@ -348,7 +348,7 @@ class WorkerContexts:
                 raise
             raise BudgetError(
                 f"{what}; with its task and instructions ({around:,} tokens) "
-                f"a budget of {smallest:,} would do",
+                f"a budget of {smallest:,} would suffice",
                 smallest=smallest,
             ) from None
         if ticket and budget.tokens < around:  # the context alone would fit
