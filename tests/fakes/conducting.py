@@ -12,6 +12,7 @@ from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts, open
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
+    RecordedStep,
     TicketKeys,
     TicketOutcome,
     WorkerReply,
@@ -122,6 +123,10 @@ class MemoryQueue:
         for key in keys:
             self.waiting.pop(key, None)
 
+    def steps(self, key: str) -> list[RecordedStep]:
+        """Return none: what a worker here does is not recorded."""
+        return []
+
 
 @dataclass
 class MemoryEndings:
@@ -172,19 +177,17 @@ def conducted(
     in_memory = queue or MemoryQueue(who)
     events: list[TicketEvent] = []
     files = RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)})
-    result = TrackRun(
-        RunOutcomes(
-            tickets,
-            queue=in_memory,
-            keys=TicketKeys("demo/1", rounds or {}),
-            endings=endings or MemoryEndings(),
-            is_cancelled=cancelled,
-            changed=changed,
-        ),
-        WorkerContexts(loaded),
-        RunLedger(track, files, observe=events.append, max_cost=max_cost),
-        polling=polling or PollingOptions(poll=0.001),
-    ).run()
+    outcomes = RunOutcomes(
+        tickets,
+        queue=in_memory,
+        keys=TicketKeys("demo/1", rounds or {}),
+        endings=endings or MemoryEndings(),
+        is_cancelled=cancelled,
+        changed=changed,
+    )
+    ledger = RunLedger(track, files, outcomes, observe=events.append, max_cost=max_cost)
+    polling = polling or PollingOptions(poll=0.001)
+    result = TrackRun(outcomes, WorkerContexts(loaded), ledger, None, polling).run()
     return Conducted(
         result, who, in_memory, [f"{one.status.value} {one.ticket.id}" for one in events], folder
     )

@@ -13,7 +13,8 @@ from dbos import WorkflowStatus
 
 from aggregate import Project, Prompt, RunOptions, StateError, conduct, open_project
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
-from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url, open_engine
+from aggregate.agents.tracks.durable.backend import open_engine
+from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url
 from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
     _outcome as outcome_of_workflow,

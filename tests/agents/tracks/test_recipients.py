@@ -15,8 +15,9 @@ from aggregate import (
     open_project,
     standard_tools,
 )
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.terms import Recipient, TicketLimits, open_recipients, recipient_of
+from aggregate.agents.tracks.terms import Recipient, open_recipients, recipient_of
 from tests.fakes.conducting import asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
 from tests.fakes.transports import requests_of, scripted

@@ -8,18 +8,10 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, quantities, questions, result_texts
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import (
-    BudgetTracker,
-    EngineLimits,
-    GoalResult,
-    Limit,
-    LimitReached,
-    Neuron,
-    Trace,
-    TraceKind,
-)
+from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron
+from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitReached
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.goal_context import Branch, ItemsUnclear, StepFailed, StepOutcome
-from aggregate.agents.goals.goal_result import LimitReached
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.limits import LimitReached
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.agents.tools.analysis import syntax_error
 from aggregate.base.values import Value

@@ -9,8 +9,8 @@ from typing import Any, Final
 from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed
-from aggregate.agents.goals.goal_result import Limit
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.limits import Limit
 from aggregate.agents.results import FailurePolicy, failures
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable

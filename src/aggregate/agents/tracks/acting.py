@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
 from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
-from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
+from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tool_loop import Changes, Steps, ToolLoop
 from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
 from aggregate.base.errors import SandboxError, ToolError, WorkerError

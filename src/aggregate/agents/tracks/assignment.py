@@ -300,3 +300,5 @@ class TaskQueue(Protocol):
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]: ...
 
     def cancel(self, keys: Collection[str]) -> None: ...  # later answers are dropped
+
+    def steps(self, key: str) -> list[RecordedStep]: ...  # of an assignment, in order

@@ -13,15 +13,14 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
     ticket_of,
 )
+from aggregate.agents.tracks.durable.backend import is_conducted, shrink
 from aggregate.agents.tracks.durable.database import (
     Engine,
     database_exists,
     locate_database,
     project_name,
-    shrink,
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.heartbeat import is_conducted
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     RUNNING,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic, time
 
-from aggregate.agents.tracks.assignment import RecordedStep, TicketOutcome, TicketStatus
+from aggregate.agents.tracks.assignment import TicketOutcome, TicketStatus
 from aggregate.agents.tracks.run_events import (
     EventFile,
     Line,
@@ -20,6 +20,7 @@ from aggregate.agents.tracks.run_files import (
     TrackResult,
     report_text,
 )
+from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Checkbox, Track
 from aggregate.prompt.results import AggregatedResult
@@ -85,34 +86,26 @@ class Spending:
         return int((limit - self.spent) / self.dearest + _ROUNDING)
 
 
-def _nobody(_event: TicketEvent) -> None:
-    """Ignore an event."""
-
-
 class RunLedger:
-    """Records the changes of tickets in files, and reports each to ``observe``.
-
-    ``key_of`` returns the key of a ticket's assignment, ``steps`` the recorded steps of a key.
-    """
+    """Records the changes of tickets in files, and reports each to ``observe``."""
 
     def __init__(
         self,
         track: Track,
         files: RunFiles,
+        outcomes: RunOutcomes,
         *,
-        observe: Callable[[TicketEvent], None] = _nobody,
+        observe: Callable[[TicketEvent], None],
         max_cost: float | None = None,
-        key_of: Callable[[str], str] = str,
-        steps: Callable[[str], Sequence[RecordedStep]] = lambda _key: (),
     ) -> None:
-        self.spending = Spending(max_cost)
-        self._events = EventFile(files.folder)
-        self._key_of = key_of
-        self._steps = steps
-        self._followed = 0.0
+        limits = [limit for limit in (max_cost, outcomes.run.max_cost) if limit is not None]
+        self.spending = Spending(min(limits, default=None))
         self.files = files
         self.track = track
+        self._outcomes = outcomes
         self._observe = observe
+        self._events = EventFile(files.folder)
+        self._followed = 0.0  # when, on the monotonic clock
         self._lines: dict[str, ReportLine] = {}
 
     def begin(self) -> None:
@@ -140,12 +133,12 @@ class RunLedger:
         if ticket.asks:
             self.spending.add(outcome)
             if new:
-                record_spans(self._key_of(ticket.id), steps, new[0])
+                record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[Line]:
         """Write and return the lines of what a worker has done so far for a ticket."""
-        key = self._key_of(ticket.id)
-        lines = list(step_lines(key, self._steps(key))) if ticket.asks else []
+        key = self._outcomes.keys.of(ticket.id)
+        lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)
         return lines
 
@@ -159,7 +152,7 @@ class RunLedger:
 
     def cancel(self, ticket: Ticket) -> None:
         self.note_steps(ticket)
-        self._events.add([cancel_line(self._key_of(ticket.id))])
+        self._events.add([cancel_line(self._outcomes.keys.of(ticket.id))])
 
     def close(
         self,
@@ -195,7 +188,10 @@ class RunLedger:
         self, ticket: Ticket, status: TicketStatus, detail: str, usage: Line | None = None
     ) -> list[Line]:
         """Add the line of a change; return it if nobody has written it yet."""
-        line: Line = {"time": at(time()), "id": f"{self._key_of(ticket.id)}#{status.value}"}
+        line: Line = {
+            "time": at(time()),
+            "id": f"{self._outcomes.keys.of(ticket.id)}#{status.value}",
+        }
         line |= {"ticket": ticket.id, "event": "ticket", "state": status.value}
         if detail:
             line["detail"] = detail

@@ -162,9 +162,6 @@ class RunOutcomes:
     def look(self) -> None:
         self._known = dict(self._endings.all())
 
-    def key_of(self, ticket_id: str) -> str:
-        return self.keys.of(ticket_id)
-
     def ending(self, ticket_id: str) -> Ending | None:
         return self._known.get(self.keys.of(ticket_id))
 

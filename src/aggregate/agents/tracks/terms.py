@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from aggregate.agents.limits import USUAL, TicketLimits
 from aggregate.agents.tools import (
     AllowedCommands,
     ChangeTools,
@@ -50,32 +51,6 @@ class Recipient(NamedTuple):
 
 
 OWN: Final = Recipient()  # the worker's own
-
-
-@dataclass(frozen=True, slots=True)
-class TicketLimits:
-    """Limits of a ticket: tokens of all attempts, seconds and turns of one."""
-
-    max_tokens: int = 500_000  # of requests and answers, as providers report them
-    max_seconds: float | None = None  # for as long as the ticket says
-    max_turns: int = 40
-
-    def lowered(
-        self,
-        max_tokens: int | None = None,
-        max_turns: int | None = None,
-        max_seconds: float | None = None,
-    ) -> "TicketLimits":
-        """Return the lower of these and other limits."""
-        seconds = [each for each in (self.max_seconds, max_seconds) if each is not None]
-        return TicketLimits(
-            min(self.max_tokens, max_tokens or self.max_tokens),
-            min(seconds, default=None),
-            min(self.max_turns, max_turns or self.max_turns),
-        )
-
-
-USUAL = TicketLimits()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tracks.terms import (
     GrantedBudget,
     Recipient,
-    TicketLimits,
     WorkerTerms,
     grant_budget,
     recipient_of,

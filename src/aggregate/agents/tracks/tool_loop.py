@@ -11,6 +11,7 @@ from itertools import groupby
 from time import monotonic
 from typing import Any, Final, Protocol
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import EDITS, Tool, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
@@ -22,7 +23,6 @@ from aggregate.agents.tracks.loop_guards import (
     malformed,
 )
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
-from aggregate.agents.tracks.terms import TicketLimits
 from aggregate.agents.tracks.text_calls import (
     call_instructions,
     calls_in_text,

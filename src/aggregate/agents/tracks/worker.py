@@ -7,6 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
@@ -15,7 +16,6 @@ from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_o
 from aggregate.agents.tracks.terms import (
     OWN,
     Recipient,
-    TicketLimits,
     WorkerTerms,
     open_recipients,
     parse_worker,
@@ -182,13 +182,7 @@ class ScriptedWorker:
 
     def _reply(self, assignment: Assignment) -> ScriptedReply | None:
         reply = self.answers.get(assignment.ticket)
-        if reply is None:
-            return None
-        reply = reply.at(assignment.attempt)
-        time.sleep(reply.seconds)
-        if error := reply.failure(assignment.attempt):
-            raise WorkerError(error, again=not reply.refuse)
-        return reply
+        return reply and reply.take(assignment.attempt)
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:

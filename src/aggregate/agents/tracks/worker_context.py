@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from aggregate.agents.limits import USUAL
 from aggregate.agents.tracks.assignment import Assignment
 from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.terms import USUAL, GrantedBudget, WorkerTerms, check_tools
+from aggregate.agents.tracks.terms import GrantedBudget, WorkerTerms, check_tools
 from aggregate.agents.tracks.ticket_parts import (
     TIER3,
     Beginning,

@@ -124,8 +124,8 @@ def execute(engine: sa.Engine, statement: sa.Executable, rows: Any = None) -> Se
 
 
 def insert_into(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of either kind, which share no type
-    insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
-    return insert(table)
+    dialect = sqlite if engine.dialect.name == "sqlite" else postgresql
+    return dialect.insert(table)
 
 
 class EndingTable:
