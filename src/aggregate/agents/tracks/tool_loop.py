@@ -410,7 +410,10 @@ class ToolLoop:
 
 
 _TOO_LONG: Final = "error: the ticket's time was over before the call ended; ask for less"
-_INTERRUPTED: Final = "error: this call was interrupted and may have taken effect: check first, and repeat it only if necessary"
+_INTERRUPTED: Final = (
+    "error: this call was interrupted and may have taken effect: check first, and repeat it "
+    "only if not"
+)
 
 
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
