@@ -422,7 +422,7 @@ class WorkerContexts:
             about = f'the ticket "{plan.ticket.id}": {error.reason}' if plan else ""
             if not granted.is_named and smallest > budget.tokens:
                 if plan:
-                    warning = f"{about}; it is shown all the same, since no budget is set"
+                    warning = f"{about}; it is shown anyway, since no budget is set"
                     self._warnings[warning] = None
                 raised = granted._replace(budget=replace(budget, tokens=smallest))
                 return self._compose_within(request, raised, plan)
@@ -430,7 +430,7 @@ class WorkerContexts:
                 raise
             raise BudgetError(
                 f"{about}; with its task and instructions ({around:,} tokens) "
-                f"a budget of {smallest:,} would do",
+                f"a budget of {smallest:,} would suffice",
                 smallest=smallest,
             ) from None
         if plan and budget.tokens < around:  # the context alone would fit
