@@ -4,12 +4,13 @@ An answer is a text, a table of ``ScriptedReply``, or a list of these, one per a
 """
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aggregate.base.errors import ConfigError
+from aggregate.base.errors import ConfigError, WorkerError
 from aggregate.project.configuration import read_toml_text, validate_table
 from aggregate.project.toml_text import parse_untrusted_toml
 
@@ -58,12 +59,13 @@ class ScriptedReply(BaseModel):
         table = {"text": first} if isinstance(first, str) else first
         return {**table, "then": rest} if rest and isinstance(table, dict) else table
 
-    def at(self, attempt: int) -> "ScriptedReply":
-        return (self, *self.then)[:attempt][-1]
-
-    def failure(self, attempt: int) -> str:
-        """Return the error of an attempt, ``""`` if it has none."""
-        return self.fail if self.failures == 0 or attempt <= self.failures else ""
+    def take(self, attempt: int) -> "ScriptedReply":
+        """Return the reply to an attempt after its seconds, or raise a ``WorkerError``."""
+        reply = (self, *self.then)[:attempt][-1]
+        time.sleep(reply.seconds)
+        if reply.fail and (reply.failures == 0 or attempt <= reply.failures):
+            raise WorkerError(reply.fail, again=not reply.refuse)
+        return reply
 
 
 class ReplyScript(BaseModel):

@@ -18,7 +18,7 @@ else:
         {
             "agent": "ChatModel NeuronAgent",
             "answers": "select_answer",
-            "goal_result": "EngineLimits GoalResult Neuron Trace",
+            "goal_result": "GoalResult Neuron Trace",
             "quantities": "extract_quantity",
             "questions": "Completion Model Question",
             "scripted": "read_script scripted_model",

@@ -8,18 +8,10 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, quantities, questions, result_texts
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import (
-    BudgetTracker,
-    EngineLimits,
-    GoalResult,
-    Limit,
-    LimitReached,
-    Neuron,
-    Trace,
-    TraceKind,
-)
+from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron
+from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitReached
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
@@ -176,7 +168,7 @@ class NeuronAgent:
             branch.warn(f"The answer stays as it is: {reached}")
             return neurons, answer
         if text is not None:
-            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as requested")
             answer = replace(answer, summary=text.strip(), source=source)
         return neurons, answer
 
@@ -243,7 +235,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
     except LimitReached:  # the answer is incomplete all the same
         reply = None
     sentence = " ".join((reply or "").split())
-    return result_texts.clip(sentence, MOST_MISSING) or "not said what is missing"
+    return result_texts.clip(sentence, MOST_MISSING) or "the model gave no reason"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:

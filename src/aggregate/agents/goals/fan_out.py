@@ -9,8 +9,8 @@ from typing import Any, Final
 from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed
-from aggregate.agents.goals.goal_result import Limit
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.limits import Limit
 from aggregate.agents.results import FailurePolicy, failures
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
@@ -127,7 +127,7 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
         return True
     verdict = questions.yes_or_no(_ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED))
     if verdict is None:
-        raise StepFailed(f"the model does not say whether to call {tool.name} for each item")
+        raise StepFailed(f"the model did not say whether to call {tool.name} for each item")
     return verdict
 
 
@@ -188,7 +188,9 @@ def item_branches(
     if not chosen:
         matching = heuristics.filter_items(matching, loop.step)
     if lacking := total - len(matching):
-        branch.warn(f"{lacking} of {total} items lack what the step names and are left out.")
+        branch.warn(
+            f"{lacking} of {total} items lack a field that the step names and are left out."
+        )
     items = _distinct(branch, matching)
     if most < len(items):
         branch.run.budget.stop(Limit.ITEMS, branch.node.place)
@@ -198,7 +200,7 @@ def item_branches(
         )
     branch.finished_loops.add((loop.source.digest, template))
     if items and not most:
-        raise StepFailed("no sub-task may run: the limit of them is reached")
+        raise StepFailed("no sub-task started: their limit is reached")
     fields: dict[str, Any] = {
         "noun": loop.iteration.noun,
         "lists": branch.lists | {loop.source.digest},
@@ -224,12 +226,12 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
             rest = len(items) - number
             branch.run.budget.stop(Limit.DUPLICATES, branch.node.place)
             branch.warn(
-                f"{duplicates} items were there before; the {rest} items after them were left out."
+                f"{duplicates} items were repeated; the {rest} items after them were left out."
             )
             return list(distinct.values())
         distinct.setdefault(key, heuristics.without_attached(item))
     if duplicates:
-        branch.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
+        branch.warn(f"{duplicates} of {len(items)} items are repeated and processed once.")
     return list(distinct.values())
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Trace, TraceKind
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     SCHEMAS,
@@ -17,6 +17,7 @@ from aggregate.agents.goals.questions import (
     Schema,
 )
 from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
+from aggregate.agents.limits import BudgetTracker, EngineLimits
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError

@@ -12,17 +12,10 @@ from aggregate.agents.goals import (
 )
 from aggregate.agents.goals.execution import checked, claims_success, execute_step, item_fills
 from aggregate.agents.goals.goal_context import Branch, ItemsUnclear, StepFailed, StepOutcome
-from aggregate.agents.goals.goal_result import (
-    NO_STEPS,
-    TOO_DEEP,
-    Limit,
-    LimitReached,
-    Neuron,
-    TraceKind,
-    final_dict,
-)
+from aggregate.agents.goals.goal_result import NO_STEPS, TOO_DEEP, Neuron, TraceKind, final_dict
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
+from aggregate.agents.limits import Limit, LimitReached
 from aggregate.agents.tools import Tool
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import AggregateError

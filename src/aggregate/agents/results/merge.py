@@ -190,7 +190,7 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
 
 def _names(names: Sequence[str]) -> str:
     listed = ", ".join(
-        shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS]
+        shorten(name, KEY_CHARACTERS) or "an unnamed one" for name in names[:SHOWN_KEYS]
     )
     return f"{listed}, ..." if len(names) > SHOWN_KEYS else listed
 
