@@ -103,7 +103,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     base_dir = request.base_dir
     if request.entries and not base_dir.is_dir():
         raise ConfigError(
-            f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
+            f"files.base_dir: no such folder: {base_dir}: correct it, relative to the configuration",
             key="files.base_dir",
         )
     is_own = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
@@ -251,7 +251,7 @@ def _glob_remark(
     problem = "no file matches this pattern"
     if ignored := find_ignored(glob, prefix):
         why = "all files that match this pattern are ignored or excluded"
-        problem = f"{why}, such as {ignored}; name one to take it"
+        problem = f"{why}, such as {ignored}; name one to include it"
     return ResolvedFile(glob, "", entry, problem=problem)
 
 

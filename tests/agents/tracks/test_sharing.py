@@ -123,7 +123,7 @@ def test_a_large_focus_is_composed_for_itself(tmp_path: Path) -> None:
     assert given.tokens <= MOST
     assert all(module_about(topic).strip() in exceeding.text for topic in TOPICS)
     assert next(warning for warning in contexts.warnings if "huge" in warning).endswith(
-        "it is shown all the same, since no budget is set"
+        "it is shown anyway, since no budget is set"
     )
 
 

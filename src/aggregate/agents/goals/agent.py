@@ -173,7 +173,7 @@ class NeuronAgent:
             branch.warn(f"The answer stays as it is: {reached}")
             return neurons, answer
         if text is not None:
-            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as requested")
             answer = replace(answer, summary=text.strip(), source=source)
         return neurons, answer
 
@@ -241,7 +241,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
     except LimitReached:  # the answer is incomplete all the same
         reply = None
     sentence = " ".join((reply or "").split())
-    return result_texts.clip(sentence, MOST_MISSING) or "not said what is missing"
+    return result_texts.clip(sentence, MOST_MISSING) or "the model gave no reason"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:

@@ -76,7 +76,7 @@ def select_answer(
         reason = f"matches target count {target}"
     other = None if chosen else _counted(goal, newest) or _last_value(newest, missing)
     if texts and not chosen and not other:
-        chosen, reason = texts[:1], "nothing but an explanation"
+        chosen, reason = texts[:1], "only an explanation"
     summary, source = other or ("No step gave a usable result.", _NO_SOURCE)
     warnings = _failures(copies, descriptions)
     # A blank text is not an answer (rule D-72).
@@ -84,7 +84,7 @@ def select_answer(
         is_object = isinstance(copy, Mapping)
         texts_of_step = [copy.get("answer"), copy.get("result")] if is_object else [copy]
         if any(isinstance(text, str) and not text.strip() for text in texts_of_step):
-            warnings.append(f"Step {n} gave a blank text.")
+            warnings.append(f"Step {n} gave an empty text.")
     for n, text, kind in chosen:
         logger.info("📝 Using formatted answer from neuron %s (%s, %s)", n, kind, reason)
         summary, source = text.strip("\n"), AnswerSource(n, kind, reason)

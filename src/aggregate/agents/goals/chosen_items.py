@@ -187,7 +187,7 @@ class _Choice:
         for name in names:
             if name not in by_name:
                 return [], f"{result_texts.clip(name, 40)} is not in the list"
-        return sorted({by_name[name] for name in names}), "" if names else "it names no item"
+        return sorted({by_name[name] for name in names}), "" if names else "no item is named"
 
     def _name(self, answer: Value) -> str:
         noun = self.loop.iteration.noun

@@ -18,9 +18,7 @@ from aggregate.base.values import Value
 
 # Characters of an error, and of each part of the feedback for the next attempt
 MOST: Final = 400
-REJECTED: Final = (
-    "The last result was judged not to give what the step asked for. Do it differently."
-)
+REJECTED: Final = "The last result did not answer the step. Try another way."
 # The answer of a model without a way to do the step
 _NO_TOOL: Final = re.compile(r"\W*no tool fits\W*(.*)", re.IGNORECASE | re.DOTALL)
 # Of a parameter's description in a question: about a sentence
@@ -51,10 +49,10 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
     attempts = branch.run.limits.attempts
     for number in range(1, attempts + 1):
         arguments = arguments_for(branch, step, tool, feedback)
-        for item in branch.other_items:  # the step is about none of them, by the model
+        for item in branch.other_items:  # which the step does not mean
             for name, value in item_arguments(tool, item, branch.noun).items():
                 if str(arguments.get(name)) == str(value):
-                    reason = f"was to be called for {value}, which is not meant"
+                    reason = f"would be called for {value}, which the step does not mean"
                     raise ItemsUnclear(f"{tool.name} {reason}")
         result = branch.call(tool, arguments)
         outcome = StepOutcome(result, validated=not result_texts.is_failure(result))
@@ -100,7 +98,7 @@ def _answer_step(branch: Branch, step: str) -> StepOutcome:
         known = result_texts.known_results(branch.context, each=most, most=most)
         text = (branch.ask(QuestionKind.ANSWER, step=step, known=known) or "").strip()
         if lacking := _NO_TOOL.match(text):
-            reason = questions.first_line(lacking[1]) or "not said why"
+            reason = questions.first_line(lacking[1]) or "no reason given"
             raise StepFailed(f"no tool fits the step: {reason}")
         if text:  # whole: a line of one word may be the answer (P17)
             return StepOutcome({"type": "ai_response", "answer": text}, validated=True)

@@ -137,7 +137,7 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
         return True
     verdict = questions.yes_or_no(_ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED))
     if verdict is None:
-        raise StepFailed(f"the model does not say whether to call {tool.name} for each item")
+        raise StepFailed(f"the model did not say whether to call {tool.name} for each item")
     return verdict
 
 
@@ -201,7 +201,9 @@ def item_branches(
     if not chosen:
         matching = heuristics.filter_items(matching, loop.step)
     if lacking := total - len(matching):
-        branch.warn(f"{lacking} of {total} items lack what the step names and are left out.")
+        branch.warn(
+            f"{lacking} of {total} items lack a field that the step names and are left out."
+        )
     items = _distinct(branch, matching)
     if limit < len(items):
         branch.run.budget.stop(Limit.ITEMS, branch.node.place)
@@ -211,7 +213,7 @@ def item_branches(
         )
     branch.finished_loops.add((loop.source.digest, template))
     if items and not limit:
-        raise StepFailed("no sub-task may run: the limit of them is reached")
+        raise StepFailed("no sub-task started: their limit is reached")
     fields: dict[str, Any] = {
         "noun": loop.iteration.noun,
         "lists": branch.lists | {loop.source.digest},
@@ -237,12 +239,12 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
             rest = len(items) - number
             branch.run.budget.stop(Limit.DUPLICATES, branch.node.place)
             branch.warn(
-                f"{duplicates} items were there before; the {rest} items after them were left out."
+                f"{duplicates} items were repeated; the {rest} items after them were left out."
             )
             return list(distinct.values())
         distinct.setdefault(key, heuristics.without_attached(item))
     if duplicates:
-        branch.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
+        branch.warn(f"{duplicates} of {len(items)} items are repeated and processed once.")
     return list(distinct.values())
 
 

@@ -14,7 +14,7 @@ from aggregate.base.text import fence
 CANDIDATES = 30
 _TOOLS_CHARACTERS = 1100
 MOST_CANDIDATES = 60  # tools in all questions for one step
-NOT_CHOSEN = "no tool was chosen: the model named none of those that it was shown"
+NOT_CHOSEN = "no tool was chosen: the model named none of the offered ones"
 _NAMES = 10  # of tools in the next question
 _TIMES = 2  # questions until an answer is readable
 _DESCRIPTION_CHARACTERS = 120

@@ -137,7 +137,7 @@ class MetadataBasedResultCompiler:
             raise CompilerError(f"{type(compiler).__name__}: output_section must be a name")
         if section in RESERVED:
             raise CompilerError(
-                f"{type(compiler).__name__}: {section} is the report's own: choose another section"
+                f"{type(compiler).__name__}: {section} is a reserved section: choose another one"
             )
         with self._lock:
             self._compilers = (compiler, *self._compilers)
@@ -213,7 +213,7 @@ def _compile(
             compiled = compiler.compile(tool, isolated_copy(result), context)
             section = compiler.output_section
             if section in RESERVED:
-                raise CompilerError(f"{section} is the report's own section")
+                raise CompilerError(f"{section} is a reserved section")
             return section, [(message_text(key), value) for key, value in compiled.items()]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken compiler must not lose the result
             warnings.append(f"{tool}: {asked} failed: {message_text(error)}")
@@ -238,7 +238,7 @@ def _check_promises(tool: str, result: dict[str, Any], notes: dict[str, Any]) ->
         present = {message_text(key) for key in result}
         missing = [name for name in map(message_text, promised) if name not in present]
         if missing:
-            notes["warnings"].append(f"{tool}: promised but not there: {', '.join(missing)}")
+            notes["warnings"].append(f"{tool}: missing in the result: {', '.join(missing)}")
     elif promised is not None:
         notes["warnings"].append(f"{tool}: output_keys is a {type_name(promised)}, not a list")
     error = jsonable(result.get("error"))

@@ -190,7 +190,7 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
 
 def _names(names: Sequence[str]) -> str:
     listed = ", ".join(
-        shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS]
+        shorten(name, KEY_CHARACTERS) or "an unnamed one" for name in names[:SHOWN_KEYS]
     )
     return f"{listed}, ..." if len(names) > SHOWN_KEYS else listed
 
@@ -217,7 +217,8 @@ FAILED = "Custom merge function failed"
 def _custom(group: Group, outputs: Sequence[LabelledOutput], limits: SandboxLimits) -> Merged:
     """Call the function with copies; a failure has a fixed value (O-9).
 
-    A text (a lambda or an expression over ``results``) runs in the sandbox within ``limits``, at the time of the group's end.
+    A text (a lambda or an expression over ``results``) runs in the sandbox within ``limits``; its clock shows the end
+    of the group.
     """
     function = group.custom_function
     if function is None:

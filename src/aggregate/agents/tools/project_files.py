@@ -46,7 +46,7 @@ class ProjectFiles:
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
         if is_secret(relative) or ".git" in parts or any(path.is_symlink() for path in folders):
-            raise ToolError(f'"{quoted(name)}" is not a path that may be written')
+            raise ToolError(f'"{quoted(name)}" cannot be written')
         if folders[-1].exists():
             raise ToolError(f'"{quoted(name)}" exists: change it with replace_text')
         return relative, folders[-1]
@@ -101,9 +101,7 @@ class ProjectFiles:
             if path.is_relative_to(base)
         ]
         if not inside:
-            raise ToolError(
-                f'"{quoted(name)}" lies outside of the project: paths begin at its root'
-            )
+            raise ToolError(f'"{quoted(name)}" is outside of the project: paths begin at its root')
         return inside
 
 

@@ -101,7 +101,7 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool return
         text = json.dumps(value, default=readable)
     except Exception as error:  # noqa: BLE001 - keys unknown to JSON, or a loop
         return failure_envelope(
-            f"{name} returned what JSON cannot hold: {shorten(failure_text(error), 200)}",
+            f"{name} returned a value that JSON cannot represent: {shorten(failure_text(error), 200)}",
             retry=False,
         )
     if len(text) > MOST_MEGABYTES * _MEGABYTE:

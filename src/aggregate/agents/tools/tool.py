@@ -233,7 +233,9 @@ def make_tool(
     """
     tool_name: str = name or str(getattr(func, "__name__", type(func).__name__))
     if not _NAME.fullmatch(tool_name):
-        raise ToolError(f'"{tool_name}" cannot name a tool: take letters, digits and _, at most 64')
+        raise ToolError(
+            f'"{tool_name}" is not a valid tool name: use letters, digits and _, at most 64'
+        )
     try:
         inferred, context, hint = _signature(func)
     except (TypeError, ValueError) as error:

@@ -52,7 +52,7 @@ def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Iterato
     if not assignment.base:
         if assignment.verify or any(name in CHANGES for name in assignment.tools):
             raise WorkerError(
-                f"{assignment.ticket}: what it changes or checks needs a work tree, which only a run has",
+                f"{assignment.ticket}: its changes and checks need a work tree, which only a run has",
                 again=False,
             )
         yield FolderChanges(terms.tools.only(assignment.tools))

@@ -205,7 +205,7 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
             raise ConfigError(f"{named}: {did_you_mean(name, tools.names)}")
         if lacking := sorted(tools.get(name).permissions - tools.permissions):
             options = " ".join(f"--allow {permission}" for permission in lacking)
-            raise ConfigError(f"{named}, which needs more than you have allowed: add {options}")
+            raise ConfigError(f"{named}, which needs further permissions: add {options}")
 
 
 def check_prices(
@@ -223,7 +223,7 @@ def check_prices(
             continue
         if cost(Usage(fresh=1, output=1), recipient.model, provider=recipient.provider) is None:
             raise ConfigError(
-                f'max_cost cannot be kept: the price of {recipient}, which the ticket "{ticket.id}" asks, is not '
+                f'max_cost cannot be enforced: the price of {recipient}, which the ticket "{ticket.id}" asks, is not '
                 f'known: name its input and output prices under [models."{recipient.model}"] in your own '
                 "configuration, 0 for a server of your own, or leave max_cost out"
             )

@@ -90,7 +90,7 @@ class ModelWorker:
         left = limits.max_tokens - assignment.used_tokens
         if size >= left:
             rest = (
-                f" (attempts before used {assignment.used_tokens:,})"
+                f" (earlier attempts used {assignment.used_tokens:,})"
                 if left < limits.max_tokens
                 else ""
             )
@@ -145,7 +145,7 @@ class ModelWorker:
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
-                f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
+                f"{assignment.ticket}: its persona asks {recipient}, which this worker does not offer",
                 again=False,
             )
         try:
