@@ -95,7 +95,7 @@ def test_a_glob_for_ignored_files_says_so(tmp_path: Path) -> None:
         tmp_path, {".gitignore": "*.log\n/out/\n", "a.log": "", "out/b.py": "", "c.txt": ""}
     )
     git(folder, "init", "-q")
-    why = "ERROR: all files that match this pattern are ignored or excluded, such as {}; name one to take it: {}"
+    why = "ERROR: all files that match this pattern are ignored or excluded, such as {}; name one to include it: {}"
     for glob, example in (("*.log", "a.log"), ("**/*.py", "out/b.py"), ("*.txt", "c.txt")):
         composed = made(folder, {"paths": [glob], "exclude": ["*.txt"]})
         assert composed.warnings == (why.format(example, glob),)
@@ -129,7 +129,7 @@ def test_a_wrong_base_folder_is_one_sentence(tmp_path: Path, base_dir: str) -> N
     )
     request = request_for(open_project(tmp_path / "manual_slop.toml"))
     with pytest.raises(
-        ConfigError, match=rf"^files.base_dir: there is no folder {tmp_path}/{base_dir}: correct it"
+        ConfigError, match=rf"^files.base_dir: no such folder: {tmp_path}/{base_dir}: correct it"
     ):
         compose_prompt(request)
 

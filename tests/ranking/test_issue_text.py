@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
 from aggregate.ranking import read_task
 from aggregate.ranking.guess import spelt, without_foreign_names
 from aggregate.ranking.mentions import named_files, traced_pieces
@@ -58,13 +58,17 @@ def test_an_issue_is_read_without_its_form() -> None:
 
 def test_a_title_about_the_environment_is_kept() -> None:
     """The first line and prose about an environment or a version are part of a task (rule T-2)."""
-    task = read_task("# Environment\n\nThe version of the lantern is wrong.\n\n## Versions\n\n1.2.3\n")
+    task = read_task(
+        "# Environment\n\nThe version of the lantern is wrong.\n\n## Versions\n\n1.2.3\n"
+    )
     assert task.terms.keys() == {"environment", "version", "lantern", "wrong"}
 
 
 def test_names_of_other_packages_point_at_nothing() -> None:
     """Names that an example imports from another package are not names of the project (rule T-2)."""
-    text = "Send fails\n\n    import numpy as np\n    import session as s\n    np.Router(s.Session)\n"
+    text = (
+        "Send fails\n\n    import numpy as np\n    import session as s\n    np.Router(s.Session)\n"
+    )
     put, _ = inquiry(FakeCorpus(PROJECT), ask(text))
     names = without_foreign_names(put).task.names
     assert "Session" in names
@@ -95,11 +99,15 @@ def test_code_in_the_first_line_points_at_its_file(text: str, path: str) -> None
 def test_a_quoted_line_is_a_place() -> None:
     """Code of a source that the task quotes is a location, whatever stands before it (rule T-2)."""
     corpus = FakeCorpus(PROJECT)
-    put, candidates = inquiry(corpus, ask("It hangs\n\n    ----> 3     self.routes.append(route)\n"))
+    put, candidates = inquiry(
+        corpus, ask("It hangs\n\n    ----> 3     self.routes.append(route)\n")
+    )
     assert not by_definition(corpus, traced_pieces(put, candidates))
     quote = "It hangs\n\n```\n--> 12 def match(self, path): checked = path\n```\n"
     put, candidates = inquiry(corpus, ask(quote))
-    assert by_definition(corpus, traced_pieces(put, candidates)) == {"src/router.py:Router.match": 0.5}
+    assert by_definition(corpus, traced_pieces(put, candidates)) == {
+        "src/router.py:Router.match": 0.5
+    }
 
 
 def test_frames_of_ipython_end_with_the_fault() -> None:
@@ -123,7 +131,9 @@ def test_frames_of_ipython_end_with_the_fault() -> None:
 
 def test_a_misspelt_word_of_the_first_line_finds_its_file() -> None:
     """An unknown word of the first line near a file's name is corrected, with a notice (rule T-9)."""
-    put, _ = inquiry(FakeCorpus({"src/mathematica.py": "x = 1\n"}), ask("the matematica printer fails"))
+    put, _ = inquiry(
+        FakeCorpus({"src/mathematica.py": "x = 1\n"}), ask("the matematica printer fails")
+    )
     corrected = spelt(put)
     assert "mathematica" in corrected.task.subject
     assert corrected.missing == (

@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from aggregate.base.files import FileItem, ViewMode
-from aggregate.base.request import MOST_TOKENS, Amount, parse_amount, parse_number
+from aggregate.base.task import MOST_TOKENS, Amount, parse_amount, parse_number
 from aggregate.project.paths.globs import is_glob
 from aggregate.project.table import Check, Table, key
 
@@ -226,7 +226,7 @@ class TaskTable(Table):
         "The task in your words: files are ranked for it, and chosen with a budget.", default=""
     )
     pick: str = key(
-        "In your own configuration: ask this model, PROVIDER:MODEL, once to pick from the likeliest files; auto asks yours if the ranking is unsure.",
+        "In your own configuration: ask PROVIDER:MODEL to pick files once; auto asks yours if the ranking is unsure.",
         default="",
     )
 

@@ -1,4 +1,4 @@
-"""A bounded queue in front of an executor, and one thread for all deadlines."""
+"""A queue for an executor, and a thread for timeouts."""
 
 import heapq
 import logging
@@ -17,9 +17,9 @@ logger = logging.getLogger(__name__)
 
 
 class TaskRunner:
-    """A queue in front of an executor, with at most ``most`` tasks at work.
+    """A queue for an executor, with a limit of running tasks.
 
-    ``begin`` starts a run's time and returns whether it is still wanted; ``end`` records its end.
+    ``begin`` is called when a task starts and returns whether it should run; ``end`` records its end.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class TaskRunner:
         self._is_starting = False
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start ``task``, or queue it while all places are taken; ``seconds`` count from its start."""
+        """Start or queue a task; ``seconds`` count from its start."""
         with self._lock:
             self._queue.append((run_id, task, seconds))
         self._start_next()
 
     def release(self, run_id: str) -> None:
-        """Give the place of a run to the next, and cancel its task if it has not begun."""
+        """Free the slot of a run, and cancel its task before its start."""
         with self._lock:
             if run_id not in self._active:
                 return
@@ -61,7 +61,10 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks; a loop, because an executor may run a task in this call."""
+        """Start queued tasks.
+
+        A loop, not recursion: an executor may run a task within this call.
+        """
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:
@@ -71,7 +74,7 @@ class TaskRunner:
                 self._active[run_id] = None
             try:
                 self._start(run_id, task, seconds)
-            except Exception as error:  # noqa: BLE001 - an executor that refuses makes the run a failed one (O-51)
+            except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
                 with self._lock:
                     self._active.pop(run_id, None)
                 self._end(run_id, RunStatus.ERROR, error)
@@ -95,7 +98,7 @@ class TaskRunner:
             was_active = run_id in self._active
             self._active.pop(run_id, None)
         if future.cancelled():
-            # A pool that shuts down cancels while it holds the lock of submit: nothing can start here.
+            # A closing pool cancels under the lock of submit: nothing can start here.
             for lost in (run_id, *self.clear()) if was_active else ():
                 reason = RuntimeError("the executor cancelled the task")
                 self._end(lost, RunStatus.ERROR, reason)
@@ -112,7 +115,7 @@ class Timers(Protocol):
 
 
 class TimerThread:
-    """Timers on one daemon thread, which ends when no deadline is left."""
+    """Timers on one daemon thread, which ends without deadlines."""
 
     def __init__(self) -> None:
         self._changed = Condition()
