@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, Final
 
 from aggregate.agents.limits import TicketLimits
-from aggregate.agents.tools import EDITS, Tool, ToolRegistry
+from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.loop_guards import (
@@ -242,7 +242,8 @@ class ToolLoop:
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
         registry = self.changes.tools()
-        tools = (*map(offered, registry), _OFFERED)
+        tools = [OfferedTool(tool.name, tool.description, tool.input_schema) for tool in registry]
+        tools.append(_OFFERED)
         message = self.assignment.message
         if self._as_text:
             message = f"{message}\n\n{call_instructions(tools)}"
@@ -253,7 +254,7 @@ class ToolLoop:
             max_output=max(min(ChatRequest().max_output, self._left), 1),
             seconds=self.assignment.timeout - self.seconds,
             schema=enforced_schema(self.assignment.answer) if self._refused else None,
-            tools=() if self._as_text else tools,
+            tools=() if self._as_text else tuple(tools),
             turns=tuple(self.turns),
         )
         try:
@@ -437,14 +438,6 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
     return call.name in registry and registry.get(call.name).writes
-
-
-def offered(tool: Tool) -> OfferedTool:
-    """Return a tool with the JSON Schema of its signature, as sent to the model."""
-    properties = {each.name: each.json_schema for each in tool.parameters}
-    required = [parameter.name for parameter in tool.required]
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return OfferedTool(tool.name, tool.description, parameters)
 
 
 def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
