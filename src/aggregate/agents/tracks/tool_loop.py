@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import EDITS, ToolRegistry
@@ -23,13 +23,13 @@ from aggregate.agents.tracks.loop_guards import (
     malformed,
 )
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
+from aggregate.agents.tracks.steps import Steps
 from aggregate.agents.tracks.text_calls import (
     call_instructions,
     calls_in_text,
     without_cut_call,
     written_out,
 )
-from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.text import fence, plain_headings
@@ -74,32 +74,36 @@ _OFFERED: Final = OfferedTool(
 )
 
 
-class Steps(Protocol):
-    """Records the steps of an attempt, so that they are not repeated after a kill."""
+class Changes:
+    """The target of a ticket's calls: here a folder, which they only read."""
 
-    @property
-    def trees(self) -> Trees | None: ...
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
 
-    def record(
-        self, name: str, action: Callable[[], dict[str, Any]], seconds: float
-    ) -> dict[str, Any]:
-        """Run ``action`` and record its result with its ``seconds``; return a recorded one at once.
+    def tools(self) -> ToolRegistry:
+        return self._registry
 
-        After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
-        """
-        ...
+    def save(self) -> str:
+        """Return the commit of the present state, ``""`` without one."""
+        return ""
 
+    def go_to(self, commit: str) -> None:
+        """Go on from a recorded commit."""
 
-class Changes(Protocol):
-    """The target of writing calls: a work tree, or nothing if no call writes."""
+    def check(self) -> str:
+        """Return the output of the ticket's check if it fails, else ``""``."""
+        return ""
 
-    def tools(self) -> ToolRegistry: ...
+    def informed(self, assignment: Assignment) -> Assignment:
+        """Return the assignment with the changes of others since its context was made."""
+        return assignment
 
-    def save(self) -> str: ...  # the commit of what stands there now
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Return the reply with its changes."""
+        return reply
 
-    def go_to(self, commit: str) -> None: ...  # where the calls stand that were recorded
-
-    def check(self) -> str: ...  # what the ticket's check says against it, "" for nothing
+    def close(self) -> None:
+        """Delete temporary files."""
 
 
 @dataclass(slots=True)
