@@ -1,7 +1,4 @@
-"""Sub-tasks of a step and their merged results.
-
-A step has sub-tasks for its parts or for the items of a list (D-20 to D-34, P6 to P9).
-"""
+"""Sub-tasks of a step and their merged results (D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -27,7 +24,6 @@ LEFT_CHARACTERS: Final = 40
 DAY: Final = 86_400
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
 _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
-_COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
 
 
 def may_spawn(branch: Branch) -> bool:
@@ -36,10 +32,7 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 parts of a step, or none.
-
-    The model is asked only if the words suggest parts.
-    """
+    """Return the 2 or 3 parts of a step, or none."""
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -82,9 +75,6 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
         ends_at_midnight = merged["end"] % DAY == 0
         merged["after_unix"] = merged["start"]
         merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
-    for content in map(result_texts.envelope_content, results):
-        if isinstance(content, Mapping):
-            merged |= {name: content[name] for name in _COPIED if name in content}
     return merged
 
 
@@ -192,10 +182,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
 def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
-    """Return a branch for each item.
-
-    A ``chosen`` item gets a single step, whatever else the step names.
-    """
+    """Return a branch for each item; a ``chosen`` one has a single step."""
     total, limit = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:

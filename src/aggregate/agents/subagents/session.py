@@ -17,7 +17,7 @@ from aggregate.agents.results import (
     MergeOrder,
     merge_group,
 )
-from aggregate.agents.subagents.runs import RunRecord, RunStatus
+from aggregate.agents.subagents.runs import RunRecord, RunStatus, TaskRunner, Timers, TimerThread
 from aggregate.agents.subagents.spawn_request import (
     MOST_SECONDS,
     SpawnRequest,
@@ -26,7 +26,6 @@ from aggregate.agents.subagents.spawn_request import (
     read_request,
     read_timeout,
 )
-from aggregate.agents.subagents.task_runner import TaskRunner, Timers, TimerThread
 from aggregate.base.errors import AggregateError, Refusal, SpawnError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.values import Value, isolated_copy, unawaited
@@ -233,10 +232,7 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record a run's output.
-
-        Return ``False`` if it is repeated, late or unknown (O-41, O-42).
-        """
+        """Record a run's output; ``False`` without effect (O-41, O-42)."""
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
