@@ -387,7 +387,7 @@ def for_reader(warnings: Sequence[str]) -> list[str]:
     """Return warnings without the glob for all files and its binary files."""
     sentences = []
     for warning in warnings:
-        sentence = warning.removeprefix(f"{ALL_FILES}: ")
+        sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")
         if sentence != warning:
             sentence = _BINARY.sub("", sentence).removeprefix("; ")
         if sentence:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 3  # files, rules or hashes in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
-_NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
+_NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 
 
 class ResolvedFile(NamedTuple):
@@ -251,7 +251,7 @@ def _glob_remark(
     problem = "no file matches this pattern"
     if ignored := find_ignored(glob, prefix):
         why = "all files that match this pattern are ignored or excluded"
-        problem = f"{why}, such as {ignored}; name one to take it"
+        problem = f"{why}, such as {ignored}; name one to include it"
     return ResolvedFile(glob, "", entry, problem=problem)
 
 

@@ -5,18 +5,20 @@ taken in order until one does not fit, of which the first lines are taken that d
 shows are always among those that a larger one does.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from operator import not_, or_
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.prompt.fit.steps import Run, Step, StepOrder
 
 # Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
 # bracket, tell more than the line of dots that would stand for them.
 _SMALL_GAP = 40
+_SMALL_LINE = 100  # the same of a single line
 # White space in such lines, and in blank ones alone, with the line breaks; dots stand for lines with more.
 _FEW_BLANKS = 200
 _MARGIN = 1  # Tokens for each run of lines: apart, two lines may have more tokens than together
@@ -31,6 +33,9 @@ _SOON, _SOON_PATIENCE = 6_500, 4
 # Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement where nothing else
 # is left to be shown (rule B-6).
 _MUCH, _MUCH_OF_ALL = 100, 0.02
+# Lines with a word below which a file in part says no more than its name in the tree of an overview.
+_FEWEST_LINES: Final = 3
+_WORD: Final = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +180,8 @@ class ShownLines:
                 return False
         texts = self.lines.texts[first - 1 : last]
         characters = sum(len(text.strip()) for text in texts)
-        return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
+        most = _SMALL_LINE if first == last else _SMALL_GAP
+        return characters <= most and sum(map(len, texts)) - characters <= _FEW_BLANKS
 
     def show(self, runs: Iterable[Run]) -> None:
         for first, last in runs:
@@ -248,6 +254,14 @@ class Fit:
         if state := self._state(file):
             end = len(state.marks)
             state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
+
+    def drop_bare(self) -> None:
+        """Hide the files of which hardly more than a name is shown; their tokens can be spent again."""
+        for file, state in [*self.shown.items()]:
+            shown = compress(state.lines.texts, state.marks)
+            if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
+                del self.shown[file]
+                self._unusable.add(file)
 
     def advance(self, limit: int) -> None:
         """Take steps until the next one would make ``spent`` exceed ``limit``, and of that one what fits."""

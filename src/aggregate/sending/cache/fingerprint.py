@@ -148,15 +148,10 @@ class PrefixReport:
     cause: Literal["same", "appended", "changed"]
     where: str = ""  # the file or section where they part, ``""`` where nothing was changed
 
-    @classmethod
-    def of_same(cls, tokens: int) -> "PrefixReport":
-        return cls(tokens, tokens, tokens, "same")
-
     @property
     def sentence(self) -> str:
-        whole = f" of {self.before:,}" if self.before else ""
-        where = f": {self.where}" if self.where else ""
-        return f"{self.kept:,}{whole} tokens of the prefix are kept ({self.cause}{where})"
+        differs = f"; {self.where} differs" if self.where else ""
+        return f"the first {self.kept:,} tokens are as in the last prompt, so a provider's cache may hold them{differs}"
 
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
