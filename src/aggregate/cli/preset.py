@@ -7,7 +7,7 @@ import click
 
 from aggregate.base.errors import PresetError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Amount
+from aggregate.base.task import Amount
 from aggregate.cli.arguments import path_entries
 from aggregate.cli.asking import budget_option
 from aggregate.cli.options import config_option
