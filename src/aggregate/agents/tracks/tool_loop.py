@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from aggregate.agents.tools import EDITS, Tool, ToolRegistry
+from aggregate.agents.limits import TicketLimits
+from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.loop_guards import (
@@ -22,14 +23,13 @@ from aggregate.agents.tracks.loop_guards import (
     malformed,
 )
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
-from aggregate.agents.tracks.terms import TicketLimits
+from aggregate.agents.tracks.steps import Steps
 from aggregate.agents.tracks.text_calls import (
     call_instructions,
     calls_in_text,
     without_cut_call,
     written_out,
 )
-from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.text import fence, plain_headings
@@ -55,15 +55,18 @@ _OF_TOOL: Final = 200  # tokens of a tool's schema, about
 _AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
 _AT_ONCE: Final = 8  # reading calls of one turn
 LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
-CORRECT_IT: Final = "Your last answer was not taken: {}. Answer again, and mend that."
-CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nMend it."
+CORRECT_IT: Final = "Your last answer was rejected: {}. Answer again without this fault."
+CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nFix it."
 _OFFERED: Final = OfferedTool(
     READ_RESULT,
-    "Read on in a result that was shown in part.",
+    "Read the rest of a shortened result.",
     {
         "type": "object",
         "properties": {
-            "reference": {"type": "string", "description": "As the cut result names it."},
+            "reference": {
+                "type": "string",
+                "description": "The name given in the shortened result.",
+            },
             "start": {"type": "integer", "description": "The first character to show, from 0."},
         },
         "required": ["reference", "start"],
@@ -71,32 +74,36 @@ _OFFERED: Final = OfferedTool(
 )
 
 
-class Steps(Protocol):
-    """Records the steps of an attempt, so that they are not repeated after a kill."""
+class Changes:
+    """The target of a ticket's calls: here a folder, which they only read."""
 
-    @property
-    def trees(self) -> Trees | None: ...
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
 
-    def record(
-        self, name: str, action: Callable[[], dict[str, Any]], seconds: float
-    ) -> dict[str, Any]:
-        """Run ``action`` and record its result with its ``seconds``; return a recorded one at once.
+    def tools(self) -> ToolRegistry:
+        return self._registry
 
-        After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
-        """
-        ...
+    def save(self) -> str:
+        """Return the commit of the present state, ``""`` without one."""
+        return ""
 
+    def go_to(self, commit: str) -> None:
+        """Go on from a recorded commit."""
 
-class Changes(Protocol):
-    """The target of writing calls: a work tree, or nothing if no call writes."""
+    def check(self) -> str:
+        """Return the output of the ticket's check if it fails, else ``""``."""
+        return ""
 
-    def tools(self) -> ToolRegistry: ...
+    def informed(self, assignment: Assignment) -> Assignment:
+        """Return the assignment with the changes of others since its context was made."""
+        return assignment
 
-    def save(self) -> str: ...  # the commit of what stands there now
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Return the reply with its changes."""
+        return reply
 
-    def go_to(self, commit: str) -> None: ...  # where the calls stand that were recorded
-
-    def check(self) -> str: ...  # what the ticket's check says against it, "" for nothing
+    def close(self) -> None:
+        """Delete temporary files."""
 
 
 @dataclass(slots=True)
@@ -145,7 +152,7 @@ class ToolLoop:
                     raise self._failed(reason)
             elif calls:
                 raise self._failed(
-                    f"it went on calling tools where it was to answer, in turn {len(self.turns) + 1} of "
+                    f"it called tools instead of answering in turn {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
             elif note := self._fault_of(said):
@@ -220,7 +227,7 @@ class ToolLoop:
         if said.get("refuses_tools") and not self._as_text:
             self._as_text = True
             self.turns = [written_out(turn) for turn in self.turns]
-            self._warnings[f"calls went as text: {said['error']}"] = None
+            self._warnings[f"calls were sent as text: {said['error']}"] = None
             said = self._record("turn", self._send)
         if "timeout" in said:
             raise self._over(f"took {self.assignment.timeout:g} s")
@@ -235,7 +242,8 @@ class ToolLoop:
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
         registry = self.changes.tools()
-        tools = (*map(offered, registry), _OFFERED)
+        tools = [OfferedTool(tool.name, tool.description, tool.input_schema) for tool in registry]
+        tools.append(_OFFERED)
         message = self.assignment.message
         if self._as_text:
             message = f"{message}\n\n{call_instructions(tools)}"
@@ -246,7 +254,7 @@ class ToolLoop:
             max_output=max(min(ChatRequest().max_output, self._left), 1),
             seconds=self.assignment.timeout - self.seconds,
             schema=enforced_schema(self.assignment.answer) if self._refused else None,
-            tools=() if self._as_text else tools,
+            tools=() if self._as_text else tuple(tools),
             turns=tuple(self.turns),
         )
         try:
@@ -333,7 +341,7 @@ class ToolLoop:
 
         def write() -> dict[str, Any]:
             if not in_tree and not is_new:
-                return {"calls": [call.name], "results": [_BROKEN_OFF], "commit": ""}
+                return {"calls": [call.name], "results": [_INTERRUPTED], "commit": ""}
             text = self._run(registry, call)
             return {"calls": [call.name], "results": [text], "commit": self.changes.save()}
 
@@ -388,7 +396,7 @@ class ToolLoop:
                 checked_answer(said["text"], self.assignment.answer)
         except AnswerSchemaError as fault:
             if self._refused:
-                raise self._failed(f"the answer does not meet its schema: {fault}") from None
+                raise self._failed(f"the answer does not match its schema: {fault}") from None
             self._refused = str(fault)
             return CORRECT_IT.format(fault)
         if not self.assignment.verify:
@@ -406,14 +414,15 @@ class ToolLoop:
         return CHECK_FAILED.format(self.assignment.verify, failed)
 
 
-_TOO_LONG: Final = "error: the time of this ticket was over before it ended; ask for less"
-_BROKEN_OFF: Final = (
-    "error: this call was broken off and may have been done: look first, and repeat it only if not"
+_TOO_LONG: Final = "error: the ticket's time was over before the call ended; ask for less"
+_INTERRUPTED: Final = (
+    "error: this call was interrupted and may have taken effect: check first, and repeat it "
+    "only if not"
 )
 
 
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
-    """Return an empty record of a turn."""
+    """Return the record of a turn, with defaults."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
         "refuses_tools": False,
@@ -429,14 +438,6 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
     return call.name in registry and registry.get(call.name).writes
-
-
-def offered(tool: Tool) -> OfferedTool:
-    """Return a tool with the JSON Schema of its signature, as sent to the model."""
-    properties = {each.name: each.json_schema for each in tool.parameters}
-    required = [parameter.name for parameter in tool.required]
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return OfferedTool(tool.name, tool.description, parameters)
 
 
 def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
