@@ -158,6 +158,8 @@ class PrefixReport:
     @property
     def sentence(self) -> str:
         differs = f"; {self.where} differs" if self.where else ""
+        if not self.shared:
+            return f"no token is as in the last prompt{differs}"
         same = f"the first {self.shared:,} tokens are as in the last prompt"
         return f"{same}, so a provider's cache may hold them{differs}"
 
