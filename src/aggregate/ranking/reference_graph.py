@@ -77,7 +77,7 @@ class Resolver:
         return namesakes if len(namesakes) + len(others) <= MOST_NAMESAKES else ()
 
     def sure_target(self, file: int, reference: Reference) -> tuple[int, int] | None:
-        """Return a reference's only possible definition in another file.
+        """Return the only possible definition of a reference in another file.
 
         The file must import the other one, unless its language needs no import.
         """
@@ -212,7 +212,7 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
 
 
 def _references_of(resolver: Resolver, source: _Source) -> Sequence[Reference]:
-    """Return the source's references, with those of inner definitions without pieces."""
+    """Return the source's references, including those of inner definitions without pieces."""
     analysis = resolver.analyses[source.file]
     with_pieces = {piece.definition for piece in analysis.pieces}
     references: list[Reference] = []

@@ -27,7 +27,7 @@ TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Execute all steps of a goal; return them with their results, or an error without steps."""
+    """Execute all steps of a goal; return them and an error message, ``""`` for none."""
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:

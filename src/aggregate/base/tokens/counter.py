@@ -104,7 +104,7 @@ class TokenCounter:
             self._threads.shutdown(cancel_futures=True)
 
     def submit(self, text: str) -> None:
-        """Add a text; wait while too many batches are uncounted."""
+        """Add a text; wait if too many batches are pending."""
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
             self._batch.append((len(self._counts) - 1, part))

@@ -58,7 +58,7 @@ def exact_matches(target: SearchText) -> ExactMatches:
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:
-    """Return the number of copies in the slice's own text, and the best one's score in percent."""
+    """Return the number of other matching places at capture, and the best one's score in percent."""
     places, total = _places(target)
     current = target.anchor.start - 1
     best = max((fit for fit, place in _ranked(target, places) if place != current), default=0.0)

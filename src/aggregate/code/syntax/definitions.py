@@ -86,7 +86,7 @@ class Module:
         return f" {', '.join(late)}" if late else ""
 
     def line_start(self, offset: int) -> int:
-        """Return the start of the line of ``offset`` if only white space is between, else ``offset``."""
+        """Return the start of the line of ``offset`` if only white space precedes it, else ``offset``."""
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start
 

@@ -93,7 +93,7 @@ def read_blocks(
 
 
 def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Module:
-    """Insert the definitions of parts into those around them."""
+    """Insert the definitions of embedded parts into the surrounding ones."""
     inner = {block.start: (block, part) for block, part in parts}
     definitions: list[Definition] = []
     for definition in module.definitions:

@@ -209,7 +209,7 @@ def language_of(path: str, text: str = "") -> Language | None:
 
 
 def naming_class(path: str) -> str:
-    """Return all that ``language_of`` and ``fence_tag`` use of a path."""
+    """Return the parts of a path that ``language_of`` and ``fence_tag`` use."""
     by_name, by_suffix, _ = _index()
     name, suffix = _name_and_suffix(path)
     language = by_name.get(name) or by_suffix.get(suffix)
@@ -272,7 +272,7 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the last program of the first line with a language, else the first program."""
+    """Return the program in a ``#!`` line: the last one with a language, else the first."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]

@@ -96,9 +96,10 @@ def read_notebook(text: str) -> Notebook | None:
 
 
 def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
-    """Return a path and text to analyse, and headings: a notebook's cells without outputs and JSON.
+    """Return a notebook as a path and text to analyse, and its headings.
 
-    Prose is in comments. Lines have the numbers of the file, or of the ``full`` view if the notebook is compact.
+    Outputs and JSON are left out, prose becomes comments. Lines keep the numbers of the file, or of the ``full`` view
+    if the notebook is compact.
     """
     try:
         notebook = read_notebook(text) if path.lower().endswith(".ipynb") else None
@@ -137,13 +138,13 @@ def line_starts(lines: Sequence[str]) -> list[int]:
 def definition_at(
     kind: str, name: str, lines: tuple[int, int], starts: Sequence[int], level: int = 0
 ) -> Definition:
-    """Return a definition of some lines, 1-based, without a body."""
+    """Return a definition of some lines (1-based) without a body."""
     start, end = starts[lines[0] - 1], starts[lines[1]] - 1
     return Definition(kind, (name,), start, end, starts[lines[0]] - 1, 0, *lines, level)
 
 
 def is_compact(numbers: Iterable[int]) -> bool:
-    """Return whether most lines of cells share a line of their file, by the numbers of these."""
+    """Return whether most lines of cells share a line of the file."""
     counts = Counter(numbers)
     return 2 * len(counts) < counts.total()
 

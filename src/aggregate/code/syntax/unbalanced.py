@@ -55,7 +55,7 @@ def _query(grammar: Grammar) -> Query | None:
 
 
 def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar) -> bytes:
-    """Balance the braces of ``source``, whose ``tree`` has an error.
+    """Return ``source`` with balanced braces; its ``tree`` has an error.
 
     ``written`` is the text with its macros, which shows the indentation of lines.
     """
@@ -191,7 +191,7 @@ class _Balancing:
         del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Close a block before the line that ends it, by replacing its last characters."""
+        """Close a block before the line that ends it, by replacing the characters before."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row
@@ -215,7 +215,7 @@ class _Balancing:
 
 
 def body_end(source: bytes, body: Node) -> int:
-    """Return the end of a body in a damaged file, before a line no deeper than its head."""
+    """Return the end of a body in a damaged file: before a line indented no deeper than its head."""
     start, end = body.start_byte, body.end_byte
     first = source.rfind(b"\n", 0, body.parent.start_byte if body.parent else start) + 1
     indent = _indented(source, first) - first
@@ -238,13 +238,13 @@ def _indented(source: bytes, line: int) -> int:
 
 
 def _unclosed(text: bytearray, end: int) -> int:
-    """Return the number of parentheses left open in the line up to ``end``."""
+    """Return the number of open parentheses in the line up to ``end``."""
     line = text[text.rfind(b"\n", 0, end) + 1 : end]
     return max(0, line.count(b"(") - line.count(b")"))
 
 
 def _empty(start: int, mended: bytearray) -> None:
-    """Empty the block at ``start``, or drop its head if it is part of an expression."""
+    """Empty the block at ``start``, or hide its head if it is part of an expression."""
     if _unclosed(mended, start):
         begin = mended.rfind(b"\n", 0, start) + 1
         mended[begin : start + 1] = b" " * (start + 1 - begin)

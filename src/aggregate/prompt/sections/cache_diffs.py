@@ -68,7 +68,7 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
 
 
 def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield equal blocks in order, at last the common end, which may be empty.
+    """Yield equal blocks in order; the last one is the common end, which may be empty.
 
     Common beginnings and ends are skipped; between them, lines that are unique on both sides are anchors.
     """

@@ -72,7 +72,7 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The heading alone."""
+        """The heading as a segment, none without a heading."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
