@@ -180,8 +180,12 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
     if len(keys) > MOST_KEYS:
         branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    named = (questions.json_value(reply, dict) or {}).get("relevant_keys")
-    texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
+    suggestions = (questions.json_value(reply, dict) or {}).get("relevant_keys")
+    texts = (
+        [key for key in suggestions if isinstance(key, str)]
+        if isinstance(suggestions, list)
+        else []
+    )
     return [key for key in dict.fromkeys(texts) if key in keys]
 
 
@@ -197,8 +201,8 @@ def _check_answer(
         missing = _missing(branch, answer)
         if not missing:
             return "", []
-        known = result_texts.known_results(branch.context)
-        reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
+        summary = result_texts.known_results(branch.context)
+        reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=summary)
     except LimitReached as reached:
         if missing:
             branch.run.budget.stop(reached.limit)

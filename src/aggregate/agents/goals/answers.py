@@ -70,16 +70,16 @@ def select_answer(
     chosen, reason = (exact or answers)[:1], "most recent of its kind"
     if exact:
         reason = f"matches target count {target}"
-    other = None if chosen else _counted(goal, newest) or _last_value(newest, missing)
-    if texts and not chosen and not other:
+    fallback = None if chosen else _counted(goal, newest) or _last_value(newest, missing)
+    if texts and not chosen and not fallback:
         chosen, reason = texts[:1], "only an explanation"
-    summary, source = other or ("No step gave a usable result.", _NO_SOURCE)
+    summary, source = fallback or ("No step gave a usable result.", _NO_SOURCE)
     warnings = _failures(copies, descriptions)
     # A blank text is not an answer (rule D-72).
     for n, copy in newest[::-1]:
         is_object = isinstance(copy, Mapping)
-        own = [copy.get("answer"), copy.get("result")] if is_object else [copy]
-        if any(isinstance(text, str) and not text.strip() for text in own):
+        fields = [copy.get("answer"), copy.get("result")] if is_object else [copy]
+        if any(isinstance(text, str) and not text.strip() for text in fields):
             warnings.append(f"Step {n} gave an empty text.")
     for n, text, kind in chosen:
         logger.info("📝 Using formatted answer from neuron %s (%s, %s)", n, kind, reason)
@@ -164,8 +164,10 @@ def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> l
         f"⚠️  Warning: Some processing steps failed (steps {names}). Results may be incomplete or inaccurate."
     ]
     for number, result in failures:
-        named = "".join(f" ({text})" for text in (descriptions or ())[number - 1 : number])
-        warnings.append(f"Step {number}{named} failed: {failure_text(result.get('error') or None)}")
+        description = "".join(f" ({text})" for text in (descriptions or ())[number - 1 : number])
+        warnings.append(
+            f"Step {number}{description} failed: {failure_text(result.get('error') or None)}"
+        )
     return warnings
 
 

@@ -95,8 +95,8 @@ def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
 def _answer_step(branch: Branch, step: str) -> StepOutcome:
     most = result_texts.FOR_ANSWER
     for _ in range(branch.run.limits.attempts):
-        known = result_texts.known_results(branch.context, each=most, most=most)
-        text = (branch.ask(QuestionKind.ANSWER, step=step, known=known) or "").strip()
+        earlier = result_texts.known_results(branch.context, each=most, most=most)
+        text = (branch.ask(QuestionKind.ANSWER, step=step, known=earlier) or "").strip()
         if lacking := _NO_TOOL.match(text):
             reason = questions.first_line(lacking[1]) or "no reason given"
             raise StepFailed(f"no tool fits the step: {reason}")
@@ -269,13 +269,15 @@ def _is_id(name: str) -> bool:
 
 def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
     """Return code for a step; if it does not compile, the model corrects it once (rule P5)."""
-    known = result_texts.known_results(branch.context)
+    earlier = result_texts.known_results(branch.context)
     name, fields = _newest_fields(branch)
     if fields:
         names = result_texts.field_names(fields, of=name)
-        known += f"\nFields of the items of the newest list:\n{names}"
+        earlier += f"\nFields of the items of the newest list:\n{names}"
     goal = result_texts.clip(branch.goal, result_texts.ALL_RESULTS)
-    reply = branch.ask(QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text)
+    reply = branch.ask(
+        QuestionKind.CODE, goal=goal, step=step, known=earlier, trouble=feedback.text
+    )
     code = questions.parse_code(reply)
     error = syntax_error(code)
     if not code or not error:

@@ -65,9 +65,9 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
         names_start, names_end = bool(_START.search(part)), bool(_END.search(part))
         if number is not None and names_start != names_end:
             merged["start" if names_start else "end"] = number
-    known = [number for number in numbers if number is not None]
-    if not merged and len(known) == len(numbers) == 2 and known == sorted(known):
-        merged = {"start": known[0], "end": known[1]}
+    timestamps = [number for number in numbers if number is not None]
+    if not merged and len(timestamps) == len(numbers) == 2 and timestamps == sorted(timestamps):
+        merged = {"start": timestamps[0], "end": timestamps[1]}
     if {"start", "end"} <= merged.keys() and all(abs(moment) > DAY for moment in merged.values()):
         ends_at_midnight = merged["end"] % DAY == 0
         merged["after_unix"] = merged["start"]
@@ -147,8 +147,8 @@ def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
     field_words = set(heuristics.words(" ".join(heuristics.fields_of(loop.source.items))))
     iteration_words = heuristics.words(loop.iteration.phrase)
     after_verb = heuristics.significant_words(loop.step)[1:]
-    named = [word for word in after_verb if word not in iteration_words]
-    names_fields_only = bool(named) and field_words.issuperset(named)
+    fields = [word for word in after_verb if word not in iteration_words]
+    names_fields_only = bool(fields) and field_words.issuperset(fields)
     return not names_fields_only and _more_needed(branch, loop)
 
 

@@ -42,14 +42,14 @@ class Trace:
 
     @property
     def calls(self) -> int:
-        own = 1 if self.kind is TraceKind.MODEL else 0
-        return own + sum(child.calls for child in self.children)
+        own_calls = 1 if self.kind is TraceKind.MODEL else 0
+        return own_calls + sum(child.calls for child in self.children)
 
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
-        place = self.place
+        path = self.place
         if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
-            place = f"{place}/{label}" if place else label
-        child = Trace(kind, label, text, place=place)
+            path = f"{path}/{label}" if path else label
+        child = Trace(kind, label, text, place=path)
         self.children.append(child)
         return child
 

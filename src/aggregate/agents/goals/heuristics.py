@@ -212,14 +212,14 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
         return
     lists = _lists_by_key([value])
     outer = {key for key in lists if isinstance(value.get(key), list)}
-    named: list[str] = []
+    best: list[str] = []
     if noun:
-        named = [key for key in lists if words(key)[-1:] == [singular(noun)]]
+        best = [key for key in lists if words(key)[-1:] == [singular(noun)]]
         if value.get("item_noun") == noun and "items" in lists:
-            named.append("items")
+            best.append("items")
     usual = [key for key in USUAL if key in lists]
-    for key in dict.fromkeys((*named, *usual, *lists)):
-        yield ItemList(key, tuple(lists[key]), named=key in named, is_nested=key not in outer)
+    for key in dict.fromkeys((*best, *usual, *lists)):
+        yield ItemList(key, tuple(lists[key]), named=key in best, is_nested=key not in outer)
 
 
 def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dict[str, list[Value]]:
@@ -229,7 +229,7 @@ def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dic
     """
     lists: dict[str, list[Value]] = {}
     inner: list[Mapping[str, Value]] = []
-    for key, value in (pair for each in objects for pair in each.items()):
+    for key, value in (pair for table in objects for pair in table.items()):
         if isinstance(value, list) and key != DENDRITES:
             lists.setdefault(str(key), []).extend(value)
         elif isinstance(value, Mapping) and not str(key).startswith("_") and depth < _DEPTH:
@@ -290,8 +290,12 @@ def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
     field = naming_field(item, iteration.noun)
     if not field:
         return None
-    place = f"{iteration.noun} {{{field}}}"
-    return step.replace(iteration.phrase, place, 1) if iteration.phrase else f"{step} ({place})"
+    field_goal = f"{iteration.noun} {{{field}}}"
+    return (
+        step.replace(iteration.phrase, field_goal, 1)
+        if iteration.phrase
+        else f"{step} ({field_goal})"
+    )
 
 
 def item_goal(template: str, item: Value, number: int) -> str:

@@ -73,8 +73,8 @@ class ItemClaim:
             return "other items are named in the step"
         if self.least <= number <= self.most:
             return ""
-        asked = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{asked} are asked for, {number} were named"
+        limits = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+        return f"{limits} are asked for, {number} were named"
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:
@@ -93,12 +93,14 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
     excluded, _ = _named(exception, noun, names, is_exception=True)
     is_exception = bool(excluded or word not in _WEAK or _ALL.search(included))
     is_exception = is_exception and bool(word) and not _OTHERS.search(text.lower())
-    named, is_exact = _named(included, noun, names)
+    named_items, is_exact = _named(included, noun, names)
     everything, is_filtered = _everything(included, noun, data)
     everything = everything and is_exact  # "all rooms from 2 to 4"
-    bounds = None if named and is_exact else _bounds(included, noun, total)
-    if named and is_exact and not everything and not _BESIDE.search(included):
-        return ItemClaim(len(named), len(named), frozenset(named), frozenset(excluded))
+    bounds = None if named_items and is_exact else _bounds(included, noun, total)
+    if named_items and is_exact and not everything and not _BESIDE.search(included):
+        return ItemClaim(
+            len(named_items), len(named_items), frozenset(named_items), frozenset(excluded)
+        )
     if bounds is None and is_exception:
         left_out = len(excluded) or _left_out(exception, noun)
         bounds = (total - left_out, total - left_out) if left_out else (1, total - 1)
@@ -114,10 +116,10 @@ def _halves(text: str) -> tuple[str, str, str]:
     match = _EXCEPT.search(text)
     if match is None:
         return text, "", ""
-    before, rest = text[: match.start()], text[match.end() :]
-    separator = r"[,;.]\s*" if not before.strip() else r"[;.](?:\s|$)|,?\s*\bthen\b"
+    beginning, rest = text[: match.start()], text[match.end() :]
+    separator = r"[,;.]\s*" if not beginning.strip() else r"[;.](?:\s|$)|,?\s*\bthen\b"
     excluded, *after = re.split(separator, rest, maxsplit=1)
-    return f"{before} {' '.join(after)}", match[0], excluded
+    return f"{beginning} {' '.join(after)}", match[0], excluded
 
 
 def _tokens(text: str) -> list[str]:
@@ -131,7 +133,7 @@ def _named(
     by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
     # "Tickets 101 and 102" are ABC-101 and ABC-102
     by_name = {re.sub(r"^[a-z]+-", "", name): n for name, n in by_name.items()} | by_name
-    named = {
+    named_items = {
         n
         for name, n in by_name.items()
         if not name.isdigit()
@@ -145,12 +147,12 @@ def _named(
         # Behind the verb a number may count: "book 2 and 5" names, "book 2 of the rooms" does not
         is_name = is_after_noun or tokens[position + 1] in _AFTER_NAMES
         if token in by_name and may_follow and is_name and singular(tokens[position + 1]) != noun:
-            named.add(by_name[token])
+            named_items.add(by_name[token])
         elif token in _RANGES and {tokens[position - 1], tokens[position + 1]} <= by_name.keys():
             is_exact = False
         elif token not in _LINKS and token not in _BEFORE_NAMES:
             may_follow, is_after_noun = is_noun or position == 0, is_noun
-    return named, is_exact
+    return named_items, is_exact
 
 
 def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
@@ -189,11 +191,11 @@ def _count(text: str, noun: str) -> int | None:
             _EACH.search(text) or following[:1] in (["by"], ["at"], ["after"])
         ):
             continue
-        before = text[: match.start()].split()[-1:]
-        if before == ["all"] and not following:
+        last_word = text[: match.start()].split()[-1:]
+        if last_word == ["all"] and not following:
             return _number(match[1])
         is_alone = (
-            not following and not match[1].isdigit() and before not in (["for"], ["to"], ["one"])
+            not following and not match[1].isdigit() and last_word not in (["for"], ["to"], ["one"])
         )
         if is_meant or is_alone or match[1] == "both":
             return _number(match[1])

@@ -278,8 +278,8 @@ def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or
 
 def named_text(text: str, name: str) -> str:
     value = json_value(text, dict) if text.lstrip().startswith("{") else None
-    named = value.get(name) if value is not None else None
-    return named if isinstance(named, str) else text
+    entries = value.get(name) if value is not None else None
+    return entries if isinstance(entries, str) else text
 
 
 def parse_code(text: str | None) -> str:
@@ -345,7 +345,9 @@ def arguments_schema(tool: Tool) -> Schema | None:
     """Return the schema of a tool's arguments, ``None`` if some are not simple values."""
     if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
-    return _object(**{each.name: _or_null(each.json_schema) for each in tool.parameters})
+    return _object(
+        **{parameter.name: _or_null(parameter.json_schema) for parameter in tool.parameters}
+    )
 
 
 def reflection_schema(tool: Tool) -> Schema | None:

@@ -84,8 +84,8 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
         try:
-            own = branch.at(node)
-            outcome = _do_step(own, step, choose_tool(own, step))
+            step_branch = branch.at(node)
+            outcome = _do_step(step_branch, step, choose_tool(step_branch, step))
         except (LimitReached, StepFailed) as reason:
             if isinstance(reason, LimitReached):
                 branch.run.budget.stop(reason.limit, node.place)
@@ -98,9 +98,9 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
             outcome = StepOutcome(failure, validated=False)
     if result_texts.is_failure(outcome.result):
         node.fail(result_texts.failure_message(outcome.result))
-    kept = outcome.result
+    stored = outcome.result
     try:
-        kept = compact_data(
+        stored = compact_data(
             outcome.result,
             neuron.key,
             cache_dir=branch.run.cache_dir,
@@ -108,7 +108,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
         )
     except AggregateError as error:
         node.warn(f"The result stays in memory: {error}")
-    branch.context[neuron.key] = kept
+    branch.context[neuron.key] = stored
     return replace(
         neuron,
         result=outcome.result,
@@ -155,14 +155,14 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
     """Execute a step for the items that it means: at once for one, by sub-tasks for several."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
-        others = replace(branch, other_items=reach.source.items)
-        return execute_step(others, reach.step, tool, trusted=False)
+        rest_branch = replace(branch, other_items=reach.source.items)
+        return execute_step(rest_branch, reach.step, tool, trusted=False)
     noun = loop.iteration.noun
     if len(loop.source.items) == 1 and not loop.iteration.phrase:
         (item,) = loop.source.items
         context = {**branch.context, f"dendrite_item_{branch.depth}_1": item}
-        own = replace(branch, item=item, noun=noun, chosen=True, context=context)
-        return execute_step(own, reach.step, tool, trusted=item_fills(tool, item, noun))
+        item_branch = replace(branch, item=item, noun=noun, chosen=True, context=context)
+        return execute_step(item_branch, reach.step, tool, trusted=item_fills(tool, item, noun))
     template = fan_out.template_for(branch, loop, ask=False)
     below = fan_out.item_branches(branch, loop, template, tool, chosen=loop is not reach)
     return _over_items(branch, loop, below)

@@ -28,9 +28,9 @@ def choose_tool(branch: Branch, step: str) -> Tool | None:
     if branch.corrective:
         return branch.run.tools.get(ANALYSIS) if ANALYSIS in branch.run.tools else None
     step = branch.deciding_text(step)
-    named = _mentioned_tools(step, branch.run.tools, several_words=True)
-    if len(named) == 1 and named[0].reads:
-        return named[0]
+    mentioned = _mentioned_tools(step, branch.run.tools, several_words=True)
+    if len(mentioned) == 1 and mentioned[0].reads:
+        return mentioned[0]
     tools = list(branch.run.tools)
     analysis = [tool for tool in tools[CANDIDATES:] if tool.name == ANALYSIS]
     if analysis:  # in the first question: it works on any result
@@ -45,21 +45,21 @@ def choose_tool(branch: Branch, step: str) -> Tool | None:
 
 def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | None:
     for start in range(0, len(offered), CANDIDATES):
-        shown = offered[start : start + CANDIDATES]
-        most = _TOOLS_CHARACTERS // len(shown)
+        page = offered[start : start + CANDIDATES]
+        most = _TOOLS_CHARACTERS // len(page)
         names = ", ".join(tool.name for tool in offered[start + CANDIDATES :][:_NAMES])
         for _ in range(_TIMES):
             reply = branch.ask(
                 QuestionKind.FIND_TOOL,
                 step=step,
-                tools=fence("\n".join(_tool_line(tool, most) for tool in shown)),
+                tools=fence("\n".join(_tool_line(tool, most) for tool in page)),
                 rest=f"You are shown these after NONE: {names}" if names else "",
-                schema=choice_schema([tool.name for tool in shown]),
+                schema=choice_schema([tool.name for tool in page]),
             )
             text = named_text(reply or "", "tool")
             if _NONE.match(text):
                 break
-            mentioned = [tool for tool in _mentioned_tools(text, branch.run.tools) if tool in shown]
+            mentioned = [tool for tool in _mentioned_tools(text, branch.run.tools) if tool in page]
             if len(mentioned) == 1:
                 return mentioned[0]
         else:

@@ -205,19 +205,19 @@ def _compile(
     # ``_tool_metadata`` of other systems, with a tool's name and parameters, has no category.
     category = metadata.get("category")
     for compiler in compilers if category else ():
-        asked = f"{type_name(compiler)}.can_compile"
+        source = f"{type_name(compiler)}.can_compile"
         try:
             if not compiler.can_compile(tool, isolated_copy(metadata)):
                 continue
-            asked = type_name(compiler)
+            source = type_name(compiler)
             compiled = compiler.compile(tool, isolated_copy(result), context)
             section = compiler.output_section
             if section in RESERVED:
                 raise CompilerError(f"{section} is a reserved section")
             return section, [(message_text(key), value) for key, value in compiled.items()]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken compiler must not lose the result
-            warnings.append(f"{tool}: {asked} failed: {message_text(error)}")
-            if asked == type_name(compiler):
+            warnings.append(f"{tool}: {source} failed: {message_text(error)}")
+            if source == type_name(compiler):
                 return UNPROCESSED, [(tool, result)]
     if isinstance(category, str) and category in SECTIONS:
         section = SECTIONS[category]

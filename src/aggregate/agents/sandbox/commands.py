@@ -67,12 +67,12 @@ def run_command(
     program = find_program(words[0], path=path)
     if program is None:
         raise SandboxError(f"no program {words[0]!r} on PATH", kind=Stopped.MISSING)
-    place = root / folder
+    directory = root / folder
     if sandboxed:
         bwrap = find_program("bwrap")
         if bwrap is None:
             raise SandboxError(_MISSING, kind=Stopped.MISSING)
-        command = [bwrap, *_arguments(program, root, place), "--", program, *words[1:]]
+        command = [bwrap, *_arguments(program, root, directory), "--", program, *words[1:]]
         environment: dict[str, str] = {}
     else:
         command = [program, *words[1:]]
@@ -84,7 +84,7 @@ def run_command(
             stdout=printed,
             stderr=subprocess.STDOUT,
             env=environment,
-            cwd=place,
+            cwd=directory,
             start_new_session=True,
         )
         try:
@@ -139,14 +139,14 @@ def _read(printed: int) -> str:
     return f"{head}\n[{size - PRINTED_BYTES:,} bytes are left out here]\n{end}"
 
 
-def _arguments(program: str, root: Path, place: Path) -> list[str]:
+def _arguments(program: str, root: Path, directory: Path) -> list[str]:
     path = f"{Path(program).parent}:{_PATH}"
     variables = {**_VARIABLES, "PATH": path}
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
     devices = [part for device in _DEVICES for part in ("--dev-bind-try", device, device)]
     scratch = ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - as above
     libraries = [part for folder in _folders_of(program) for part in ("--ro-bind", folder, folder)]
-    tree = ["--bind", str(root), str(root), "--chdir", str(place)]
+    tree = ["--bind", str(root), str(root), "--chdir", str(directory)]
     return [
         *_ISOLATION.split(),
         *environment,

@@ -173,8 +173,8 @@ def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
         return f"Available fields: {_available_fields(data)}. Use .get() for a field that may be missing."
     name = re.search(r"name '([^']+)' is not defined", str(error))
     if error.exception == "NameError" and name:
-        known = ", ".join(sorted({"data", "load_data_reference", *_assigned_names(tree)}))
-        return f"'{name.group(1)}' is not defined; defined are {known}. Available fields: {_available_fields(data)}."
+        defined = ", ".join(sorted({"data", "load_data_reference", *_assigned_names(tree)}))
+        return f"'{name.group(1)}' is not defined; defined are {defined}. Available fields: {_available_fields(data)}."
     return None
 
 

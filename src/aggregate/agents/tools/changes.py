@@ -37,9 +37,9 @@ class AllowedCommands:
             raise ToolError(f"{command!r:.200} is not a command: {error}") from None
         is_allowed = any(tuple(words[: len(begin)]) == begin for begin in self.beginnings)
         if not words or not (is_allowed or tuple(words) in self.exact):
-            known = ", ".join(map(shlex.join, self.beginnings)) or "none"
+            beginnings = ", ".join(map(shlex.join, self.beginnings)) or "none"
             raise ToolError(
-                f"{command!r:.200} is not allowed: commands begin with one of these: {known}"
+                f"{command!r:.200} is not allowed: commands begin with one of these: {beginnings}"
             )
         return words
 
@@ -64,9 +64,9 @@ class ChangeTools:
             old: The exact text with its blanks and line breaks; use whole lines.
             new: The new text.
         """
-        name, place = self._files.find(path)
+        name, file = self._files.find(path)
         try:
-            text = place.read_bytes().decode()
+            text = file.read_bytes().decode()
         except UnicodeDecodeError:
             raise ToolError(f"{name} is not UTF-8 text") from None
         line_end = "\r\n" if "\r\n" in text else "\n" if "\n" in text else "\r"
@@ -74,7 +74,7 @@ class ChangeTools:
             old, new = old.replace("\n", line_end), new.replace("\n", line_end)
         if not old or (times := text.count(old)) != 1:
             raise ToolError(f"{name}: {_why_not_once(text, old, times if old else 0)}")
-        place.write_bytes(text.replace(old, new).encode())
+        file.write_bytes(text.replace(old, new).encode())
         line = with_line_feeds(text)[: text.index(old)].count("\n") + 1
         return f"replaced in {name}, from line {line}"
 
@@ -85,11 +85,11 @@ class ChangeTools:
             path: Relative to the project's root; must not exist.
             content: Its whole text.
         """
-        name, place = self._files.place(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content.encode())
+        name, file = self._files.place(path)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode())
         if not self._files.takes(self.root / self.folder, name):
-            place.unlink()
+            file.unlink()
             raise ToolError(f"{name} is ignored by the project's rules, so it would be lost")
         return f"wrote {name}, {len(content.splitlines())} lines"
 
@@ -132,10 +132,10 @@ def _why_not_once(text: str, old: str, times: int) -> str:
         return "old is empty: give the lines to replace"
     if times > 1:
         starts: list[str] = []
-        place = text.find(old)
-        while place >= 0 and len(starts) < 10:
-            starts.append(str(text[:place].count("\n") + 1))
-            place = text.find(old, place + 1)
+        offset = text.find(old)
+        while offset >= 0 and len(starts) < 10:
+            starts.append(str(text[:offset].count("\n") + 1))
+            offset = text.find(old, offset + 1)
         return (
             f"old occurs {times} times, from lines {', '.join(starts)}: give more lines around it"
         )

@@ -59,8 +59,8 @@ class _ComposingTools:
         files = read_files(request, index=index)
         paths = {number: printable(file.path) for number, file in enumerate(files.corpus.files)}
         if lines := look_up_name(files.corpus, query.strip(), paths):
-            left = len(lines) - _MOST_PLACES
-            more = [f"[{left:,} more are not shown]"] if left > 0 else []
+            omitted = len(lines) - _MOST_PLACES
+            more = [f"[{omitted:,} more are not shown]"] if omitted > 0 else []
             return "\n".join((*lines[:_MOST_PLACES], *more))
         ranked = rank_files(request, index=index, files=files)
         return make_sheet(ranked, SavedCounts(index), most=_SHEET_TOKENS).text

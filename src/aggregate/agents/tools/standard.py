@@ -187,10 +187,10 @@ def _matches(name: str, content: str, lower_text: str) -> list[str]:
     matches: list[str] = []
     for number, line in enumerate(content.split("\n"), 1):
         if lower_text in line.lower():
-            shown = line.strip()
-            if len(shown) > MOST_LINE:
-                shown = f"{shown[:MOST_LINE]} [cut: {len(shown):,} characters]"
-            matches.append(f"{name}:{number}: {shown}")
+            excerpt = line.strip()
+            if len(excerpt) > MOST_LINE:
+                excerpt = f"{excerpt[:MOST_LINE]} [cut: {len(excerpt):,} characters]"
+            matches.append(f"{name}:{number}: {excerpt}")
     return matches
 
 
@@ -207,5 +207,5 @@ def _capped(text: str, advice: str) -> str:
     return f"{text[:MOST_CHARACTERS]}\n[cut: {MOST_CHARACTERS:,} of {len(text):,} characters are shown; take {advice}]"
 
 
-def _left_out(number: int, what: str) -> dict[str, str]:
-    return {"note": f"{number} more {what} are not shown"} if number > 0 else {}
+def _left_out(number: int, noun: str) -> dict[str, str]:
+    return {"note": f"{number} more {noun} are not shown"} if number > 0 else {}

@@ -189,7 +189,9 @@ class _StateTools:
                 last = max(times) if covered_to is None else _moment_of(covered_to)
                 spans.append((first, last))
             return {
-                "items": sorted(records.values(), key=lambda one: (at(one), str(one[id_field]))),
+                "items": sorted(
+                    records.values(), key=lambda record: (at(record), str(record[id_field]))
+                ),
                 "covered": _join_spans(spans),
                 "timestamp_field": timestamp_field,
             }

@@ -111,10 +111,10 @@ class TreeChanges:
 
     def save(self) -> str:
         tree = self._checked_out(is_changed=True)
-        before = tree.commit
+        parent = tree.commit
         commit = tree.save()
-        if commit != before:
-            self.packs.put(self.depot.pack(commit, (before,)))
+        if commit != parent:
+            self.packs.put(self.depot.pack(commit, (parent,)))
         self.commit = commit
         return commit
 
@@ -126,11 +126,11 @@ class TreeChanges:
     def check(self) -> str:
         tree = self._checked_out()
         try:
-            said = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
+            output = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
         except (SandboxError, ToolError) as error:
-            said = str(error)
+            output = str(error)
         tree.commit = ""  # what the check left there is no change of the ticket's
-        return "" if said.startswith("exit code 0\n") or said == "exit code 0" else said
+        return "" if output.startswith("exit code 0\n") or output == "exit code 0" else output
 
     def informed(self, assignment: Assignment) -> Assignment:
         """Add to the assignment the files that other tickets have changed since its context was made."""
@@ -139,10 +139,10 @@ class TreeChanges:
             return assignment
         self.depot.take(assignment.base, self.packs)
         paths = [change.path for change in self.depot.changes(start, assignment.base)]
-        named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
+        path_list = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
         if not paths:
             return assignment
-        return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(named)}")
+        return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
 
     def finish(self) -> str:
         """Return one commit of all changes on the ticket's base, ``""`` without changes."""

@@ -74,11 +74,11 @@ def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _
     """
     end = monotonic() + seconds
     future = run_in_thread(name, work)
-    while (left := end - monotonic()) > 0:
+    while (seconds_left := end - monotonic()) > 0:
         if stop.is_set():
             raise WorkerStopping
         with suppress(TimeoutError):
-            return future.result(timeout=min(left, STOP_SECONDS))
+            return future.result(timeout=min(seconds_left, STOP_SECONDS))
         if future.done():  # the work raised a TimeoutError itself
             return future.result()
     raise TimeoutError
@@ -217,9 +217,9 @@ def complete_assignment(
     each ``attempt``.
     """
     replies: list[WorkerReply] = []
-    asked = assignment
+    current = assignment
     while True:
-        reply = attempt(worker, asked, len(replies) + 1)
+        reply = attempt(worker, current, len(replies) + 1)
         replies.append(reply)
         outcome = TicketOutcome(assignment.ticket, tuple(replies))
         if not reply.again:
@@ -228,13 +228,13 @@ def complete_assignment(
             return outcome.failed(f"{reply.text}; not retried: {spent}")
         may_go_on = len(replies) <= assignment.retries
         if reply.refused:
-            may_go_on = sum(bool(one.refused) for one in replies) == 1
+            may_go_on = sum(bool(reply.refused) for reply in replies) == 1
         if not may_go_on:
             return outcome
-        asked = replace(assignment, used_tokens=outcome.tokens)
+        current = replace(assignment, used_tokens=outcome.tokens)
         if reply.refused:
             message = f"{assignment.message}\n\n{CORRECT_IT.format(reply.refused)}"
-            asked = replace(asked, message=message)
+            current = replace(current, message=message)
         else:
             wait(doubling_delay(len(replies), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
 
