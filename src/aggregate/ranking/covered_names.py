@@ -133,8 +133,8 @@ def file_names(inquiry: Inquiry) -> Evidence:
 def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, float]:
     """Return the notebooks whose names match the words before "notebook" in the first line."""
     line = inquiry.question.task.text.lstrip().partition("\n")[0].lower()
-    before, mark, _ = line.partition(" notebook")
-    words = _WORD.findall(before)[::-1] if mark else []
+    phrase, mark, _ = line.partition(" notebook")
+    words = _WORD.findall(phrase)[::-1] if mark else []
     roots = [*map(root_of, takewhile(lambda word: word not in STOP_WORDS, words))]
     parts = {
         file: {root_of(part.lower()) for part in split_identifier(stem)}

@@ -110,8 +110,8 @@ def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[i
 
 def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
     """Return start and end of the base64 in a line."""
-    before = _BEFORE.match(data, start, stop)
-    start = before.end() if before else start
+    prefix = _BEFORE.match(data, start, stop)
+    start = prefix.end() if prefix else start
     while stop > start:
         escaped = data.endswith((b"\\n", b"\\r"), start, stop)
         if not escaped and data[stop - 1] not in _BEHIND:

@@ -179,10 +179,10 @@ def _at_line_or_sentence(banners: tuple[str, ...]) -> re.Pattern[str]:
 
 def _begins_sentence(text: str, start: int) -> bool:
     # After another sentence, or with a capital on a new line.
-    before = text[:start].rstrip(" ")
-    if not before.endswith("\n"):
+    prefix = text[:start].rstrip(" ")
+    if not prefix.endswith("\n"):
         return True
-    above = before[:-1].rpartition("\n")[2]
+    above = prefix[:-1].rpartition("\n")[2]
     return not above or above[-1] in ".!?:;>,)" or text[start].isupper() or text[start] in "@<"
 
 

@@ -74,12 +74,12 @@ class _Placed(NamedTuple):
 def read_notebook(text: str) -> Notebook | None:
     """Return the cells of a notebook (nbformat 4), or ``None`` for other JSON."""
     try:
-        whole = _DECODER.decode(text)
+        document = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 0)
         why = f"line {line} is no JSON" if line else str(error)
         raise NotebookError(f"no notebook can be read from it, {why}") from None
-    if not isinstance(whole, dict) or not isinstance(whole.get("cells"), list):
+    if not isinstance(document, dict) or not isinstance(document.get("cells"), list):
         return None
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
 
@@ -92,7 +92,7 @@ def read_notebook(text: str) -> Notebook | None:
         for placed in _parts(text, array.start)
         if isinstance(placed.value, dict)
     )
-    return Notebook(_language(whole.get("metadata")), tuple(cells))
+    return Notebook(_language(document.get("metadata")), tuple(cells))
 
 
 def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:

@@ -110,9 +110,9 @@ def _plain_layout(text: str) -> str:
 
 def change_document(path: Path, change: Callable[[Any], object], *, deletes: bool = False) -> None:
     """Change a configuration file as ``edited`` does; do not write an invalid result."""
-    before = read_toml_text(path) if path.exists() else ""
-    parse_toml(before, path)  # for its error message
-    text = edited(before, change, deletes=deletes)
+    old_text = read_toml_text(path) if path.exists() else ""
+    parse_toml(old_text, path)  # for its error message
+    text = edited(old_text, change, deletes=deletes)
     validate(parse_toml(text, path), path=path, text=text)
     replace_text(path, text)
 

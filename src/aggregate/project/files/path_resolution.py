@@ -322,7 +322,7 @@ def display_path(file: str | Path, base_dir: str | Path) -> str:
 
 def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
     root, absolute = (
-        os.path.abspath(place).rstrip(os.sep) + os.sep for place in (base_dir, folder)
+        os.path.abspath(folder_path).rstrip(os.sep) + os.sep for folder_path in (base_dir, folder)
     )
     if absolute.startswith(root):
         return absolute.removeprefix(root).replace(os.sep, "/")

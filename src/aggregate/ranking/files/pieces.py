@@ -190,17 +190,17 @@ def cut(
 
     A part ends with a statement, unless the statement is longer than a part.
     """
-    whole: list[Run] = []  # consecutive runs of one owner joined
+    joined: list[Run] = []  # consecutive runs of one owner joined
     for run in runs:
-        is_same = whole and whole[-1].owner == run.owner
-        if whole and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
-            whole[-1] = whole[-1]._replace(last=run.last)
+        is_same = joined and joined[-1].owner == run.owner
+        if joined and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
+            joined[-1] = joined[-1]._replace(last=run.last)
         else:
-            whole.append(run)
+            joined.append(run)
     if kinds:
-        whole = [part for run in whole for part in _by_purpose(run, kinds)]
+        joined = [part for run in joined for part in _by_purpose(run, kinds)]
     last: Run | None = None
-    for part in _parts(whole, lines, statements):
+    for part in _parts(joined, lines, statements):
         if last and _CLOSING.fullmatch("\n".join(lines[part.first - 1 : part.last])):
             last = last._replace(last=part.last)
             continue
