@@ -1,4 +1,4 @@
-"""Limits of goals and tickets, and the budget of a running goal."""
+"""Limits of goals and tickets, and a goal's budget."""
 
 import time
 from collections.abc import Callable
@@ -23,12 +23,12 @@ class EngineLimits:
     depth: int = MAX_DEPTH  # levels of sub-tasks
     attempts: int = MAX_RETRIES  # executions of one step
     steps: int = 4  # of one goal (rule X-4)
-    dendrites: int = 50  # items that one step may be spread over (rule D-10)
+    dendrites: int = 50  # items of one step (rule D-10)
     duplicates: int = 3  # equal items after which a step is spread no further (rule D-10)
     tokens: int = 200_000  # of all questions and answers together
     seconds: float = 600.0  # of the whole goal; unfinished calls are given up
     tool_seconds: float = 60.0
-    workers: int = 4  # sub-tasks that run at once
+    workers: int = 4  # concurrent sub-tasks
     inline_bytes: int = 5000  # of a result's JSON, from which it goes to disk (rule X-1)
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class BudgetTracker:
     clock: Callable[[], float] = time.perf_counter
     tokens: int = 0
     cancelled: bool = False
-    reached: Limit | None = None  # the first limit that left work undone
+    reached: Limit | None = None  # the first limit with undone work
     undone: set[str] = field(default_factory=set)  # labels of steps with undone work
     planned: int = 0  # steps of the goal, before the limit of steps
     _started: float = 0.0
@@ -95,7 +95,7 @@ class BudgetTracker:
         return f"the goal's time of {self.limits.seconds:g} s is over"
 
     def stop(self, limit: Limit | None, place: str = "") -> None:
-        """Record that a limit ended a step, or the whole goal."""
+        """Record a limit with undone work, at a step's place."""
         with self._lock:
             self.reached = self.reached or limit
             if place:
@@ -108,7 +108,7 @@ class BudgetTracker:
 
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
-    """Limits of a ticket: tokens of all attempts, seconds and turns of one."""
+    """Tokens of all attempts at a ticket, seconds and turns of one."""
 
     max_tokens: int = 500_000  # of requests and answers, as providers report them
     max_seconds: float | None = None  # for as long as the ticket says

@@ -1,4 +1,4 @@
-"""Scripted answers of a model by ticket or question, from TOML or JSON.
+"""Scripted answers by ticket or question, from TOML or JSON.
 
 An answer is a text, a table of ``ScriptedReply``, or a list of these, one per attempt.
 """
@@ -16,7 +16,7 @@ from aggregate.project.toml_text import parse_untrusted_toml
 
 
 class ScriptedCall(BaseModel):
-    """A call of a tool: its name, and its arguments as further keys."""
+    """A call of a tool, with its arguments as further keys."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -54,13 +54,13 @@ class ScriptedReply(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_table(cls, answer: object) -> object:
-        """Convert an answer, possibly a text or a list, to a table."""
+        """Convert an answer, such as a text, to a table."""
         first, *rest = answer if isinstance(answer, list | tuple) and answer else [answer]
         table = {"text": first} if isinstance(first, str) else first
         return {**table, "then": rest} if rest and isinstance(table, dict) else table
 
     def take(self, attempt: int) -> "ScriptedReply":
-        """Return the reply to an attempt after its seconds, or raise a ``WorkerError``."""
+        """Return the reply to an attempt, or raise a ``WorkerError``."""
         reply = (self, *self.then)[:attempt][-1]
         time.sleep(reply.seconds)
         if reply.fail and (reply.failures == 0 or attempt <= reply.failures):

@@ -1,4 +1,4 @@
-"""Reach goals by steps, tools and sub-tasks, with one small question to a model at a time.
+"""Reach goals by steps, tools and small questions to a model.
 
 The model is asked only if no fixed rule decides. With a scripted model every run is the same.
 """

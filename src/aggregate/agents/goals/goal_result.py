@@ -22,7 +22,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node in the tree of calls; only one thread at a time writes to it."""
+    """A node in the tree of calls, for one thread at a time."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -42,8 +42,8 @@ class Trace:
 
     @property
     def calls(self) -> int:
-        own_calls = 1 if self.kind is TraceKind.MODEL else 0
-        return own_calls + sum(child.calls for child in self.children)
+        questions = 1 if self.kind is TraceKind.MODEL else 0
+        return questions + sum(child.calls for child in self.children)
 
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
         path = self.place
@@ -80,7 +80,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one tool call (rules D-1, D-2)."""
+    """One step: a small question and one tool call (D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -114,10 +114,10 @@ class GoalResult:
     neurons: tuple[Neuron, ...]  # the steps, a corrective one last
     final: Answer | None  # the answer, None if nothing ran
     error: str  # why nothing ran
-    warnings: tuple[str, ...]  # failed steps, items that were left out, questions without an answer
+    warnings: tuple[str, ...]  # failed steps, skipped items, questions without an answer
     trace: Trace
-    limit: Limit | None = None  # the limit that left work undone
-    stopped: str = ""  # the same as a sentence, with the steps that were done
+    limit: Limit | None = None  # the limit with undone work
+    stopped: str = ""  # a sentence on it, with the finished steps
 
     @property
     def results(self) -> tuple[Value, ...]:
@@ -126,7 +126,7 @@ class GoalResult:
 
     @property
     def text(self) -> str:
-        """The text that the user reads."""
+        """The answer, or the reason why there is none."""
         if self.has_answer and self.final:
             return self.final.summary
         reason = self.final.summary if self.final else self.error
@@ -134,7 +134,7 @@ class GoalResult:
 
     @property
     def has_answer(self) -> bool:
-        """Whether a step gave a usable result, even if a limit ended the goal."""
+        """Whether a step gave a usable result, at a limit too."""
         return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer as plain data, with ``missing`` if it is incomplete (rule X-6)."""
+    """Return the answer as plain data (X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {

@@ -1,4 +1,4 @@
-"""Words of a step or a goal that restrict the items of a list (rule P18).
+"""Restrictions of a list's items in the words of a step (P18).
 
 No model is asked. The words check a choice of items; they never make one.
 """
@@ -57,7 +57,7 @@ _ARTICLES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ItemClaim:
-    """Limits on the number of items that a text means, and items that it names."""
+    """Bounds on the number of items in a text, and named items."""
 
     least: int
     most: int
@@ -65,7 +65,7 @@ class ItemClaim:
     excluded: frozenset[int] = frozenset()
 
     def fault(self, chosen: Sequence[int]) -> str:
-        """Return why a choice of positions contradicts the text, ``""`` if it does not."""
+        """Return why chosen positions contradict the text, or ``""``."""
         number = len(set(chosen))
         if self.excluded.intersection(chosen):
             return "items that are excluded were named"
@@ -73,18 +73,18 @@ class ItemClaim:
             return "other items are named in the step"
         if self.least <= number <= self.most:
             return ""
-        limits = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{limits} are asked for, {number} were named"
+        expected = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+        return f"{expected} are expected for, {number} were named"
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:
-    """Parse which items ``text`` means.
+    """Parse the items of ``text``.
 
     Args:
         text: A step, or its part of a goal.
         noun: The name of one item, in the singular.
         names: The names of each item, such as its id and its title.
-        data: All items as text, for words such as "free" that occur in their fields.
+        data: All items as text, for words such as "free" in their fields.
     """
     total = len(names)
     included, word, exception = _halves(text.lower())
@@ -93,14 +93,12 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
     excluded, _ = _named(exception, noun, names, is_exception=True)
     is_exception = bool(excluded or word not in _WEAK or _ALL.search(included))
     is_exception = is_exception and bool(word) and not _OTHERS.search(text.lower())
-    named_items, is_exact = _named(included, noun, names)
+    named, is_exact = _named(included, noun, names)
     everything, is_filtered = _everything(included, noun, data)
     everything = everything and is_exact  # "all rooms from 2 to 4"
-    bounds = None if named_items and is_exact else _bounds(included, noun, total)
-    if named_items and is_exact and not everything and not _BESIDE.search(included):
-        return ItemClaim(
-            len(named_items), len(named_items), frozenset(named_items), frozenset(excluded)
-        )
+    bounds = None if named and is_exact else _bounds(included, noun, total)
+    if named and is_exact and not everything and not _BESIDE.search(included):
+        return ItemClaim(len(named), len(named), frozenset(named), frozenset(excluded))
     if bounds is None and is_exception:
         left_out = len(excluded) or _left_out(exception, noun)
         bounds = (total - left_out, total - left_out) if left_out else (1, total - 1)
@@ -112,7 +110,7 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
 
 
 def _halves(text: str) -> tuple[str, str, str]:
-    """Split a text at its exception: text before it, the introducing word, the exception."""
+    """Split a text at its exception: beginning, introducing word, exception."""
     match = _EXCEPT.search(text)
     if match is None:
         return text, "", ""
@@ -129,11 +127,14 @@ def _tokens(text: str) -> list[str]:
 def _named(
     text: str, noun: str, names: Sequence[Sequence[str]], *, is_exception: bool = False
 ) -> tuple[set[int], bool]:
-    """Return the items that a text names, and whether these are all: "2 to 4" names only the ends."""
+    """Return the named items, and whether they are all.
+
+    "2 to 4" names only the ends.
+    """
     by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
     # "Tickets 101 and 102" are ABC-101 and ABC-102
     by_name = {re.sub(r"^[a-z]+-", "", name): n for name, n in by_name.items()} | by_name
-    named_items = {
+    item_numbers = {
         n
         for name, n in by_name.items()
         if not name.isdigit()
@@ -147,16 +148,16 @@ def _named(
         # Behind the verb a number may count: "book 2 and 5" names, "book 2 of the rooms" does not
         is_name = is_after_noun or tokens[position + 1] in _AFTER_NAMES
         if token in by_name and may_follow and is_name and singular(tokens[position + 1]) != noun:
-            named_items.add(by_name[token])
+            item_numbers.add(by_name[token])
         elif token in _RANGES and {tokens[position - 1], tokens[position + 1]} <= by_name.keys():
             is_exact = False
         elif token not in _LINKS and token not in _BEFORE_NAMES:
             may_follow, is_after_noun = is_noun or position == 0, is_noun
-    return named_items, is_exact
+    return item_numbers, is_exact
 
 
 def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
-    """Return minimum and maximum number of items of "at least two rooms" or "the first two"."""
+    """Return the bounds of "at least two rooms" or "the first two"."""
     if re.search(r"\buntil\b", text):
         return None
     match = _ABOUT.search(text)
@@ -191,11 +192,11 @@ def _count(text: str, noun: str) -> int | None:
             _EACH.search(text) or following[:1] in (["by"], ["at"], ["after"])
         ):
             continue
-        last_word = text[: match.start()].split()[-1:]
-        if last_word == ["all"] and not following:
+        before = text[: match.start()].split()[-1:]
+        if before == ["all"] and not following:
             return _number(match[1])
         is_alone = (
-            not following and not match[1].isdigit() and last_word not in (["for"], ["to"], ["one"])
+            not following and not match[1].isdigit() and before not in (["for"], ["to"], ["one"])
         )
         if is_meant or is_alone or match[1] == "both":
             return _number(match[1])
@@ -205,7 +206,7 @@ def _count(text: str, noun: str) -> int | None:
 
 
 def _is_one(text: str, noun: str) -> bool:
-    """Return whether a text means a single item: "a ticket", "the ticket about logins", "it"."""
+    """Return whether a text means one item: "a ticket", "it"."""
     if _EACH.search(text) or re.search(r"\band\b|,", text):
         return False
     article = r"(?:a|an|any|the|this|that|another)"
@@ -215,7 +216,7 @@ def _is_one(text: str, noun: str) -> bool:
 
 
 def _left_out(text: str, noun: str) -> int:
-    """Count the items that an exception excludes, 0 if unknown."""
+    """Count the items of an exception, 0 if unknown."""
     count = _count(text, noun)
     if count is not None:
         return count
@@ -225,7 +226,7 @@ def _left_out(text: str, noun: str) -> int:
 
 
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
-    """Return whether all items are meant, and whether a condition restricts them."""
+    """Return whether all items are meant, and whether on a condition."""
     fields = set(re.findall(r"[a-z]{3,}", data.lower()))
     is_filtered = any(pattern.search(text) for pattern in (_FILTER, _OTHERS, _EVERY_OTHER))
     for match in _ALL.finditer(text):

@@ -1,4 +1,4 @@
-"""Execute the steps of a goal in order, each alone or as sub-tasks (rules D-1, D-20, D-30)."""
+"""Execute the steps of a goal in order (D-1, D-20, D-30)."""
 
 from dataclasses import replace
 
@@ -22,12 +22,12 @@ from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
 from aggregate.prompt.references import compact_data
 
-# Tools that the question for the steps names
+# Tools in the question for the steps
 TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Execute all steps of a goal; return them and an error message, ``""`` for none."""
+    """Execute all steps of a goal; return them, or an error."""
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
@@ -41,14 +41,14 @@ def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
 
 
 def _steps(branch: Branch) -> list[str]:
-    """Split a goal into steps; ask a second time if the answer has none (rule P1).
+    """Split a goal into steps, with a second question if necessary (P1).
 
-    A sub-task that names a single action is one step, without a question.
+    A sub-task with a single action is one step, without a question.
     """
     is_one = branch.chosen or not heuristics.is_compound(branch.deciding_text(branch.goal))
     if branch.depth > 0 and is_one:
         return [branch.goal]
-    names, most = branch.run.tools.names, branch.run.limits.steps
+    names, limit = branch.run.tools.names, branch.run.limits.steps
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
@@ -63,29 +63,29 @@ def _steps(branch: Branch) -> list[str]:
             advice=heuristics.advice(branch.goal),
             tools=listed,
             memory=memory,
-            most=most,
+            most=limit,
         )
         if steps := questions.parse_plan(reply or "", branch.goal):
             break
     if branch.depth == 0:
         branch.run.budget.planned = len(steps)
-    if len(steps) > most:
+    if len(steps) > limit:
         branch.run.budget.stop(Limit.STEPS, branch.node.place)
-        dropped = "; ".join(steps[most:])
+        dropped = "; ".join(steps[limit:])
         branch.warn(
-            f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
+            f"The goal was split into {len(steps)} steps, the most is {limit}. Left out: {dropped}"
         )
-    return steps[:most]
+    return steps[:limit]
 
 
 def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
-    """Do one step, put its result into the branch's context, and return it with its result."""
+    """Execute one step, and add its result to the context."""
     step = neuron.description
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
         try:
-            step_branch = branch.at(node)
-            outcome = _do_step(step_branch, step, choose_tool(step_branch, step))
+            in_step = branch.at(node)
+            outcome = _do_step(in_step, step, choose_tool(in_step, step))
         except (LimitReached, StepFailed) as reason:
             if isinstance(reason, LimitReached):
                 branch.run.budget.stop(reason.limit, node.place)
@@ -118,7 +118,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
 
 
 def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
-    """Execute a step as a whole, by its parts, or for the items of a list."""
+    """Execute a step whole, by its parts, or for items of a list."""
     iteration = None
     if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
@@ -152,11 +152,11 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Execute a step for the items that it means: at once for one, by sub-tasks for several."""
+    """Execute a step for its chosen items, several by sub-tasks."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
-        rest_branch = replace(branch, other_items=reach.source.items)
-        return execute_step(rest_branch, reach.step, tool, trusted=False)
+        without_items = replace(branch, other_items=reach.source.items)
+        return execute_step(without_items, reach.step, tool, trusted=False)
     noun = loop.iteration.noun
     if len(loop.source.items) == 1 and not loop.iteration.phrase:
         (item,) = loop.source.items
@@ -171,7 +171,7 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
 def _over_result(
     branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
 ) -> StepOutcome | None:
-    """Call another tool for each item in the result of ``tool``, if necessary (rule D-27)."""
+    """Call another tool for each item of a result, if necessary (D-27)."""
     if not fan_out.more_calls_needed(branch, loop, tool):
         return None
     template = fan_out.template_for(branch, loop, ask=True)
