@@ -100,7 +100,7 @@ def test_folders_then_names() -> None:
     assert told(FILES) == (
         "### Not shown\n\n"
         "4 files are not shown, about 5,550 tokens. "
-        "Ask for those that you need by their paths.\n\n"
+        "If you need one of these files, ask for it by its path.\n\n"
         "- docs/: 1 file, about 4,000 tokens\n"
         "- src/: 3 files, about 1,550 tokens\n\n"
         "The most relevant files, with their tokens:\n\n"

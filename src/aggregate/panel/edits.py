@@ -36,7 +36,7 @@ class Surroundings:
 
 
 class Editor:
-    """A draft during one edit."""
+    """Applies one edit of the page to a draft."""
 
     def __init__(self, draft: Draft, around: Surroundings, edit: Edit, document: Any) -> None:  # noqa: ANN401 - tomlkit's
         self.draft = draft

@@ -43,7 +43,7 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
 
 
 def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
-    """Yield the folders in ``trees``, and all paths that the run used."""
+    """Yield all paths that the run has read, and all folders below ``trees``."""
     current = os.getcwd()  # noqa: PTH109 - text in, text out
     for tree in trees:
         number = 0
@@ -77,7 +77,7 @@ def _marks_above(folder: str) -> Iterator[str]:
 
 
 def _git_files(folder: str) -> Iterator[str]:
-    """Yield git's files that determine which files are tracked or ignored."""
+    """Yield git's own files (index, HEAD, exclude rules), whose change may change the list of files."""
     output = git(folder, "rev-parse", "--git-dir", "--git-common-dir", "--show-toplevel")
     if output is None:
         return

@@ -191,9 +191,9 @@ class Tier3Files:
     """The files of many Tier 3 prompts, rendered once in full and once as structure.
 
     Args:
-        files: In the order of the prompts. as_rendered: The contents are views by ``render_files``, and used if they
-        are smaller than the structure. Records
-            of other origin may contain anything.
+        files: In the order of the prompts.
+        as_rendered: The contents are views by ``render_files``, and used if they are smaller than the structure.
+            Records of other origin may contain anything.
     """
 
     def __init__(self, files: Iterable[RenderedFile], *, as_rendered: bool = False) -> None:

@@ -68,7 +68,7 @@ class ResolvedFile(NamedTuple):
 
     @property
     def is_rendered(self) -> bool:
-        """Whether it is shown by a view."""
+        """Whether the file is shown by a view."""
         item = self.entry.item
         is_raw = item.force_full or is_the_text(self.path, self.entry.view_mode)
         return not is_raw and item.auto_aggregate and not self.problem

@@ -257,7 +257,10 @@ def _add_span(
     lines: tuple[int, int],
     shown: ShownText,
 ) -> None:
-    """Add the lines of a view that show ``lines`` of the file, whose text is ``source``."""
+    """Record which lines of the file a part of a view shows.
+
+    ``lines`` are the first and last line of the file, ``source`` their text.
+    """
     first, last = lines
     if len(content) != last - first + 1:
         label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART

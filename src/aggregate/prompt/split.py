@@ -35,7 +35,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
     raise BudgetError(
         f"parts of {tokens:,} tokens are too small for the list of other parts: allow more",
         smallest=tokens * 2,
-        reason="the parts are too small",
+        reason="--split allows too few tokens for each part",
     )
 
 
@@ -101,7 +101,7 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
         raise BudgetError(
             f"parts are too small for a piece of {heading_text(segment.source)}: allow more tokens",
             smallest=2 * (_LEAST_PIECE - room),
-            reason="the parts are too small",
+            reason="--split allows too few tokens for each part",
         )
     while first < len(content):
         last = _end_of_piece(content, statements, first, room, count)
@@ -151,7 +151,10 @@ def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
 def _piece(
     segment: Segment, text: str, run: tuple[int, int], number: int, place: str = ""
 ) -> Segment:
-    """Return the lines of ``run`` as a block; ``place`` names the part of a line."""
+    """Return some lines of a file as a block of a later part.
+
+    ``run`` are the first and last line, ``place`` the range of characters if a long line is cut.
+    """
     first, last = run
     heading, _, opening = segment.text.split("\n", _BEFORE)[:_BEFORE]
     span = Span(1, last - first, first + 1, last)

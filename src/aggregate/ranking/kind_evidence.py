@@ -284,7 +284,7 @@ def file_sizes(inquiry: Inquiry) -> Evidence:
 
 
 def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
-    """Return three evidences about pieces: their size, outside definitions, in functions."""
+    """Return three kinds of evidence about pieces: size, outside of definitions, inside functions."""
     sizes: dict[int, list[float]] = {}
     outside: dict[int, list[float]] = {}
     functions: dict[int, list[float]] = {}

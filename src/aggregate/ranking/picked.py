@@ -38,9 +38,9 @@ def unpicked_scale(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> float:
-    """Return the factor that undoes the effect of picks on other files.
+    """Return a factor that restores the scores of files that were not picked.
 
-    All chances sum to 1, so the gain of picked files lowers all other files by one factor.
+    All scores sum to 1, so picks lower the scores of all other files by the same factor.
     """
     picks = [evidence for evidence in evidences if evidence.kind in _KINDS]
     files = {file for evidence in picks for file in evidence.files}

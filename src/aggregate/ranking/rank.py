@@ -164,7 +164,7 @@ def _best_files(
 
 @lru_cache(maxsize=1_024)  # called for each file of a project, and most have fewer pieces
 def _logarithm_of_count(count: int) -> float:
-    """Return a file's gain in log-odds by ``count`` equal pieces."""
+    """Return how much the log-odds of a file grow with ``count`` equally likely pieces."""
     return log(max(1, count))
 
 

@@ -36,9 +36,9 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 parts of a step, or none.
+    """Split a step into 2 or 3 similar steps, or return none.
 
-    The model is asked only if the words suggest parts.
+    The model is asked only if the step's words suggest several parts.
     """
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []

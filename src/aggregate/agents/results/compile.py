@@ -29,7 +29,7 @@ ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class CompilationContext:
-    """The circumstances of an analysis (rule R-3)."""
+    """The request and the executed tools that a report is compiled for (rule R-3)."""
 
     user_prompt: str
     tools_executed: list[str]  # names in execution order
@@ -42,7 +42,7 @@ class ResultCompiler(ABC):
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether it takes a result with this ``_tool_metadata``."""
+        """Return whether this compiler handles a result with this ``_tool_metadata``."""
 
     @abstractmethod
     def compile(
@@ -240,7 +240,7 @@ def _check_promises(tool: str, result: dict[str, Any], notes: dict[str, Any]) ->
         if missing:
             notes["warnings"].append(f"{tool}: missing in the result: {', '.join(missing)}")
     elif promised is not None:
-        notes["warnings"].append(f"{tool}: output_keys is a {type_name(promised)}, not a list")
+        notes["warnings"].append(f"{tool}: output_keys must be a list, not a {type_name(promised)}")
     error = jsonable(result.get("error"))
     if result.get("success") is False or error:
         notes["errors"].append(f"{tool} failed: {failure_text(error or None)}")

@@ -59,7 +59,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``; a shared file is counted only once."""
+        """The o200k tokens of the whole assignment; shared files are counted only once."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)

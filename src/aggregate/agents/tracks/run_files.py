@@ -105,7 +105,7 @@ class ReportLine:
 
     @property
     def is_done(self) -> bool:
-        """Whether the ticket has its answer, or needs none."""
+        """Whether the ticket has an answer, or was left out by its condition."""
         return self.status.has_answer or self.status is TicketStatus.LEFT_OUT
 
     @property

@@ -96,7 +96,7 @@ class Ticket(BaseModel):
 
     @property
     def changes_files(self) -> bool:
-        """Whether it needs a work tree, for changes or checks."""
+        """Whether the ticket needs a work tree, to change files or to run a check."""
         return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property

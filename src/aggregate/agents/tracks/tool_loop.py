@@ -148,7 +148,7 @@ class ToolLoop:
                     raise self._failed(reason)
             elif calls:
                 raise self._failed(
-                    f"it called tools instead of answering in turn {len(self.turns) + 1} of "
+                    f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
             elif note := self._fault_of(reply):
@@ -371,7 +371,10 @@ class ToolLoop:
             return f"error: reference is one of {names}, and start a number"
         text = self._whole[reference]
         start = max(start, 0)
-        return text[start : start + SHOWN - _TAIL] or f"error: it has {len(text):,} characters"
+        return (
+            text[start : start + SHOWN - _TAIL]
+            or f"error: start is beyond the end of {reference}, which has {len(text):,} characters"
+        )
 
     def _shown(self, text: str, reference: str) -> str:
         if len(text) <= SHOWN:

@@ -186,7 +186,10 @@ class Lanes:
     def answered(
         self, calls: Iterable[Call[_About, _Answer]]
     ) -> Generator[Call[_About, _Answer], None, None]:
-        """Yield the calls with their answers, in order; raise errors other than exceeded deadlines."""
+        """Run the calls in child processes; yield them with their results, in order.
+
+        A timeout becomes the result of its call; other errors are raised.
+        """
         waiting: deque[Call[_About, _Answer]] = deque()
         upcoming = iter(calls)
         size, is_at_end = 0, False

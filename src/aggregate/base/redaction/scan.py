@@ -109,7 +109,7 @@ def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[i
 
 
 def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
-    """Return start and end of the base64 in a line."""
+    """Return start and end of the base64 text in a line, ``None`` without any."""
     prefix = _BEFORE.match(data, start, stop)
     start = prefix.end() if prefix else start
     while stop > start:

@@ -1,8 +1,8 @@
 """Detect generated files by name and by their first lines.
 
 The rules are those of https://go.dev/s/generatedcode and banners of common generators. A file that only mentions
-generated code does not count: a banner must be in the comments before the first code, at the beginning of a sentence,
-and unless it is unmistakable near a request not to edit.
+generated code does not count. So a banner must be in the comments before the first code, at the beginning of a
+sentence; an ambiguous one also needs a request not to edit nearby.
 """
 
 import re

@@ -37,7 +37,7 @@ _MOST_BLOCKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of bytes in another language."""
+    """A part of a file in another language, as a range of bytes."""
 
     start: int
     end: int

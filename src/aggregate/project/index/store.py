@@ -237,7 +237,7 @@ class Index:
         return looks
 
     def remember_group(self, key: bytes, marks: Sequence[bytes], kept: bytes) -> None:
-        """Store the data of a group of files under ``key``, with the marks of its files."""
+        """Store data of a group of files, valid while their marks (device, inode, size, times) are the same."""
         self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:

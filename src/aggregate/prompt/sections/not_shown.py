@@ -6,7 +6,7 @@ from aggregate.base.text import common_prefix, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
 
 HEADING = "### Not shown"
-_ASK = "Ask for those that you need by their paths."
+_ASK = "If you need one of these files, ask for it by its path."
 _MOST_FOLDERS = 12  # listed folders; smaller ones are counted together
 # Tokens of names before folders get any; the folders' largest part, and most tokens. Names do not get their rest, so
 # that more room never lists fewer names.

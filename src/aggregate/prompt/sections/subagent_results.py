@@ -72,7 +72,7 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The heading as a segment, none without a heading."""
+        """The segment of the heading, if there is one; the texts follow it."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)

@@ -1,4 +1,4 @@
-"""The client of all providers, with retries and a stop, and a scripted one."""
+"""The client for all providers, with retries and cancellation, and a scripted client."""
 
 import asyncio
 import logging
