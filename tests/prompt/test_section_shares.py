@@ -120,7 +120,7 @@ def test_what_shown_code_calls_goes_before_names() -> None:
         called=called,
         note="Nothing else scores 0.02% for the task. ",
     )
-    assert "tokens. Nothing else scores 0.02% for the task. Ask for" in segment.text
+    assert "tokens. Nothing else scores 0.02% for the task. If you need" in segment.text
     assert (
         "\n\nShown code calls these, which are not shown:\n\n"
         "- src/net/retry.py: wait, give_up\n"
