@@ -92,7 +92,6 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
 
 
 def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
-    """Raise the values of ``keys`` to at least ``value``."""
     for key in keys:
         values[key] = max(values.get(key, 0.0), value)
 

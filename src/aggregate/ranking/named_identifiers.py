@@ -85,7 +85,6 @@ def named_identifiers(text: str) -> dict[str, float]:
 
 
 def sole_name(text: str) -> str:
-    """Return the text if it is only a name, else ``""``."""
     match = _NAME.fullmatch(text.strip(" \t\n`'\""))
     return match["name"].lstrip("@") if match else ""
 

@@ -48,10 +48,7 @@ def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]
 
 
 def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
-    """Return the JSON of an answer, without a fence and words around it.
-
-    Raises ``AnswerSchemaError`` if it does not match the schema.
-    """
+    """Return the JSON of an answer without words around it; raise ``AnswerSchemaError`` for faults."""
     try:
         value = parse_json_text(text)[0]
     except NotJson as reason:

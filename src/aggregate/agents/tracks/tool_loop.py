@@ -175,10 +175,7 @@ class ToolLoop:
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
     def _reminder(self, text: str) -> str:
-        """Return a reminder to send before an answer is accepted, ``""`` for none.
-
-        Each reminder is sent once.
-        """
+        """Return a reminder to send once before an answer is accepted, or ``""``."""
         if announces_call(text) and CALL_NOW not in self._reminders:
             return CALL_NOW
         may_edit = any(name in EDITS for name in self.assignment.tools)

@@ -409,10 +409,7 @@ class WorkerContexts:
     def _compose_within(
         self, request: Request, granted: GrantedBudget, plan: TicketPlan | None = None
     ) -> tuple[Request, Composition]:
-        """Compose within a budget, for one ticket or for many.
-
-        A default budget is raised to the smallest possible prompt.
-        """
+        """Compose within a budget; a default one is raised to the smallest possible prompt."""
         budget, around = granted.budget, plan.around if plan else 0
         reduced = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
