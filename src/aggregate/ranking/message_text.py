@@ -46,7 +46,7 @@ def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def own_words(text: str) -> str:
-    """Return an author's own words, without trailers, links and quotations."""
+    """Return a message without trailers, links and quotations."""
     text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
     first, line_feed, rest = _unquoted(without_comments(text)).lstrip().partition("\n")
     # A first line such as "Bug: the parser crashes" is not a trailer.
