@@ -1,4 +1,4 @@
-"""From source text to definitions: grammars, parsing and a query file per language."""
+"""From source text to definitions, by grammars and queries."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -67,7 +67,7 @@ class DefinitionCaptures:
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return the definition made of ``nodes``, with its own names only and depth 0."""
+    """Return a definition with its own names and depth 0."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -158,7 +158,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Return the definitions of ``text``; a syntax error only affects the code around it."""
+    """Return the definitions of ``text``, around its syntax errors."""
     return parsing.computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
@@ -249,7 +249,7 @@ def _end_before(source: bytes, position: int) -> int:
 
 
 def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
-    # The first run of adjacent comments that is not a copyright notice.
+    # The first run of adjacent comments without a copyright notice.
     runs: list[list[str]] = []
     row = -2
     for start, node in sorted(docs.items()):

@@ -1,4 +1,4 @@
-"""The symbols that the user picked, whole or by signature, inside their containers."""
+"""Symbols picked by the user, inside their containers."""
 
 import re
 from collections import defaultdict
@@ -34,7 +34,7 @@ def opened(module: Module, container: Definition) -> tuple[str, int]:
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return the separator of two members: a gap mark, else a blank line as in the file."""
+    """Return a gap mark, else a blank line as in the file."""
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]
@@ -42,7 +42,7 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 
 
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
-    """Return the lines from ``position`` to the container's end: a gap mark and the closing line."""
+    """Return the container's last lines: a gap mark and the closing line."""
     rest = module.source[position : container.end]
     closing = (
         rest.rfind(b"}")
@@ -188,12 +188,12 @@ def _put(
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return all definitions named ``symbol`` in file order, overloads and re-openings included."""
+    """Return all definitions named ``symbol`` in file order."""
     return _find(module, symbol, _by_name(module.definitions))
 
 
 def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
-    # Built once, so that long masks stay fast.
+    # Built once: masks may be long.
     by_name: defaultdict[str, list[Definition]] = defaultdict(list)
     for definition in definitions:
         for name in dict.fromkeys((*definition.path[-1:], *definition.aliases)):

@@ -1,4 +1,4 @@
-"""A Jupyter notebook in each view: its headings, cells and definitions, without outputs."""
+"""Views of Jupyter notebooks: headings, cells and definitions."""
 
 import re
 from collections import Counter
@@ -35,7 +35,7 @@ _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """A cell's first line (its marker) and last line in a script, 1-based."""
+    """A cell's first line (its marker) and last line."""
 
     cell: Cell
     first_line: int
@@ -125,12 +125,12 @@ def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
             yield from (match.span() for match in _MAGIC.finditer(source, start, end))
 
 
-# How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules.
+# Beginnings of headings, markup, badges, pictures and rules.
 _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
-    """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script."""
+    """Return headings, cells of code and their definitions, in order."""
     return with_headings(code, _headings_and_cells(script)).definitions
 
 
@@ -230,7 +230,7 @@ def _outline(script: Script) -> View:
 def _rows(
     script: Script, module: Module, definitions: tuple[Definition, ...]
 ) -> Iterator[tuple[Definition, str]]:
-    # A cell that begins with a definition needs no row.
+    # Cells with a definition in front need no row.
     lines = script.text.split("\n")
     cells = {place.first_line: place.cell for place in script.places}
     starts = {

@@ -1,4 +1,4 @@
-"""Outlines with a line per definition, and skeletons without function bodies."""
+"""Outlines of definitions, and skeletons without function bodies."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class _BodyCaptures:
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
-    """Return ``text`` without function bodies, and the source of the remaining lines."""
+    """Return ``text`` without function bodies, and its spans."""
     source = text.encode(errors="surrogatepass")
     pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
@@ -189,7 +189,7 @@ def _leading(text: bytes, characters: bytes) -> int:
 def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
     # Skip if the placeholder would be longer or comment out the rest of the line.
     placeholder = language.placeholder.encode()
-    # Beyond that the text is longer in any encoding: characters have up to four bytes.
+    # Longer texts are longer in any encoding: characters have up to four bytes.
     if end - start < 4 * len(placeholder):
         removed = source[start:end].decode(errors="replace")
         if len(removed) < len(placeholder) or removed == language.placeholder:
@@ -213,7 +213,7 @@ def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Sp
     pieces: list[bytes] = []
     spans: list[Span] = []
     position, line, source_line = 0, 1, 1
-    run, source_run = 1, 1  # start of the lines that map one to one
+    run, source_run = 1, 1  # start of lines mapped one to one
     for elision in elisions:
         lines_before = source.count(b"\n", position, elision.start)
         line += lines_before
@@ -241,12 +241,12 @@ def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Sp
 
 # Lock files and data sets have many thousands; the outer ones show their structure.
 _MOST_DOCUMENT_ROWS = 500
-# Deepest indentation, so that hostile nesting does not outgrow the file.
+# Deepest indentation, against hostile nesting.
 _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return a row per definition: its lines and signature, indented by nesting (rule M-34)."""
+    """Return lines and signature per definition (rule M-34)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
