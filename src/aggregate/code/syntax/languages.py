@@ -51,7 +51,7 @@ class Language:
 
     @property
     def is_installed(self) -> bool:
-        return _is_installed(self.module)
+        return _find_spec(self.module) is not None
 
     @property
     def elision(self) -> str:
@@ -61,11 +61,7 @@ class Language:
         return self.mark or self.placeholder.strip("{} ")
 
 
-@cache
-def _is_installed(module: str) -> bool:
-    return find_spec(module) is not None
-
-
+_find_spec = cache(find_spec)
 LANGUAGES = (
     Language("python", (".py", ".pyi", ".pyw"), "tree_sitter_python", placeholder="...",
         interpreters=("python", "pypy", "uv", "pipx"), comment="#"),
@@ -171,6 +167,9 @@ TAG_BY_INTERPRETER = {
     "make": "makefile", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip
+# Lower-case file names and suffixes with a language or tag.
+TAGGED_NAMES = frozenset((*_BY_NAME, *TAG_BY_NAME))
+TAGGED_SUFFIXES = frozenset((*_BY_SUFFIX, *TAG_BY_SUFFIX))
 # Comment marks of files without a grammar.
 _COMMENTS = {
     "#": "awk cmake gitattributes gitignore graphql makefile nim powershell r tcl",
@@ -219,17 +218,6 @@ def naming_class(path: str) -> str:
     name, suffix = _name_and_suffix(path)
     language = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
-
-
-@cache
-def telling_names() -> frozenset[str]:
-    """Return lower-case file names with a language or tag."""
-    return frozenset((*_BY_NAME, *TAG_BY_NAME))
-
-
-@cache
-def telling_suffixes() -> frozenset[str]:
-    return frozenset((*_BY_SUFFIX, *TAG_BY_SUFFIX))
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:

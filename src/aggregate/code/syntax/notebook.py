@@ -17,13 +17,9 @@ _DECODER = JSONDecoder(strict=False)
 _KINDS = ("code", "markdown", "raw")
 _LANGUAGE_PLACES = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
 _SUFFIXES = {
-    "julia": ".jl",
-    "r": ".r",
-    "ir": ".r",
-    "javascript": ".js",
-    "typescript": ".ts",
+    "julia": ".jl", "r": ".r", "ir": ".r", "javascript": ".js", "typescript": ".ts",
     "scala": ".scala",
-}
+}  # fmt: skip
 _LEFT_OUT = ("outputs", "attachments")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")

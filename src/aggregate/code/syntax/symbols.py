@@ -204,13 +204,10 @@ def _read_own(
     items.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
     definitions = nest(with_sections(items, source), sorted(captured.bodies - captured.exempt))
     texts = captured.texts
-    ends = {outer.start: outer.end for outer in definitions if not outer.depth}
-    starts = sorted(ends)
-    outside: dict[int, str] = {}
-    for position, text in texts["constant"].items():
-        index = bisect_right(starts, position)
-        if not index or ends[starts[index - 1]] <= position:
-            outside[position] = text
+    # Definitions at the top in order, behind one without bytes.
+    starts, ends = zip((0, 0), *(d[2:4] for d in definitions if not d.depth), strict=True)
+    constants = texts["constant"].items()
+    outside = {at: text for at, text in constants if ends[bisect_right(starts, at) - 1] <= at}
     module = Module(
         source,
         definitions,
@@ -228,18 +225,12 @@ def _without_macros(
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
-    if start != definition.start:
-        definition = definition._replace(start=start)
-    first = bisect_left(conditions, (definition.start, 0))
-    inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
-    if not inside:
-        return definition
-    remarks = [
-        remark
-        for remark in definition.remarks
-        if not any(start <= remark[0] < end for start, end in inside)
-    ]
-    return definition._replace(remarks=tuple(sorted([*remarks, *inside])))
+    first, last = (bisect_left(conditions, (at, 0)) for at in (start, definition.header_end))
+    inside = conditions[first:last]
+    others = (
+        remark for remark in definition.remarks if not any(a <= remark[0] < b for a, b in inside)
+    )
+    return definition._replace(start=start, remarks=tuple(sorted([*others, *inside])))
 
 
 def _end_before(source: bytes, position: int) -> int:

@@ -65,9 +65,7 @@ class ReferenceCaptures:
     text: bytes
     names: dict[int, _Captured] = field(default_factory=dict)
     defined: set[int] = field(default_factory=set)
-    modules: set[_Module] = field(
-        default_factory=set
-    )  # import statements, with or without a module
+    modules: set[_Module] = field(default_factory=set)  # of import statements
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:

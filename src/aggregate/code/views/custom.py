@@ -45,10 +45,8 @@ def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
     if not place.found:
-        lines = (
-            f"Lines {_number_text(piece.get('start_line'))}-{_number_text(piece.get('end_line'))}"
-        )
-        return f"---{tag}{comment} {lines}: {place.state.value}: {place.reason} ---"
+        lines = "-".join(_number_text(piece.get(key)) for key in ("start_line", "end_line"))
+        return f"---{tag}{comment} Lines {lines}: {place.state.value}: {place.reason} ---"
     note = f" ({place.state.value}: {place.reason})" if place.reason else ""
     return f"---{tag}{comment} Lines {place.start_line}-{place.end_line}: ---{note}"
 

@@ -79,8 +79,8 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
     if not request.mask:
         return skeleton(request)
     language = language_of(request.path, request.text)
-    if module is None and language is not None:
-        module = read_module(request.text, language)
+    if module is None:
+        module = read_module(request.text, language) if language else Module(b"", (), (), (), "")
     blocks = _blocks(request.mask, module, request.path)
     lines: list[str] = []
     spans: list[Span] = []
@@ -98,9 +98,7 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
     )
 
 
-def _pieces(
-    blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str
-) -> list[Piece]:
+def _pieces(blocks: Sequence[_MaskedBlock | Piece], module: Module, mark: str) -> list[Piece]:
     # Not recursive: containers may be nested to any depth.
     pieces: list[Piece] = []
     waiting: list[_MaskedBlock | Piece] = []  # in reverse order
@@ -115,7 +113,7 @@ def _pieces(
             continue
         container = part.definition
         pieces.append(Piece(part.text, container.first_line))
-        if not part.inside or not module:
+        if not part.inside:
             continue
         body: list[_MaskedBlock | Piece] = []
         _, position = opened(module, container)
@@ -130,40 +128,29 @@ def _pieces(
     return pieces
 
 
-def _message(problem: str) -> Piece:
-    # File names may hold any characters.
-    return Piece(heading_text(f"ERROR: {problem}"))
-
-
-def _blocks(
-    mask: Mapping[str, str], module: Module | None, path: str
-) -> list[_MaskedBlock | Piece]:
+def _blocks(mask: Mapping[str, str], module: Module, path: str) -> list[_MaskedBlock | Piece]:
     blocks: list[_MaskedBlock | Piece] = []
     containers: dict[Definition, Definition] = {}
     around: list[Definition] = []
-    for definition in module.definitions if module else ():
+    for definition in module.definitions:
         del around[definition.depth :]
         if around:
             containers[definition] = around[-1]
         around.append(definition)
     headers: dict[Definition, _MaskedBlock] = {}
-    by_name = _by_name(module.definitions) if module else {}
+    by_name = _by_name(module.definitions)
     for symbol, extent in mask.items():
-        definitions = _find(module, symbol, by_name) if module else []
-        if module is None or not definitions:
-            blocks.append(_message(f"symbol not found: {symbol} in {path}"))
-            continue
-        if extent not in ("def", "sig", "hide"):
-            blocks.append(
-                _message(f'unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide')
-            )
-            continue
-        if extent == "hide":
-            continue
-        for definition in definitions:
-            text = (
-                module.whole(definition).rstrip() if extent == "def" else module.header(definition)
-            )
+        definitions = _find(module, symbol, by_name)
+        problem = ""
+        if not definitions:
+            problem = f"symbol not found: {symbol} in {path}"
+        elif extent not in ("def", "sig", "hide"):
+            problem = f'unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide'
+        if problem:  # file names may hold any characters
+            blocks.append(Piece(heading_text(f"ERROR: {problem}")))
+        for definition in () if problem or extent == "hide" else definitions:
+            is_whole = extent == "def"
+            text = module.whole(definition).rstrip() if is_whole else module.header(definition)
             outermost = _put(module, _MaskedBlock(text, definition), containers, headers)
             if outermost:
                 blocks.append(outermost)

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
@@ -91,13 +92,8 @@ def script_of(notebook: Notebook) -> Script:
         if cell.kind == "code":
             lines += (line.text for line in cell.lines)
         else:
-            shown = (
-                _EMBEDDED_DATA.sub(
-                    lambda data: f"{data[1]}[{byte_size(len(data[2]))} left out]", line.text
-                )
-                for line in cell.lines
-            )
-            lines += (f"{comment} {text}" if text else comment for text in shown)
+            texts = (_EMBEDDED_DATA.sub(_without_data, line.text) for line in cell.lines)
+            lines += (f"{comment} {text}" if text else comment for text in texts)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append(CellPlace(cell, first_line, len(lines)))
     script = _with_escapes("\n".join(lines) + "\n")
@@ -105,6 +101,10 @@ def script_of(notebook: Notebook) -> Script:
         language = replace(language, hidden=_hidden_in_cells)
     fence = tag if re.fullmatch(r"[\w#+-]{1,30}", tag) else "text"
     return Script(script, tuple(origins), tuple(places), fence, language, comment)
+
+
+def _without_data(data: re.Match[str]) -> str:
+    return f"{data[1]}[{byte_size(len(data[2]))} left out]"
 
 
 def _with_escapes(script: str) -> str:
@@ -116,9 +116,8 @@ def _with_escapes(script: str) -> str:
 
 
 def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
-    starts = [match.end() for match in _CELL_START.finditer(source)]
-    ends = [*(match.start() for match in _CELL_START.finditer(source)), len(source)][1:]
-    for start, end in zip(starts, ends, strict=True):
+    cells = [match.span() for match in _CELL_START.finditer(source)]
+    for (_, start), (end, _) in pairwise([*cells, (len(source), 0)]):
         if _CELL_MAGIC.match(source, start, end):
             yield start, end
         else:

@@ -146,12 +146,8 @@ def focused(
 ) -> View:
     """Return the ``runs`` of lines, with gap marks between.
 
-    Args:
-        view: The view to show in part.
-        lines: Its lines.
-        runs: The first and last lines to show.
-        ends: The last line of the definition at each line, ``0`` for none: the omitted end of a definition is counted
-            apart from the gap behind it, and its mark is indented.
+    ``ends`` has the last line of the definition at each line, ``0`` for none: the omitted end of a definition has its
+    own, indented mark.
     """
     pieces: list[str] = []
     parts: list[Span] = []
