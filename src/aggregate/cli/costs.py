@@ -40,7 +40,6 @@ def _data(row: Charge) -> dict[str, object]:
 
 
 def _added_up(rows: list[Charge], by: str | None) -> list[Charge]:
-    """Sum the rows by the fields of ``by``."""
     fields = _FIELDS if by is None else ("provider", "model") if by == "model" else (by,)
     groups: dict[tuple[str, ...], list[Charge]] = {}
     for row in rows:

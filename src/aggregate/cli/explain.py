@@ -26,6 +26,7 @@ from aggregate.prompt.document import Origin, OriginKind, SourceMap
 from aggregate.prompt.numbered_output import is_prompt, prune_outputs
 from aggregate.sending import find_prompt
 
+_NO_CANDIDATE = "git ignores it, it is generated or binary, or the prompt's paths, --include or --exclude leave it out"
 _HOW = "only aggregate run with --task or --budget records the sources of its prompt"
 
 
@@ -48,6 +49,8 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
     rows = _matching(audit, path, request) if path is not None else []
     if path is not None and not rows:
         hint = path_meant(path, [row.path for row in audit.rows])
+        if os.path.lexists(request.base_dir / from_here(path, request.base_dir)):
+            hint = f": {_NO_CANDIDATE}"
         raise ConfigError(f"{path} is not a candidate of {prompt.name}{hint}", path=str(prompt))
     if as_json:
         data = audits.audit_data(replace(audit, rows=tuple(rows) or audit.rows))
@@ -245,7 +248,6 @@ def _report_changed_file(
 
 
 def _verbatim_line(prompt: Path, line: int, origin: Origin | None) -> str | None:
-    """Return a prompt's line if it copies a file's line."""
     data = _content(prompt) if origin is not None and origin.is_verbatim else None
     lines = decode(data).text.split("\n") if data is not None else []
     return lines[line - 1] if 0 < line <= len(lines) else None

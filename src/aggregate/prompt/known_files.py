@@ -57,11 +57,11 @@ def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analy
             )
 
 
-def _packed(path: str, text: str, known: bytes, with_references: bool, problem: str = "") -> bytes:
+def _packed(path: str, text: str, packed: bytes, with_references: bool, problem: str = "") -> bytes:
     from aggregate.ranking.files import analyse  # imports the parser
 
-    made = analyse(path, text, problem=problem, packed=known, with_references=with_references)
-    return made.pack()
+    analysis = analyse(path, text, problem=problem, packed=packed, with_references=with_references)
+    return analysis.pack()
 
 
 def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
@@ -106,7 +106,6 @@ class FileGroup:
         return sha256(b"".join([self.identities[member] for member in members])).digest()
 
     def pack(self) -> bytes:
-        """Pack the group for the index."""
         parts = [(part.key.hex(), part.members.hex()) for part in self.parts]
         about = json.dumps([self.facts, parts]).encode()
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
@@ -204,10 +203,7 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups.
-
-        Borders depend on paths, so that a new file changes few groups.
-        """
+        """Yield the readable files in groups, with borders by path, so that a new file changes few of them."""
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)

@@ -36,7 +36,6 @@ def guess_of(
     candidates: Candidates,
     files: Sequence[RankedFile],
 ) -> Guess | None:
-    """Return why a ranking is a guess, if it is."""
     if traced_files(inquiry) or any(map(_is_pointing, evidences)):
         return None
     chore = chore_of(inquiry.question.task)
@@ -59,7 +58,6 @@ def _is_pointing(evidence: Evidence) -> bool:
 
 
 def _names_source(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:
-    """Return whether the names of a source match the task."""
     for evidence in evidences:
         if evidence.kind in _NAMING:
             for file in chain(evidence.files, (file for file, _ in evidence.pieces)):
@@ -132,8 +130,8 @@ def spelt(inquiry: Inquiry) -> Question:
 def _is_unknown(inquiry: Inquiry, name: str) -> bool:
     last = WrittenName.parse(name).name
     terms = terms_in(last)
-    whole = max(terms, key=lambda term: (len(term), term), default="")
-    return len(last) >= _SHORTEST and bool(whole) and not inquiry.corpus.files_with(whole)
+    longest = max(terms, key=lambda term: (len(term), term), default="")
+    return len(last) >= _SHORTEST and bool(longest) and not inquiry.corpus.files_with(longest)
 
 
 def _definition_names(inquiry: Inquiry) -> Sequence[str]:

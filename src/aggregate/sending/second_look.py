@@ -86,10 +86,7 @@ def look_again(
 
 
 def _client(name: str, base_url: str) -> Client:
-    """Return the client of a model, by the user's configuration alone.
-
-    The project may be a stranger's and must not choose where its files are sent.
-    """
+    """Return the client of a model by the user's configuration alone: the project may be a stranger's."""
     provider, _, model = name.partition(":")
     selection = ModelSelection(provider, model) if provider in NAMES else ModelSelection(model=name)
     selection = replace(selection, base_url=base_url)

@@ -48,10 +48,7 @@ def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]
 
 
 def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
-    """Return the JSON of an answer, without a fence and words around it.
-
-    Raises ``AnswerSchemaError`` if it does not match the schema.
-    """
+    """Return the JSON of an answer without words around it; raise ``AnswerSchemaError`` for faults."""
     try:
         value = parse_json_text(text)[0]
     except NotJson as reason:
@@ -79,9 +76,9 @@ def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
 def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
     import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
 
-    asked = Call(None, faults_of, (value, schema))
+    request = Call(None, faults_of, (value, schema))
     try:
-        (call,) = in_children([asked], workers=1, patience=seconds)
+        (call,) = in_children([request], workers=1, patience=seconds)
     except AggregateError as error:
         raise WorkerError(f"the answer could not be checked: {error}", again=False) from None
     if isinstance(call.answer, Exception) or call.answer is None:

@@ -59,7 +59,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``; a shared file is counted only once."""
+        """The o200k tokens of the whole assignment; shared files are counted only once."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -92,9 +92,12 @@ class Assignment:
         data: dict[str, Any] = json.loads(text)
         segments = tuple(
             Segment(
-                Section(one["section"]), one["text"], Stability(one["stability"]), one["source"]
+                Section(segment["section"]),
+                segment["text"],
+                Stability(segment["stability"]),
+                segment["source"],
             )
-            for one in data["prompt"]["segments"]
+            for segment in data["prompt"]["segments"]
         )
         return cls(**{**data, "prompt": Prompt(segments), "tools": tuple(data["tools"])})
 
@@ -129,10 +132,7 @@ class TicketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The reply of one attempt.
-
-    A worker sets the first fields, the attempt the others.
-    """
+    """The reply of one attempt: first the worker's fields, then those of the attempt."""
 
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
@@ -273,10 +273,7 @@ class Endings(Protocol):
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Record an ending unless one exists; return the recorded one.
-
-        Another process may have been first.
-        """
+        """Record an ending unless another process has done so; return the recorded one."""
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...

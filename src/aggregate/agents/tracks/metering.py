@@ -1,7 +1,4 @@
-"""Tokens of replies, estimated if the server reports none, and faults of replies.
-
-Without the estimates a limit would never be reached.
-"""
+"""Tokens of replies, estimated if the server reports none so that limits hold, and faults of replies."""
 
 from dataclasses import replace
 
@@ -43,10 +40,7 @@ def metered(client: Client) -> Client:
 
 
 def fault_of(reply: Reply) -> str:
-    """Return why a reply has no answer, or ``""``.
-
-    A retry is useful unless the model refused.
-    """
+    """Return why a reply has no answer, or ``""``; a retry is useful unless the model refused."""
     if reply.stop is FinishReason.REFUSED:
         return "the model refused to answer"
     return "" if reply.text.strip() else f"the model answered nothing ({reply.stop.value})"

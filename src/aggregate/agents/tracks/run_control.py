@@ -135,7 +135,6 @@ class PastRun:
         return TrackProgress(run_id, state, tuple(lines), statuses, failed_before, turns, tickets)
 
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
-        """Return all attempts at a ticket, in order."""
         self._check_id(ticket_id)
         attempts: list[MadeAttempt] = []
         for round_number, key in enumerate(self.keys_of_rounds(ticket_id), 1):
@@ -146,10 +145,7 @@ class PastRun:
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
-        """Return the next rounds of all tickets that failed or were cancelled.
-
-        The conditions of omitted tickets below them are evaluated again.
-        """
+        """Return the next rounds of failed and cancelled tickets, and of omitted ones below them."""
         failed = {
             ticket_id
             for ticket_id, line in self.lines.items()

@@ -63,10 +63,7 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Lower an assignment and its limits to those of the worker's user.
-
-    The database cannot raise them.
-    """
+    """Lower an assignment and its limits to those that the worker's user allows."""
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     return replace(assignment, timeout=seconds), limits
@@ -198,7 +195,11 @@ def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
 
 
 def _description(assignment: Assignment, tokens: int) -> str:
-    sources = [(one.section, one.source) for one in assignment.prompt.segments if one.source]
+    sources = [
+        (segment.section, segment.source)
+        for segment in assignment.prompt.segments
+        if segment.source
+    ]
     files = [source for section, source in sources if section is Section.FILES]
     results = [source for section, source in sources if section is Section.RESULTS]
     task = assignment.message.strip().split("\n")[-1]

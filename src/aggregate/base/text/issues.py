@@ -65,7 +65,7 @@ def without_comments(text: str) -> str:
 
 
 def _with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield each line with whether it is fenced."""
+    """Yield each line, and whether it is in a fenced block."""
     mark = ""
     for line in lines:
         fence = _FENCE.match(line)
@@ -86,7 +86,6 @@ def _human_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _without_empty_sections(lines: Sequence[str]) -> list[str]:
-    """Drop empty sections and repeated blank lines."""
     result: list[str] = []  # reversed
     beginning = next((number for number, line in enumerate(lines) if line.strip()), 0)
     following = 1  # level of the next heading, 0 before text, 1 at the end

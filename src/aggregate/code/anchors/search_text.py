@@ -58,7 +58,7 @@ class IndexedText:
 
 @dataclass(frozen=True)
 class SearchText:
-    """A text beside the window of an anchor."""
+    """A text, and the window of an anchor to search in it."""
 
     anchor: Anchor
     text: IndexedText

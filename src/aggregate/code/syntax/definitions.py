@@ -116,9 +116,11 @@ _MOST_NAMES = 100
 
 def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
     """Return a module with its definitions in the sections of headings."""
-    own = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
-    found = sorted([*headings, *own], key=lambda definition: (definition.start, -definition.end))
-    return replace(module, definitions=nest(with_sections(found, module.source), []))
+    definitions = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
+    sorted_definitions = sorted(
+        [*headings, *definitions], key=lambda definition: (definition.start, -definition.end)
+    )
+    return replace(module, definitions=nest(with_sections(sorted_definitions, module.source), []))
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:

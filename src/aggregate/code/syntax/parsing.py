@@ -235,7 +235,7 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
 
 
 def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
-    """Return ``source`` for the parser, with spaces for ``macros`` and zeros."""
+    """Return ``source`` for the parser, with spaces instead of ``macros`` and of zero bytes."""
     text = without(source, ((start, end) for end, start in macros.items())) if macros else source
     # Bash's scanner takes quadratic time for runs of zeros.
     return text.replace(b"\0", b" ")

@@ -63,7 +63,7 @@ class _Block:
 
 
 def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words: str) -> bytes:
-    """Balance the blocks of ``source``, whose ``tree`` has an error.
+    """Return ``source`` with balanced braces; its ``tree`` has an error.
 
     ``written`` is the text with its macros and indentation. ``words`` open blocks up to ``end``.
     """

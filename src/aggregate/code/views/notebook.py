@@ -61,7 +61,7 @@ class Script:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The script's lines with their lines in the file."""
+        """Which lines of the notebook's file each line of the script comes from."""
         numbered = enumerate(self.origins, start=1)
         return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
 

@@ -5,17 +5,19 @@ order until one does not fit; of that one the first lines are taken. So a larger
 one shows.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from operator import not_, or_
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.prompt.fit.entry_order import Run, Step, StepOrder
 
 # Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.
 _SMALL_GAP = 40
+_SMALL_LINE = 100  # the same for a single line
 # White space (with line breaks) that a filled gap may have at most.
 _FEW_BLANKS = 200
 _MARGIN = 1  # Tokens for each run of lines: two lines may have more tokens apart than together
@@ -31,6 +33,9 @@ _SOON, _SOON_PATIENCE = 6_500, 4
 # Tokens and fraction of the limit: if no other step is left, a statement is cut rather than leave more unused (rule
 # B-6).
 _MAX_UNUSED, _MAX_UNUSED_PART = 100, 0.02
+# Lines with a word below which a file in part says no more than its name in the tree of an overview.
+_FEWEST_LINES: Final = 3
+_WORD: Final = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class FileLines:
         object.__setattr__(self, "parts", parts)
 
     def whole(self, runs: Iterable[Run]) -> bytearray:
-        """Mark the lines of all statements that touch ``runs``."""
+        """Mark all lines of the statements that touch ``runs``."""
         marks = bytearray(len(self.texts))
         for first, last in runs:
             begin, end = max(first, 1), min(last, len(marks))
@@ -161,10 +166,7 @@ class ShownLines:
         return marked_runs(filled)
 
     def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
-        """Return whether a gap mark would be worse than these lines.
-
-        They must be short and complete their statements.
-        """
+        """Return whether lines are short and whole statements, so that a gap mark would be worse."""
         if last < first:
             return False
         if not self.lines.has_text(first, last):
@@ -177,7 +179,8 @@ class ShownLines:
                 return False
         texts = self.lines.texts[first - 1 : last]
         characters = sum(len(text.strip()) for text in texts)
-        return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
+        most = _SMALL_LINE if first == last else _SMALL_GAP
+        return characters <= most and sum(map(len, texts)) - characters <= _FEW_BLANKS
 
     def show(self, runs: Iterable[Run]) -> None:
         for first, last in runs:
@@ -207,7 +210,6 @@ class ShownLines:
         return self.marks.find(0, first - 1, last) < 0 or self.lines.are_few_blanks(first, last)
 
     def _without_blank_ends(self, first: int, last: int) -> Run:
-        """Strip blank lines next to a gap."""
         blank = self.lines.blank
         if self.lines.has_text(first, last):
             first = first if first == 1 else blank.find(0, first - 1) + 1
@@ -257,6 +259,14 @@ class Fit:
             end = len(state.marks)
             state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
 
+    def drop_bare(self) -> None:
+        """Hide the files of which hardly more than a name is shown; their tokens can be spent again."""
+        for file, state in [*self.shown.items()]:
+            shown = compress(state.lines.texts, state.marks)
+            if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
+                del self.shown[file]
+                self._unusable.add(file)
+
     def advance(self, limit: int) -> None:
         """Take steps until ``limit``, and the first lines of the step that exceeds it."""
         if self._waiting:
@@ -290,10 +300,7 @@ class Fit:
         return None
 
     def _try(self, entering: _Entering, limit: int) -> bool:
-        """Take a step or a part of it; return whether it fits whole.
-
-        A part already taken does not change the step's price.
-        """
+        """Take a step, or the part of it that fits; return whether all of it fits."""
         if self.spent + self._price(entering, entering.runs) <= limit:
             self._take(entering)
             return True
@@ -311,10 +318,7 @@ class Fit:
         self.order.spend(entering.step, price)
 
     def _price(self, entering: _Entering, runs: Sequence[Run]) -> int:
-        """Return an upper bound of the tokens that ``runs`` add.
-
-        It includes a gap mark before each run and the frame of a new file.
-        """
+        """Return the most tokens that ``runs`` add, with gap marks and the frame of a new file."""
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
         gap = lines.gap + _MARGIN + lines.number
@@ -338,10 +342,7 @@ class Fit:
         return soon if max(soon, self.spent) + tokens <= _SOON else tokens * _PATIENCE
 
     def _beginning(self, entering: _Entering, limit: int, *, max_unused: int) -> list[Run]:
-        """Return the first statements within ``limit``.
-
-        If they leave more than ``max_unused`` tokens, the next statement is cut.
-        """
+        """Return the first statements within ``limit``; cut the next one if more than ``max_unused`` were left."""
         lines = entering.state.lines
         if lines.is_whole:
             return []
@@ -380,10 +381,7 @@ class Fit:
 
 
 def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
-    """Return enough first lines of ``runs`` to exceed ``tokens``, statements complete.
-
-    A huge file may have millions of lines.
-    """
+    """Return the first whole statements that exceed ``tokens``: a huge file may have millions of lines."""
     numbers = [number for first, last in runs for number in range(first, last + 1)]
     nonblank = (index for index, number in enumerate(numbers) if not lines.blank[number - 1])
     # A line that is not blank costs at least a token.
@@ -406,7 +404,6 @@ def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
 
 
 def mark(marks: bytearray, first: int, last: int) -> None:
-    """Mark the lines from ``first`` to ``last``."""
     marks[first - 1 : last] = b"\1" * (last - first + 1)
 
 

@@ -25,9 +25,13 @@ _OVERVIEW = (
 )
 
 
-def project_segment(name: str, *, is_overview: bool = False) -> Segment:
+_SELECTED = " It covers only the files that the configuration or the command line selects."
+
+
+def project_segment(name: str, *, is_overview: bool = False, is_narrow: bool = False) -> Segment:
     """Return the line before the files, equal in all prompts of a project."""
     more = _OVERVIEW if is_overview else ""
+    more += _SELECTED if is_narrow else ""
     project = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
     return Segment(Section.PROJECT, f"Parts of {project}.{more} {_MARKS}", Stability.STABLE)
 
@@ -44,8 +48,7 @@ def task_segment(
 ) -> Segment | None:
     """Return the task at the end of a prompt, ``None`` for no task.
 
-    ``commit`` is the id of the last commit, ``since`` the revision of the changes, ``note`` a sentence such as that the
-    choice of files is a guess.
+    ``commit`` is the last commit's id, ``since`` the changes' revision, ``note`` such as that the choice is a guess.
     """
     changes = f", with the changes since {heading_text(since)}" if since else ""
     revision = f"Revision: {commit[:_DIGITS]}{changes}" if commit else ""
