@@ -42,7 +42,7 @@ class _Edit(NamedTuple):
 
 
 def apply(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Apply the merged changes of the latest run to the user's files; return their paths.
+    """Apply the latest run's merged changes; return the paths.
 
     Nothing is written if one of the files has changed since the run, or is not a regular file.
     """
@@ -64,7 +64,7 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
 
 
 def drop(project: Project, name: str, *, database: str = "") -> str:
-    """Delete the changes and branches of the latest run; return the run's name."""
+    """Delete the changes and branches of the latest run."""
     with latest_run(project, name, database) as (runs, run):
         if runs.is_conducted(run):
             raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
@@ -78,7 +78,7 @@ def drop(project: Project, name: str, *, database: str = "") -> str:
 
 
 def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
-    """Return the edit for a change, nothing if the file already has it."""
+    """Return the edit for a change, nothing if already there."""
     path = confined(top / change.path, top)
     if not change.is_plain or path.is_symlink():
         raise TrackError(

@@ -1,4 +1,4 @@
-"""The contexts of tickets: shared files first, then focus files, results, and the task.
+"""Contexts of tickets: shared files, focus files, results, task.
 
 Contexts show all files of the project if they fit. Else files are chosen once for the tasks of all tickets with one
 budget, which then begin alike. A ticket with its own budget, or with a large focus, is composed alone.
@@ -60,7 +60,7 @@ from aggregate.prompt.sections import results_segments
 if TYPE_CHECKING:
     from aggregate.prompt.ranked_files import ReadFiles
 
-# Share of a budget that a ticket's files and task must leave to share a beginning: a larger focus makes it small.
+# Share of a budget beside a ticket's focus files and task; with less it does not share a beginning.
 LEAST_ROOM: Final = 0.5
 _CHARACTERS: Final = 12  # for each token: a longer text exceeds a budget without being counted
 _AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
@@ -78,7 +78,7 @@ class TicketPlan:
     request: Request
     granted: GrantedBudget
     system: str  # instructions before the context
-    message: str  # the task, and instructions that come after the context
+    message: str  # the task, and instructions after the context
 
     @property
     def around(self) -> int:
@@ -106,13 +106,13 @@ class _Shown(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TicketContext:
-    """The assignment of a ticket, and the composition of its files, if they were chosen."""
+    """The assignment of a ticket, and the composition of chosen files."""
 
     assignment: Assignment
     chosen: tuple[Request, Composition] | None = None
 
     def write_account(self, path: Path) -> None:
-        """Write the audit of chosen files beside a prompt at ``path`` (rule A-1)."""
+        """Write the audit of chosen files beside a prompt (A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
             shown = Prompt((*self.assignment.prompt.segments, task))
@@ -120,7 +120,7 @@ class TicketContext:
 
 
 class WorkerContexts:
-    """Composes contexts from a project that is read once per run, so that a fan-out shares its bytes."""
+    """Composes contexts from one reading of the project's files."""
 
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
@@ -132,7 +132,7 @@ class WorkerContexts:
         self._persona = cache(lambda name: find_persona(project, name))
         self._recipient = cache(lambda name: recipient_of(project, name, self._terms))
         self._warnings: dict[str, None] = {}
-        # Set by ``share``. A provider's cache begins with the instructions, so that only equal ones may go first.
+        # Set by ``share``. A provider's cache begins with the instructions: only equal ones may go first.
         self._instructions_last = False
         self._alone: set[str] = set()
         self._chosen: dict[str, ChosenFiles] = {}
@@ -147,7 +147,7 @@ class WorkerContexts:
         return confined(request.output_dir, request.written_in)
 
     def own_outputs(self, base_dir: Path) -> Callable[[str], bool]:
-        """Return a test for the program's own output, by paths below ``base_dir``."""
+        """Return a test for our own output below ``base_dir``."""
         request = self._files.focused
         return own_output_filter(
             base_dir, request.output_dir, request.namespace, request.shown_from
@@ -164,7 +164,7 @@ class WorkerContexts:
         return limits
 
     def asks(self, ticket: Ticket) -> Recipient:
-        """Return the model that a ticket asks: its persona's, else the worker's."""
+        """Return a ticket's model: its persona's, else the worker's."""
         recipient = self._recipient(ticket.persona)
         return recipient if recipient.provider else self._terms.recipient
 
@@ -178,7 +178,7 @@ class WorkerContexts:
         )
 
     def check(self, ticket: Ticket) -> None:
-        """Check that the ticket's persona, model, tools and focus files exist and fit its budget."""
+        """Check the persona, model, tools, focus files and budget."""
         self._recipient(ticket.persona)
         check_tools(ticket, self._terms)
         request = self._files.focused
@@ -203,7 +203,7 @@ class WorkerContexts:
         )
 
     def share(self, tickets: Sequence[Ticket]) -> None:
-        """Share the beginning of these tickets' contexts, as far as budgets and focus files allow.
+        """Share the beginning of these tickets' contexts.
 
         Files without focus come first. Instructions of roles come after the context, unless they are equal.
         """
@@ -233,7 +233,7 @@ class WorkerContexts:
     def context(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> TicketContext:
-        """Return the context of ``ticket``: the stable part first, the task last (rule M-53)."""
+        """Return a ticket's context, the task last (rule M-53)."""
         plan, merged = self._plan(ticket), tuple(results.values())
         shown = self._show(plan, merged)
         limits = self.limits(ticket)
@@ -295,7 +295,7 @@ class WorkerContexts:
         )
 
     def _show(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown:
-        """Return the first prompt that fits: the group's, one with all files, or one for this ticket."""
+        """Return the group's prompt, all files, or the ticket's choice."""
         chosen = self._chosen.get(plan.ticket.id)
         shown = None
         if chosen is not None:
@@ -336,16 +336,16 @@ class WorkerContexts:
         return _Shown(prompt, fitted.cuts)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
-        """Return whether files are chosen for a ticket: it has a named budget, or all files exceed it."""
+        """Return whether a budget is named, or all files exceed it."""
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
         prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
         return _exceeds(prompt, plan.room_of_files)
 
     def _choose_for_group(self, group: Sequence[TicketPlan]) -> None:
-        """Choose files for the tasks of all tickets with one budget, within the smallest room.
+        """Choose files for all tasks of a group, within the smallest room.
 
-        Tickets whose focus leaves little room do not take part.
+        Tickets with a large focus do not take part.
         """
         granted, request = group[0].granted, group[0].request
         rooms = [self._room_beside_focus(plan) for plan in group]
@@ -366,7 +366,7 @@ class WorkerContexts:
         return plan.room_of_files - tokens_of(*in_full.values())
 
     def _fits_surely(self, plan: TicketPlan) -> bool:
-        """Return whether a ticket certainly fits its budget, without composing it.
+        """Return whether a ticket certainly fits its budget, uncomposed.
 
         A token has at least one byte. The answer is ``False`` if a size is unknown, such as for a file named by a part
         of its path.
@@ -457,7 +457,7 @@ class WorkerContexts:
         return compose_within_budget(request, index=index, files=self._read[key])
 
     def _entries(self, request: Request) -> tuple[Entry, ...]:
-        # Without files a budget is about all files that git does not ignore (rule T-6).
+        # Without files a budget is about all files known to git (rule T-6).
         return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._files.spec_entries)
 
 
@@ -479,7 +479,7 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 
 
 def _plain_task(ticket: Ticket) -> str:
-    """Return title and prompt of a ticket, for the ranking of files."""
+    """Return title and prompt of a ticket, for ranking."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
 
 
@@ -500,7 +500,7 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Return whether a prompt has more than ``tokens``; stop counting beyond."""
+    """Return whether a prompt has more than ``tokens``."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
     left = tokens
