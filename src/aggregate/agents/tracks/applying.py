@@ -85,13 +85,13 @@ def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
             f"{change.path} is or becomes a link or a submodule: merge the tickets' branches yourself"
         )
     before, after = repository.content(change.before), repository.content(change.after)
-    there = path.read_bytes() if path.is_file() else None
+    content = path.read_bytes() if path.is_file() else None
     exists_after = change.mode != "000000"
     wanted = after if exists_after else None
-    if there == wanted:
+    if content == wanted:
         return ()
-    has_own_ends = there is not None and b"\r\n" in there and b"\r\n" not in before
-    plain = there.replace(b"\r\n", b"\n") if there is not None and has_own_ends else there
+    has_own_ends = content is not None and b"\r\n" in content and b"\r\n" not in before
+    plain = content.replace(b"\r\n", b"\n") if content is not None and has_own_ends else content
     if plain != (before if change.mode_before != "000000" else None):
         raise TrackError(
             f"{change.path} has changed since the run began: undo your changes to it, then apply; "

@@ -95,8 +95,12 @@ def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
         elif name in ("calls", "write"):
             count = len(record.get("calls", calls[:1] if name == "write" else calls))
             made, calls = calls[:count], calls[count:]
-            for place, call in enumerate(made):
-                yield {**line, "id": f"{key}#{number}.{place}", **_call(record, place, call, turn)}
+            for position, call in enumerate(made):
+                yield {
+                    **line,
+                    "id": f"{key}#{number}.{position}",
+                    **_call(record, position, call, turn),
+                }
 
 
 def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
@@ -109,9 +113,9 @@ def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
     return {"event": "turn", "turn": turn, **taken, "outcome": outcome, **_detail(fault)}
 
 
-def _call(record: Mapping[str, Any], place: int, call: Mapping[str, Any], turn: int) -> Line:
-    text = next(iter(record.get("results", ())[place : place + 1]), "")
-    took = record.get("took", ())[place : place + 1]
+def _call(record: Mapping[str, Any], position: int, call: Mapping[str, Any], turn: int) -> Line:
+    text = next(iter(record.get("results", ())[position : position + 1]), "")
+    took = record.get("took", ())[position : position + 1]
     fault = text if text.startswith("error: ") else ""
     arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
     return {

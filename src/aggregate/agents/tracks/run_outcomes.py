@@ -82,7 +82,7 @@ def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
 
 
 def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
-    return {each.collect_into: each for each in reversed(tickets) if each.merge_strategy}
+    return {one.collect_into: one for one in reversed(tickets) if one.merge_strategy}
 
 
 def folded(
@@ -173,7 +173,7 @@ class RunOutcomes:
     def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
         """Return the outcomes of earlier rounds."""
         return self.queue.outcomes(
-            [key for each in ids for key in self.keys.earlier(each)]
+            [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
@@ -198,7 +198,7 @@ class RunOutcomes:
             for ticket_id in chunk:
                 if ticket_id in self.children:
                     children = self.children[ticket_id]
-                    outcomes = {each.ticket: each for each in self.of(children)}
+                    outcomes = {child.ticket: child for child in self.of(children)}
                     in_order = [outcomes[child] for child in children]
                     yield folded(
                         self._tickets[ticket_id],

@@ -144,7 +144,7 @@ class Schedule:
     def _release_dependents(self, ticket_id: str, status: TicketStatus) -> dict[str, str]:
         is_rejected = status is TicketStatus.REJECTED
         stops = is_rejected or (status.has_failed and self._on_error is FailurePolicy.FAIL)
-        how = "was rejected" if is_rejected else "failed"
+        failure = "was rejected" if is_rejected else "failed"
         reasons: dict[str, str] = {}
         ends = [ticket_id]
         while ends:
@@ -154,8 +154,8 @@ class Schedule:
                 if dependent in self._skipped or dependent in self._ended:
                     continue
                 if stops:
-                    what = "was not run" if ended in self._skipped else how
-                    reasons[dependent] = f'not run: it depends on "{ended}", which {what}'
+                    end = "was not run" if ended in self._skipped else failure
+                    reasons[dependent] = f'not run: it depends on "{ended}", which {end}'
                     self._skipped.add(dependent)
                     ends.append(dependent)
                 elif not self._unmet[dependent]:

@@ -315,8 +315,8 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
         for j, name in enumerate(ticket.depends_on):
             if name not in known:
                 nobody = "no ticket collects into it"
-                what = nobody if name.startswith("$") else "there is no such ticket"
-                message = f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
+                reason = nobody if name.startswith("$") else "there is no such ticket"
+                message = f'"{ticket.id}" depends on "{name}", but {reason}: correct the name'
                 yield ("tickets", i, "depends_on", j), message
     if cycle := find_cycle(tickets):
         way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
@@ -352,8 +352,8 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
     if ticket.kind is TicketKind.APPROVAL:
         for key in ("for_each", "answer", "tools", "focus_files"):
             if getattr(ticket, key):
-                what = "is an approval, which needs no worker"
-                yield key, f'"{ticket.id}" {what}: leave {key} out'
+                reason = "is an approval, which needs no worker"
+                yield key, f'"{ticket.id}" {reason}: leave {key} out'
     if ticket.verify and not ticket.tools:
         named = f'"{ticket.id}" is verified, but has no tools that change anything'
         yield "verify", f"{named}: name some, such as {', '.join(CHANGES[:2])}"
@@ -378,8 +378,8 @@ def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
                 continue
             for name in names:
                 if name not in known:
-                    what = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
-                    yield _unevaluated(i, ticket, key, what)
+                    reason = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
+                    yield _unevaluated(i, ticket, key, reason)
 
 
 def _unevaluated(i: int, ticket: Ticket, key: str, fault: str) -> Problem:

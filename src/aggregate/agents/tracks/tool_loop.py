@@ -140,12 +140,12 @@ class ToolLoop:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
                 self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
-            said = self._ask()
-            calls = tuple(ToolCall(**call) for call in said["calls"])
+            reply = self._ask()
+            calls = tuple(ToolCall(**call) for call in reply["calls"])
             if calls and not is_last:
-                native = said["native"] if not self._as_text else None
+                native = reply["native"] if not self._as_text else None
                 results = tuple(self._called(calls))
-                self._add_turn(LoopTurn(said["text"], results, native=native), said["tokens"])
+                self._add_turn(LoopTurn(reply["text"], results, native=native), reply["tokens"])
                 if reason := self._watch.stuck(results):
                     raise self._failed(reason)
             elif calls:
@@ -153,18 +153,18 @@ class ToolLoop:
                     f"it called tools instead of answering in turn {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
-            elif note := self._fault_of(said):
+            elif note := self._fault_of(reply):
                 if is_last:
                     raise self._failed(note)
-                self._add_turn(LoopTurn(said["text"], note=note), said["tokens"])
-            elif not is_last and (reminder := self._reminder(said["text"])):
+                self._add_turn(LoopTurn(reply["text"], note=note), reply["tokens"])
+            elif not is_last and (reminder := self._reminder(reply["text"])):
                 self._reminders.add(reminder)
-                self._add_turn(LoopTurn(said["text"], note=reminder), said["tokens"])
+                self._add_turn(LoopTurn(reply["text"], note=reminder), reply["tokens"])
             else:
-                if announces_call(said["text"]):
+                if announces_call(reply["text"]):
                     self._warnings["the answer only announces a call"] = None
                 warning = "; ".join(self._warnings)
-                return WorkerReply(said["text"], self.tokens, warning, self.cost)
+                return WorkerReply(reply["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
         """Add a turn, with ``tokens`` of request and reply."""
@@ -221,21 +221,21 @@ class ToolLoop:
         return record
 
     def _ask(self) -> dict[str, Any]:
-        said = self._record("turn", self._send)
-        if said.get("refuses_tools") and not self._as_text:
+        reply = self._record("turn", self._send)
+        if reply.get("refuses_tools") and not self._as_text:
             self._as_text = True
             self.turns = [written_out(turn) for turn in self.turns]
-            self._warnings[f"calls were sent as text: {said['error']}"] = None
-            said = self._record("turn", self._send)
-        if "timeout" in said:
+            self._warnings[f"calls were sent as text: {reply['error']}"] = None
+            reply = self._record("turn", self._send)
+        if "timeout" in reply:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        self.tokens += said["tokens"]
-        self.cost = None if said["cost"] is None else (self.cost or 0.0) + said["cost"]
-        if said["error"]:
-            raise self._failed(said["error"], again=said["again"])
-        self._warnings |= dict.fromkeys(said["warnings"])
+        self.tokens += reply["tokens"]
+        self.cost = None if reply["cost"] is None else (self.cost or 0.0) + reply["cost"]
+        if reply["error"]:
+            raise self._failed(reply["error"], again=reply["again"])
+        self._warnings |= dict.fromkeys(reply["warnings"])
         self.begun()
-        return said
+        return reply
 
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
@@ -259,7 +259,7 @@ class ToolLoop:
             reply = self.client.send(request)
         except ClientError as error:
             refusal = error if isinstance(error, ProviderError) else None
-            return _said(
+            return _turn_record(
                 provider=self.client.provider,
                 error=str(error),
                 again=refusal is not None and refusal.retryable,
@@ -280,7 +280,7 @@ class ToolLoop:
                 f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
                 f"{request.max_output:,} were allowed"
             )
-        return _said(
+        return _turn_record(
             text=text,
             calls=[asdict(call) for call in calls],
             native=reply.native if reply.calls else None,
@@ -311,10 +311,10 @@ class ToolLoop:
         def read() -> dict[str, Any]:
             registry = self.changes.tools()
             made = ordered_map(
-                "call", lambda each: self._timed(registry, each), calls, workers=_AT_ONCE
+                "call", lambda call: self._timed(registry, call), calls, workers=_AT_ONCE
             )
             texts, took = [text for text, _ in made], [seconds for _, seconds in made]
-            return {"calls": [each.name for each in calls], "results": texts, "took": took}
+            return {"calls": [call.name for call in calls], "results": texts, "took": took}
 
         record = self._record("calls", read)
         return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
@@ -387,11 +387,11 @@ class ToolLoop:
         on = json.dumps({"reference": reference, "start": head})
         return f"{text[:head]}\n[{left:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
-    def _fault_of(self, said: Mapping[str, Any]) -> str:
+    def _fault_of(self, reply: Mapping[str, Any]) -> str:
         """Return the message about a rejected answer, ``""`` if accepted."""
         try:
             if self.assignment.answer is not None:
-                checked_answer(said["text"], self.assignment.answer)
+                checked_answer(reply["text"], self.assignment.answer)
         except AnswerSchemaError as fault:
             if self._refused:
                 raise self._failed(f"the answer does not match its schema: {fault}") from None
@@ -419,7 +419,7 @@ _INTERRUPTED: Final = (
 )
 
 
-def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - the values of a record
+def _turn_record(**reply: Any) -> dict[str, Any]:  # noqa: ANN401 - the values of a record
     """Return the record of a turn, with defaults."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
@@ -431,7 +431,7 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - the values of a reco
         "model": "",
         "provider": "",
     }
-    return {**nothing, **taken, **said}
+    return {**nothing, **taken, **reply}
 
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
@@ -461,6 +461,6 @@ def _plain_result(output: Any) -> str:  # noqa: ANN401 - any JSON value
 def _lines_of(name: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
     if name == "content" and isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join((f"{name}:", *value))
     return f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

@@ -312,8 +312,8 @@ class WorkerContexts:
         self, plan: TicketPlan, chosen: ChosenFiles, results: tuple[Results, ...]
     ) -> _Shown | None:
         room, in_full = plan.room, self._files.in_full(plan.ticket.focus_files, TIER3)
-        left = room - tokens_of(*chosen.prompt(in_full, ()).segments)
-        fitted = _fit_results(results, left, plan.ticket)
+        room_left = room - tokens_of(*chosen.prompt(in_full, ()).segments)
+        fitted = _fit_results(results, room_left, plan.ticket)
         prompt = chosen.prompt(in_full, fitted.segments)
         if _exceeds(prompt, room):
             return None
@@ -330,8 +330,8 @@ class WorkerContexts:
         if plan.request.entries:
             return None
         # Without configured files a default budget does not look for any.
-        left = room - tokens_of(*self._files.whole_prompt(focus, strategy).segments)
-        fitted = _fit_results(results, left, plan.ticket)
+        room_left = room - tokens_of(*self._files.whole_prompt(focus, strategy).segments)
+        fitted = _fit_results(results, room_left, plan.ticket)
         prompt = self._files.whole_prompt(focus, strategy, fitted.segments)
         return _Shown(prompt, fitted.cuts)
 
@@ -355,8 +355,8 @@ class WorkerContexts:
             return
         budget = replace(granted.budget, tokens=min(room for room in rooms if room >= least))
         words = "\n\n".join("\n".join((_plain_task(one), *one.focus_files)) for one in sharing)
-        asked = replace(request, entries=self._entries(request), task=Task(words))
-        _, composition = self._compose_within(asked, granted._replace(budget=budget))
+        limited = replace(request, entries=self._entries(request), task=Task(words))
+        _, composition = self._compose_within(limited, granted._replace(budget=budget))
         beginning = Beginning.of(composition.prompt.segments, self._files.late_paths)
         chosen = ChosenFiles(request, composition, beginning)
         self._chosen |= dict.fromkeys((ticket.id for ticket in sharing), chosen)
@@ -414,9 +414,9 @@ class WorkerContexts:
         A default budget is raised to the smallest possible prompt.
         """
         budget, around = granted.budget, plan.around if plan else 0
-        asked = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
+        limited = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
-            composition = self._compose(asked)
+            composition = self._compose(limited)
         except BudgetError as error:
             smallest = error.smallest + around
             about = f'the ticket "{plan.ticket.id}": {error.reason}' if plan else ""
@@ -441,7 +441,7 @@ class WorkerContexts:
             )
         composition.check_scope()
         self._warnings |= dict.fromkeys(composition.warnings)
-        return asked, composition
+        return limited, composition
 
     def _compose(self, request: Request) -> Composition:
         # Tickets without a budget load no ranking.
@@ -503,9 +503,9 @@ def _exceeds(prompt: Prompt, tokens: int) -> bool:
     """Return whether a prompt has more than ``tokens``."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
-    left = tokens
+    room_left = tokens
     for segment in prompt.segments:
-        left -= tokens_of(segment)
-        if left < 0:
+        room_left -= tokens_of(segment)
+        if room_left < 0:
             return True
     return False
