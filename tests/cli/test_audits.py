@@ -232,6 +232,10 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
     [
         (["explain", "9"], "md_gen/demo_009.md: no such prompt: only aggregate run with"),
         (["explain", "nope.py"], "md_gen/demo_001.md: nope.py is not a candidate of demo_001.md"),
+        (
+            ["explain", "manual_slop.toml"],
+            "md_gen/demo_001.md: manual_slop.toml is not a candidate of demo_001.md: git ignores it, it is",
+        ),
         (["explain", "1", "*.rs"], "md_gen/demo_001.md: *.rs is not a candidate of demo_001.md"),
         (["locate", "9:1"], "md_gen/demo_009.md: no such prompt"),
         (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),

@@ -197,8 +197,9 @@ class Guess(NamedTuple):
 
 
 def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
-    """Return warnings about unknown names, corrected names and a guess."""
-    warnings = [gap.reason for gap in missing if gap.evidence in ("symbol", "spelling", "changes")]
+    """Return warnings about unknown names, corrected names, missing grammars and a guess."""
+    kinds = ("symbol", "spelling", "changes", "grammars")
+    warnings = [gap.reason for gap in missing if gap.evidence in kinds]
     if guess:
         warnings.append(f"the choice is a guess: {guess.sentence}")
     return warnings

@@ -260,7 +260,7 @@ def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
     plural = "s" if len(group) > 1 else ""
     problem = (
         f"{len(group):,} matching file{plural} left out as generated "
-        f"({sum(omitted.size for omitted in group):,} bytes, listed by name), to take one name it"
+        f"({sum(omitted.size for omitted in group):,} bytes, listed by name); name one to include it"
     )
     # By folder and reason: whole paths and reasons would take twice the tokens.
     folders: dict[str, dict[str, list[str]]] = {}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from aggregate.base.files import Narrowing
 from aggregate.base.task import Budget, Finish, Given
 from aggregate.base.text import clean_issue
 from aggregate.project.git import find_head
@@ -75,7 +76,12 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
         return {}
-    first = (project_segment(request.title, is_overview=request.is_structural),)
+    is_narrow = request.is_structural and not (
+        request.is_overview and request.narrowing == Narrowing()
+    )
+    first = (
+        project_segment(request.title, is_overview=request.is_structural, is_narrow=is_narrow),
+    )
     if task is None:
         return {Section.PROJECT: first} if request.is_structural else {}
     if request.is_review:

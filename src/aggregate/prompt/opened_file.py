@@ -112,12 +112,16 @@ def _leads(
     leads: dict[int, Run] = {}
     for definition in definitions:
         run = _comment_above(definition, texts) or _beginning(definition, texts)
-        if run:
-            first = run[0]
-            end = max(last_lines[units[line - 1]] for line in range(first, run[1] + 1))
-            is_short = end - first < _LONGEST_LEAD and end <= definition.last
-            if units[first - 1] == first and is_short:
-                leads[definition.signature] = first, end
+        if run is None or units[run[0] - 1] != run[0]:
+            continue
+        end = 0
+        for line in range(run[0], run[1] + 1):
+            whole = max(end, last_lines[units[line - 1]])
+            if whole - run[0] >= _LONGEST_LEAD or whole > definition.last:
+                break
+            end = whole
+        if end:
+            leads[definition.signature] = run[0], end
     return leads
 
 

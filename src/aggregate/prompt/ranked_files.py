@@ -71,7 +71,12 @@ def question_for(
     elif request.task and not question.task.terms:
         missing.append(Missing("text", "the task has only common words"))
     if task.since and not question.changes:
-        missing.append(Missing("changes", f"none of the files differs from {task.since}"))
+        missing.append(
+            Missing(
+                "changes",
+                f"none of the files differs from {task.since}; an older revision has committed changes",
+            )
+        )
     if question.is_empty:
         return replace(question, missing=tuple(missing))
     past = (history or begin_history(folder, index=index))()

@@ -387,7 +387,7 @@ def for_reader(warnings: Sequence[str]) -> list[str]:
     """Return warnings except those about binary files of the default glob."""
     sentences = []
     for warning in warnings:
-        sentence = warning.removeprefix(f"{ALL_FILES}: ")
+        sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")
         if sentence != warning:
             sentence = _BINARY.sub("", sentence).removeprefix("; ")
         if sentence:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 3  # files, rules or hashes in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
-_NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
+_NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 
 
 class ResolvedFile(NamedTuple):

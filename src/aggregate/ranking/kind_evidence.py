@@ -129,16 +129,17 @@ _GUIDES = (
     (
         re.compile(
             r"^(?:[^/]+/)?(?:pyproject\.toml|package\.json|cargo\.toml|go\.mod|makefile|justfile|cmakelists\.txt|pom\.xml"
-            r"|build\.gradle(?:\.kts)?|composer\.json|gemfile|tox\.ini|noxfile\.py|setup\.py|environment\.ya?ml"
-            r"|requirements\.txt|pnpm-workspace\.yaml|deno\.jsonc?)$",
+            r"|(?:build|settings)\.gradle(?:\.kts)?|composer\.json|gemfile|tox\.ini|noxfile\.py|setup\.py|environment\.ya?ml"
+            r"|requirements\.txt|pnpm-workspace\.yaml|deno\.jsonc?|(?:[^/]+/)?[^/]+\.csproj)$",
             re.I,
         ),
         4,
     ),
     (re.compile(r"^\.github/workflows/[^/]*(?:ci|test|check|build)[^/]*\.ya?ml$|^\.ci/", re.I), 1),
+    (re.compile(r"^(?:\.travis|appveyor|azure-pipelines|\.gitlab-ci)\.ya?ml$", re.I), 1),
     (
         re.compile(
-            r"(?:^|/)(?:(?:__main__|main|cli|manage)\.(?:py|rs|go|c|cc|cpp|java|kt|rb|php|[cm]?[jt]sx?)|index\.[jt]s|lib\.rs)$"
+            r"(?:^|/)(?:(?:__main__|main|cli|manage)\.(?:py|rs|go|c|cc|cpp|java|kt|rb|php|[cm]?[jt]sx?)|index\.[jt]s|lib\.rs|Program\.cs)$"
         ),
         3,
     ),

@@ -84,7 +84,7 @@ _GENERATED_ENDS = (
     ".g.dart",
     "_pb2.py",
 )
-_GENERATED_NAMES = frozenset(["package-lock.json", "go.sum"])
+_GENERATED_NAMES = frozenset(["package-lock.json", "go.sum", "gradlew", "mvnw"])
 # Bundles for browsers; in other languages a folder ``dist`` may contain sources.
 _BUILT = re.compile(r"(?:^|/)dist/.*\.(?:[cm]?js|css|d\.[cm]?ts)$", re.IGNORECASE)
 # Configuration of tools.

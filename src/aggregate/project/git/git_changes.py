@@ -201,7 +201,9 @@ def find_commit(folder: str, revision: str) -> str:
     """Return the id of a revision's commit, or raise ``ConfigError``."""
     if reason := why_no_history(folder):
         start = revision[:_LONGEST_REVISION]
-        raise ConfigError(f"cannot compare with revision {start!r}, since {reason}: omit it")
+        raise ConfigError(
+            f"cannot compare with revision {start!r}, since {reason}: leave the comparison out"
+        )
     # A leading dash could be an option of git.
     is_odd = revision.startswith("-") or not revision.isprintable() or not revision.strip()
     if not is_odd and len(revision) <= _LONGEST_REVISION:
