@@ -213,12 +213,12 @@ def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName])
     Only a long definition with nested ones is reduced to a part.
     """
     definition = definitions[number]
-    inner = [other for other in definitions if other.outer == number]
+    inner = [definition for definition in definitions if definition.outer == number]
     if not inner or definition.last - definition.first < _LONGEST:
         return definition.first, definition.last
-    before = (other.last + 1 for other in inner if other.last < place.first)
-    behind = (other.first - 1 for other in inner if other.first > place.last)
-    first = max(definition.first, place.first - _CONTEXT, *before)
+    starts = (definition.last + 1 for definition in inner if definition.last < place.first)
+    behind = (definition.first - 1 for definition in inner if definition.first > place.last)
+    first = max(definition.first, place.first - _CONTEXT, *starts)
     return first, min(definition.last, place.last + _CONTEXT, *behind)
 
 

@@ -142,7 +142,7 @@ class Request:
 
     @property
     def is_structural(self) -> bool:
-        """Whether it explains the project, without a task."""
+        """Whether the prompt explains the project, without a task."""
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary
@@ -169,7 +169,7 @@ class Request:
 
     @property
     def is_review(self) -> bool:
-        """Whether it shows changes, without a task (rule T-14)."""
+        """Whether the prompt shows changes, without a task (rule T-14)."""
         task = self.task
         return (
             task is not None

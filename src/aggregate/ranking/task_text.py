@@ -343,7 +343,7 @@ def _without_wording(text: str) -> str:
 
 
 def _without_repetition(text: str) -> str:
-    """Drop lines repeated with other numbers, unless no word would be left."""
+    """Drop lines that repeat earlier ones except for numbers, unless no word would remain."""
     lines = text.split("\n")
     if len(lines) < _OFTEN:
         return text

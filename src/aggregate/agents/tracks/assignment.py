@@ -90,9 +90,12 @@ class Assignment:
         data: dict[str, Any] = json.loads(text)
         segments = tuple(
             Segment(
-                Section(one["section"]), one["text"], Stability(one["stability"]), one["source"]
+                Section(segment["section"]),
+                segment["text"],
+                Stability(segment["stability"]),
+                segment["source"],
             )
-            for one in data["prompt"]["segments"]
+            for segment in data["prompt"]["segments"]
         )
         return cls(**{**data, "prompt": Prompt(segments), "tools": tuple(data["tools"])})
 

@@ -174,7 +174,7 @@ def complete_assignment(
             return outcome.failed(f"{reply.text}; not retried: {spent}")
         may_go_on = len(replies) <= assignment.retries
         if reply.refused:
-            may_go_on = sum(bool(one.refused) for one in replies) == 1
+            may_go_on = sum(bool(reply.refused) for reply in replies) == 1
         if not may_go_on:
             return outcome
         current = replace(assignment, used_tokens=outcome.tokens)

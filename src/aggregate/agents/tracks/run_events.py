@@ -47,14 +47,14 @@ class EventFile:
         with self._path.open("rb") as file:
             file.seek(self._end)
             data = file.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        self._end += len(whole)
-        for text in whole.splitlines():
+        complete = data[: data.rfind(b"\n") + 1]
+        self._end += len(complete)
+        for text in complete.splitlines():
             try:
                 self._ids.add(json.loads(text)["id"])
             except (ValueError, KeyError, TypeError):
                 continue  # not a line of ours
-        return len(whole) < len(data)
+        return len(complete) < len(data)
 
 
 def at(seconds: float) -> str:
@@ -108,9 +108,9 @@ def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
     if name == "attempt" and not _has_answer(record):
         fault = record.get("text", "")
     fields = ("provider", "model", "tokens", "output_tokens", "cost")
-    taken = {field: record.get(field) for field in fields}
+    record_fields = {field: record.get(field) for field in fields}
     outcome = _outcome(record, fault)
-    return {"event": "turn", "turn": turn, **taken, "outcome": outcome, **_detail(fault)}
+    return {"event": "turn", "turn": turn, **record_fields, "outcome": outcome, **_detail(fault)}
 
 
 def _call(record: Mapping[str, Any], position: int, call: Mapping[str, Any], turn: int) -> Line:

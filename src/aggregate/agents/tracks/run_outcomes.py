@@ -58,14 +58,18 @@ def merge_outcomes(
         if decider and decider.merge_strategy:
             strategy = decider.merge_strategy
         outputs = [
-            LabelledOutput(one.text, label=one.ticket, run_id=one.ticket, error=one.failure)
-            for one in group
+            LabelledOutput(
+                outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure
+            )
+            for outcome in group
         ]
         items = _items(group) if strategy in _TEXT_BY_TEXT else ()
         custom = decider.custom_function if decider else None
         variable = Group(name, strategy, custom, on_error=on_error, status=GroupStatus.COMPLETE)
         result = merge_group(variable, outputs)
-        warnings = [f"{one.ticket}: {one.last.warning}" for one in group if one.last.warning]
+        warnings = [
+            f"{outcome.ticket}: {outcome.last.warning}" for outcome in group if outcome.last.warning
+        ]
         merged[name] = replace(result, warnings=(*warnings, *result.warnings), items=items)
     return merged
 

@@ -96,7 +96,7 @@ class Ticket(BaseModel):
 
     @property
     def changes_files(self) -> bool:
-        """Whether it needs a work tree, for changes or checks."""
+        """Whether the ticket needs a work tree, to change files or to run a check."""
         return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property
@@ -221,8 +221,8 @@ def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
 
 
 def without_items(ticket: Ticket) -> Ticket:
-    known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
-    return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
+    fixed_paths = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
+    return ticket.model_copy(update={"focus_files": fixed_paths}) if ticket.for_each else ticket
 
 
 def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
@@ -308,7 +308,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
             yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": rename one'
         position[ticket.id] = i
     merged_by: dict[str, Ticket] = {}
-    known = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
+    targets = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
     for i, ticket in enumerate(tickets):
         for key, message in (*_problems_of_variable(ticket, merged_by), *_problems_of_work(ticket)):
             yield ("tickets", i, key), message
@@ -355,8 +355,8 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
                 reason = "is an approval, which needs no worker"
                 yield key, f'"{ticket.id}" {reason}: leave {key} out'
     if ticket.verify and not ticket.tools:
-        named = f'"{ticket.id}" is verified, but has no tools that change anything'
-        yield "verify", f"{named}: name some, such as {', '.join(CHANGES[:2])}"
+        problem = f'"{ticket.id}" is verified, but has no tools that change anything'
+        yield "verify", f"{problem}: name some, such as {', '.join(CHANGES[:2])}"
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:

@@ -150,7 +150,7 @@ class ToolLoop:
                     raise self._failed(reason)
             elif calls:
                 raise self._failed(
-                    f"it called tools instead of answering in turn {len(self.turns) + 1} of "
+                    f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
             elif note := self._fault_of(reply):
@@ -186,8 +186,8 @@ class ToolLoop:
     def _is_last(self) -> bool:
         """Return whether turns, tokens or dollars suffice for one answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
-        left = self._left
-        if left < LEAST_ANSWER:
+        tokens_left = self._left
+        if tokens_left < LEAST_ANSWER:
             raise self._over(
                 f"used {self._used:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
                 f"{self._expected:,},",
@@ -195,7 +195,7 @@ class ToolLoop:
             )
         most = self.assignment.max_cost
         is_spent = most is not None and (self.cost or 0.0) >= most
-        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < growth
+        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or tokens_left < growth
 
     @property
     def _used(self) -> int:
@@ -213,10 +213,10 @@ class ToolLoop:
         return WorkerError(reason, again=again, tokens=self.tokens, cost=self.cost)
 
     def _record(self, name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        left = self.assignment.timeout - self.seconds
-        if left <= 0:
+        seconds_left = self.assignment.timeout - self.seconds
+        if seconds_left <= 0:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        record = self.steps.record(name, action, left)
+        record = self.steps.record(name, action, seconds_left)
         self.seconds += record["seconds"]
         return record
 
@@ -300,10 +300,10 @@ class ToolLoop:
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
             if writes:
-                made = [(call, self._write(call)) for call in group]
+                results = [(call, self._write(call)) for call in group]
             else:
-                made = list(zip(read := list(group), self._read(read), strict=True))
-            for call, text in made:
+                results = list(zip(read := list(group), self._read(read), strict=True))
+            for call, text in results:
                 number += 1
                 yield CallResult(call, self._shown(text, f"{len(self.turns) + 1}.{number}"))
 
@@ -370,11 +370,14 @@ class ToolLoop:
     def _read_on(self, arguments: Mapping[str, Any]) -> str:
         reference, start = str(arguments.get("reference")), arguments.get("start", 0)
         if reference not in self._whole or not isinstance(start, int):
-            known = ", ".join(self._whole) or "none"
-            return f"error: reference is one of {known}, and start a number"
+            names = ", ".join(self._whole) or "none"
+            return f"error: reference is one of {names}, and start a number"
         text = self._whole[reference]
         start = max(start, 0)
-        return text[start : start + SHOWN - _TAIL] or f"error: it has {len(text):,} characters"
+        return (
+            text[start : start + SHOWN - _TAIL]
+            or f"error: start is beyond the end of {reference}, which has {len(text):,} characters"
+        )
 
     def _shown(self, text: str, reference: str) -> str:
         if len(text) <= SHOWN:
@@ -383,9 +386,9 @@ class ToolLoop:
         reference = next((name for name, whole in self._whole.items() if whole == text), reference)
         self._whole[reference] = text
         head = SHOWN - _TAIL
-        left = len(text) - SHOWN
+        omitted = len(text) - SHOWN
         on = json.dumps({"reference": reference, "start": head})
-        return f"{text[:head]}\n[{left:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
+        return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
     def _fault_of(self, reply: Mapping[str, Any]) -> str:
         """Return the message about a rejected answer, ``""`` if accepted."""

@@ -86,11 +86,11 @@ class Depot:
 
     @classmethod
     def new(cls, folder: Path) -> "Depot":
-        made = cls(folder)
-        made.git("init", "-q", "--bare", "--template=", str(folder / "git"))
+        repository = cls(folder)
+        repository.git("init", "-q", "--bare", "--template=", str(folder / "git"))
         with (folder / "git" / "config").open("ab") as config:
             config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
-        return made
+        return repository
 
     def git(
         self,
@@ -155,9 +155,9 @@ class Depot:
     def tree_of(self, commit: str) -> str:
         return self.git("rev-parse", f"{commit}^{{tree}}").decode().strip()
 
-    def contains(self, commit: str, other: str) -> bool:
+    def contains(self, commit: str, descendant: str) -> bool:
         """Return whether ``commit`` is ``other`` or its ancestor."""
-        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{other}")
+        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{descendant}")
         return not bases.strip()
 
     def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:

@@ -115,8 +115,8 @@ class TicketContext:
         """Write the audit of chosen files beside a prompt (A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
-            shown = Prompt((*self.assignment.prompt.segments, task))
-            record_audit(path, *self.chosen, shown)
+            visible = Prompt((*self.assignment.prompt.segments, task))
+            record_audit(path, *self.chosen, visible)
 
 
 class WorkerContexts:

@@ -73,7 +73,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def bare_lines(text: str) -> list[str]:
-    """Return the lines of ``text`` without their ends, so that LF and CR LF read alike."""
+    """Return the lines of ``text`` without line ends, so that LF and CR LF are equal."""
     return [line.removesuffix("\n").removesuffix("\r") for line in split_lines(text)]
 
 

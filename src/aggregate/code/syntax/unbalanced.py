@@ -63,10 +63,9 @@ class _Block:
 
 
 def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words: str) -> bytes:
-    """Balance the blocks of ``source``, whose ``tree`` has an error.
+    """Return ``source`` with balanced braces; its ``tree`` has an error.
 
-    ``written`` is the text with its macros, which shows the indentation of lines. ``words`` open blocks that end with
-    ``end``.
+    ``written`` is the text with its macros, which shows the indentation of lines.
     """
     nodes = QueryCursor(_query(grammar, words)).captures(tree.root_node)
     in_text: set[int] = set()
@@ -274,7 +273,7 @@ class _Balancing:
         del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Close a block before the line that ends it, by replacing its last characters."""
+        """Close a block before the line that ends it, by replacing the characters before."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row
@@ -317,7 +316,7 @@ class _Balancing:
 
 
 def body_end(source: bytes, start: int, end: int, head: int) -> int:
-    """Return the end of a body in a damaged file, before a line no deeper than its ``head``."""
+    """Return the end of a body in a damaged file: before a line indented no deeper than its head."""
     first = source.rfind(b"\n", 0, head) + 1
     indent = _indented(source, first) - first
     line = source.find(b"\n", start, end) + 1
@@ -344,6 +343,6 @@ def _indented(source: bytes, line: int) -> int:
 
 
 def _unclosed(text: bytearray, end: int) -> int:
-    """Return the number of parentheses left open in the line up to ``end``."""
+    """Return the number of open parentheses in the line up to ``end``."""
     line = text[text.rfind(b"\n", 0, end) + 1 : end]
     return max(0, line.count(b"(") - line.count(b")"))

@@ -167,7 +167,7 @@ class _Around:
         self._around: list[_Module] = []
 
     def module_at(self, position: int) -> _Module | None:
-        """Move to the byte ``position`` and return the innermost module, with its outer names."""
+        """Move to the byte ``position``; return the innermost import there, with its outer names."""
         while self._waiting and self._waiting[-1].start <= position:
             module = self._waiting.pop()
             outer = self._left_for(module.start)

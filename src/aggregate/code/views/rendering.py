@@ -125,14 +125,14 @@ def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[View | st
 
 
 def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | str]:
-    made = iter(call.answer) if isinstance(call.answer, list) else None
+    views = iter(call.answer) if isinstance(call.answer, list) else None
     for request in call.about:
         if not takes_grammar(request):
             yield render_view(request)
-        elif made is None:
+        elif views is None:
             yield without_grammar(request, str(call.answer))
         else:
-            yield next(made)
+            yield next(views)
 
 
 def gap_line(language: str, lines: int) -> str:
