@@ -57,7 +57,7 @@ class RunFiles:
 
     def write_reply(self, outcome: TicketOutcome) -> None:
         """Write an answer or failures over those of earlier rounds."""
-        kind, other, text = "reply", "failed", outcome.text
+        kind, other_kind, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
             kind, other_kind = other_kind, kind
             errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))

@@ -247,7 +247,7 @@ def grant_budget(
 
     It is the ticket's own, its persona's, the configured one, or half of the model's window.
     """
-    own = persona if ticket.budget is None else ticket.budget
+    configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
     amount = usual if configured is None else configured
     if amount is None:

@@ -313,7 +313,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
         for key, message in (*_problems_of_variable(ticket, merged_by), *_problems_of_work(ticket)):
             yield ("tickets", i, key), message
         for j, name in enumerate(ticket.depends_on):
-            if name not in known:
+            if name not in targets:
                 nobody = "no ticket collects into it"
                 reason = nobody if name.startswith("$") else "there is no such ticket"
                 message = f'"{ticket.id}" depends on "{name}", but {reason}: correct the name'
@@ -364,7 +364,7 @@ def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     waits_for = dependencies(tickets)
     checked = False
     for i, ticket in enumerate(tickets):
-        known = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
+        targets = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
         for key in ("when", "for_each"):
             if not (expression := getattr(ticket, key)):
                 continue
@@ -377,7 +377,7 @@ def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
                 yield _unevaluated(i, ticket, key, str(fault))
                 continue
             for name in names:
-                if name not in known:
+                if name not in targets:
                     reason = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
                     yield _unevaluated(i, ticket, key, reason)
 
