@@ -192,7 +192,7 @@ def test_parser_for_hosts() -> None:
     assert parser.get_definition(SOURCE, "tiny") == "def tiny(): 0"
     assert parser.get_signature(SOURCE, "Shape.Meta") == "    class Meta:"
     with pytest.raises(
-        Exception, match='there is no language "cobol": known languages: python, c, cpp,'
+        Exception, match='unknown language "cobol": known are python, c, cpp,'
     ):
         ASTParser("cobol")
 
