@@ -226,7 +226,7 @@ class TaskTable(Table):
         "The task in your words: files are ranked for it, and chosen with a budget.", default=""
     )
     pick: str = key(
-        "In your own configuration: ask this model, PROVIDER:MODEL, once to pick from the likeliest files.",
+        "In your own configuration: ask PROVIDER:MODEL to pick files once; auto asks yours if the ranking is unsure.",
         default="",
     )
 
