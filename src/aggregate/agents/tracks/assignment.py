@@ -130,10 +130,7 @@ class TicketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The reply of one attempt.
-
-    A worker sets the first fields, the attempt the others.
-    """
+    """The reply of one attempt: first the worker's fields, then those of the attempt."""
 
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
@@ -274,10 +271,7 @@ class Endings(Protocol):
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Record an ending unless one exists; return the recorded one.
-
-        Another process may have been first.
-        """
+        """Record an ending unless another process has done so; return the recorded one."""
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...

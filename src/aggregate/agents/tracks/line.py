@@ -117,10 +117,7 @@ def _ref_part(name: str) -> str:
 
 
 def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> str:
-    """Return the first prefix under which git can create branches.
-
-    A branch cannot be below another branch.
-    """
+    """Return the first prefix under which none of the user's branches is in the way."""
     listed = git(str(top.folder), "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
     branches_in_use = (listed or b"").decode("utf-8", "replace").split()
     usual, in_the_way = f"{_USUAL_BRANCHES}/{_ref_part(track)}", ""

@@ -43,10 +43,7 @@ def metered(client: Client) -> Client:
 
 
 def fault_of(reply: Reply) -> str:
-    """Return why a reply has no answer, or ``""``.
-
-    A retry is useful unless the model refused.
-    """
+    """Return why a reply has no answer, or ``""``; a retry is useful unless the model refused."""
     if reply.stop is FinishReason.REFUSED:
         return "the model refused to answer"
     return "" if reply.text.strip() else f"the model answered nothing ({reply.stop.value})"

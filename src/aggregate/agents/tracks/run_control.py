@@ -135,7 +135,6 @@ class PastRun:
         return TrackProgress(run_id, state, tuple(lines), statuses, failed_before, turns, tickets)
 
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
-        """Return all attempts at a ticket, in order."""
         self._check_id(ticket_id)
         attempts: list[MadeAttempt] = []
         for round_number, key in enumerate(self.keys_of_rounds(ticket_id), 1):

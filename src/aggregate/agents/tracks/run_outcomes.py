@@ -175,7 +175,6 @@ class RunOutcomes:
         return counts
 
     def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
-        """Return the outcomes of earlier rounds."""
         return self.queue.outcomes(
             [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
         ).values()

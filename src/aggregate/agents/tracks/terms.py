@@ -155,7 +155,7 @@ def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Rec
     persona = find_persona(project, persona_name)
     if not (persona.provider or persona.model or persona.base_url):
         return OWN
-    client = _select(project, persona_name, terms, require_key=False)
+    client = select_client(project, persona_name, terms, require_key=False)
     if terms.provider == SCRIPTED:  # it asks no model, whatever a persona says
         return OWN
     return Recipient(client.provider, client.model, persona.base_url)
@@ -176,11 +176,11 @@ def open_recipients(
     for name in dict.fromkeys(personas):
         recipient = recipient_of(project, name, terms)
         if recipient != OWN and recipient not in clients:
-            clients[recipient] = wrap(_select(project, name, terms, require_key=True))
+            clients[recipient] = wrap(select_client(project, name, terms, require_key=True))
     return clients
 
 
-def _select(
+def select_client(
     project: Project, persona_name: str, terms: WorkerTerms, *, require_key: bool
 ) -> Client:
     persona = find_persona(project, persona_name)

@@ -1,7 +1,4 @@
-"""Tracks: folders in ``conductor/tracks/`` and entries of ``tracks.md``.
-
-A change of ``tracks.md`` preserves all other bytes.
-"""
+"""Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``, edited in place."""
 
 import re
 from collections.abc import Iterator
@@ -38,10 +35,7 @@ class Checkbox(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrackEntry:
-    """An entry of ``tracks.md``.
-
-    Its id is the last part of the link below it, ``""`` without a link.
-    """
+    """An entry of ``tracks.md``; its id is the last part of its link, ``""`` without a link."""
 
     track_id: str
     description: str

@@ -188,7 +188,7 @@ class TrackRun:
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
         key = self._outcomes.keys.of(ticket.id)
-        context = self._contexts.context(ticket, results, key)
+        context = self._contexts.context(ticket, results, key, asks=True)
         ahead = ticket.id in self._schedule.warming_up
         urgent = ahead or bool(waits_for)
         assignment: Assignment = replace(context.assignment, ahead=ahead, urgent=urgent)

@@ -29,16 +29,17 @@ from aggregate.agents.tracks.terms import (
     check_tools,
     grant_budget,
     recipient_of,
+    select_client,
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.task import Place, Task
+from aggregate.base.task import AUTO, Place, Task
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
-from aggregate.project.configuration import Project
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
 from aggregate.prompt import (
@@ -56,6 +57,8 @@ from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import AggregatedResult, Results
 from aggregate.prompt.sections import results_segments
+from aggregate.sending import look_again
+from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:
     from aggregate.prompt.ranked_files import ReadFiles
@@ -231,11 +234,19 @@ class WorkerContexts:
         return self.context(ticket, results, key).assignment
 
     def context(
-        self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
+        self,
+        ticket: Ticket,
+        results: Mapping[str, AggregatedResult],
+        key: str,
+        *,
+        asks: bool = False,
     ) -> TicketContext:
-        """Return a ticket's context, the task last (rule M-53)."""
+        """Return a ticket's context, the task last (rule M-53).
+
+        With ``asks`` its model may have a second look at the files of its own budget (rule T-17).
+        """
         plan, merged = self._plan(ticket), tuple(results.values())
-        shown = self._show(plan, merged)
+        shown = self._show(plan, merged, asks=asks)
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
         recipient = self._recipient(ticket.persona)
@@ -294,7 +305,7 @@ class WorkerContexts:
             () if self._any_focus else ticket.focus_files,
         )
 
-    def _show(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown:
+    def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
         """Return the group's prompt, all files, or the ticket's choice."""
         chosen = self._chosen.get(plan.ticket.id)
         shown = None
@@ -303,7 +314,7 @@ class WorkerContexts:
         elif not plan.granted.is_named:
             shown = self._show_all(plan, results)
         if shown is None:
-            request, composition = self._compose_alone(plan, results)
+            request, composition = self._compose_alone(plan, results, asks=asks)
             cuts = tuple(composition.cut)
             shown = _Shown(composition.prompt, cuts, (request, composition))
         return shown
@@ -388,7 +399,7 @@ class WorkerContexts:
         return False
 
     def _compose_alone(
-        self, plan: TicketPlan, results: tuple[Results, ...] = ()
+        self, plan: TicketPlan, results: tuple[Results, ...] = (), *, asks: bool = False
     ) -> tuple[Request, Composition]:
         ticket, request = plan.ticket, plan.request
         if results:
@@ -404,15 +415,29 @@ class WorkerContexts:
             focus_files=paths if request.tier is not None else (),
             task=task,
         )
+        if asks and user_config().task.pick == AUTO:
+            request = self._look_again(plan, request)
         return self._compose_within(request, plan.granted, plan)
+
+    def _look_again(self, plan: TicketPlan, request: Request) -> Request:
+        """Let the ticket's model pick files if the ranking is unsure; its answer is stored."""
+        client = select_client(self._project, plan.ticket.persona, self._terms, require_key=False)
+        if client.provider == SCRIPTED:
+            return request
+        look = look_again(
+            replace(request, budget=plan.granted.budget),
+            client,
+            index=user_index(),
+            is_auto=True,
+            daily=self._project.config.send.most_per_day,
+        )
+        self._warnings.update(dict.fromkeys((*look.notes, *look.warnings)))
+        return look.request
 
     def _compose_within(
         self, request: Request, granted: GrantedBudget, plan: TicketPlan | None = None
     ) -> tuple[Request, Composition]:
-        """Compose within a budget, for one ticket or for many.
-
-        A default budget is raised to the smallest possible prompt.
-        """
+        """Compose within a budget; a default one is raised to the smallest possible prompt."""
         budget, around = granted.budget, plan.around if plan else 0
         limited = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
