@@ -41,6 +41,7 @@ _CLOSING: Final = {
     "«": "»",
     "「": "」",
 }
+_CONSTANTS: Final = frozenset({"false", "nil", "none", "null", "true"})
 _INTERNAL: Final = "node:internal/"  # frames of Node.js itself
 _ENDS_SENTENCE: Final = ".!?:;"
 _LINE_START: Final = re.compile(r"[\s\d.)*>#+=-]*+$")
@@ -67,7 +68,9 @@ def named_identifiers(text: str) -> dict[str, float]:
                     _add(match["name"], True, certain, possible)
         for match in _NAME.finditer(line):
             name = match["name"].lstrip("@$")
-            if name in certain or len(name) > _LONGEST_NAME:
+            if not _is_quoted(match, line):
+                name = name.rstrip("!?")  # the end of a sentence; Ruby's names are mostly quoted
+            if name in certain or len(name) > _LONGEST_NAME or name.lower() in _CONSTANTS:
                 continue
             if _is_certain(match, name, line):
                 _add(name, True, certain, possible)
@@ -111,13 +114,18 @@ def _is_certain(match: re.Match[str], name: str, line: str) -> bool:
     start, end = match.span("name")
     if match["call"]:
         return not line.startswith("(s)", end)
-    closing = _CLOSING.get(line[start - 1]) if start else None
-    if closing and line[end : end + 1] and line[end] in closing:
+    if _is_quoted(match, line):
         return True
     if name.islower() and name.isalnum():  # most words
         return False
     is_capitalised = name[:1].isupper() and name.lower() not in NO_TERMS
     return _looks_like_code(name) or (is_capitalised and not _begins_sentence(line, start))
+
+
+def _is_quoted(match: re.Match[str], line: str) -> bool:
+    start, end = match.span("name")
+    closing = _CLOSING.get(line[start - 1]) if start else None
+    return bool(closing and line[end : end + 1] and line[end] in closing)
 
 
 def _looks_like_code(name: str) -> bool:
