@@ -79,7 +79,7 @@ def test_a_copy_is_shown_behind_all_others(tmp_path: Path) -> None:
     files = {**FILES, "built/net/retry.py": FILES["net/retry.py"]}
     request = project(tmp_path, files)
     task = Task("fix `backoff` in the retry loop")
-    small, all_of_it = composed(request, 900, task), composed(request, 30_000, task)
+    small, all_of_it = composed(request, 3_000, task), composed(request, 30_000, task)
     copies = ["built/net/retry.py", "net/retry.py"]
     first, other = sorted(copies, key=lambda path: path not in [file.path for file in small.files])
     text = small.prompt.markdown

@@ -22,6 +22,8 @@ from aggregate.ranking.files import DefinedName
 _WHOLE_VIEWS: Final = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 _MOST_SENTENCE, _LONGEST_LEAD = 3, 8  # lines of a leading sentence, and with whole statements
 _COMMENT: Final = re.compile(r"[ \t]*(?://|/\*|\*|#(?!\[)|--|;|%)")
+# A comment that begins with a tag, such as ``@inheritDoc``, describes nothing.
+_TAG: Final = re.compile(r"[\s/*#;%!-]*[@\\:]\w")
 _DOCSTRING: Final = re.compile(r"[ \t]*[rRuU]?(?:\"{3}|'{3}|\"|')")
 
 
@@ -41,13 +43,14 @@ def open_file(
     definitions: Sequence[DefinedName],
     count: Callable[[str], int],
     is_numbered: bool,
+    around: int = 0,
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
     """Return a file's text and lines, ``None`` if its view cannot be made.
 
     ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
-    ``is_numbered`` adds line numbers, ``shortens`` cuts long lines.
+    ``is_numbered`` adds line numbers, ``around`` tokens to the file's frame, ``shortens`` cuts long lines.
     """
     path, item = file.path, file.item
     is_text = is_the_text(path, mode)
@@ -79,9 +82,8 @@ def open_file(
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     gap += bool(ends)  # an indented mark
     leads = _leads(definitions, texts, shown) if ends and has_leads else {}
-    lines = FileLines(
-        texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown, ends, leads
-    )
+    around += count(frame + SEPARATOR)
+    lines = FileLines(texts, find, around, gap, is_whole, number, shown, ends, leads)
     return OpenedFile(source, view, lines, is_text and view.text != source.text)
 
 
@@ -109,15 +111,29 @@ def _leads(
     """Return the lines that describe each definition, by the first line of its signature."""
     units = statements or range(1, len(texts) + 1)
     last_lines = {unit: line for line, unit in enumerate(units, start=1)}
-    leads: dict[int, Run] = {}
+    first_members: dict[int, int] = {}
     for definition in definitions:
-        run = _comment_above(definition, texts) or _beginning(definition, texts)
-        if run:
+        first_members.setdefault(definition.outer, definition.first)
+    leads: dict[int, Run] = {}
+    for number, definition in enumerate(definitions):
+        end = min(definition.last, first_members.get(number, len(texts) + 1) - 1)
+        body = definition.body
+        docstring = _first_text(body, end, texts)
+        runs = [_comment_above(definition, texts)]
+        if docstring and _DOCSTRING.match(texts[docstring - 1]):
+            runs.append((docstring, docstring))
+            body = last_lines[units[docstring - 1]] + 1
+        runs.append(_beginning(body, end, texts))
+        for run in filter(None, runs):
             first = run[0]
-            end = max(last_lines[units[line - 1]] for line in range(first, run[1] + 1))
-            is_short = end - first < _LONGEST_LEAD and end <= definition.last
-            if units[first - 1] == first and is_short:
-                leads[definition.signature] = first, end
+            last = max(last_lines[units[line - 1]] for line in range(first, run[1] + 1))
+            if (
+                units[first - 1] == first
+                and last - first < _LONGEST_LEAD
+                and last <= definition.last
+            ):
+                leads[definition.signature] = first, last
+                break
     return leads
 
 
@@ -125,7 +141,7 @@ def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
     """Return the lines of the first sentence in the comment above a definition."""
     lines = range(definition.first, definition.signature)
     first = next((line for line in lines if _COMMENT.match(texts[line - 1])), 0)
-    if not first:
+    if not first or _TAG.match("".join(texts[first - 1 : definition.signature - 1])):
         return None
     last = first
     while last + 1 < definition.signature and last - first + 1 < _MOST_SENTENCE:
@@ -135,15 +151,15 @@ def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
     return first, last
 
 
-def _beginning(definition: DefinedName, texts: Sequence[str]) -> Run | None:
-    """Return a definition's docstring, or the first lines of its body."""
-    lines = range(definition.body, definition.last)
-    first = next((line for line in lines if texts[line - 1].strip()), 0)
-    if not first:
-        return None
-    if _DOCSTRING.match(texts[first - 1]):
-        return first, first
-    return first, min(first + _MOST_SENTENCE - 1, definition.last)
+def _beginning(first: int, last: int, texts: Sequence[str]) -> Run | None:
+    """Return the first lines of a body."""
+    first = _first_text(first, last, texts)
+    return (first, min(first + _MOST_SENTENCE - 1, last)) if first else None
+
+
+def _first_text(first: int, last: int, texts: Sequence[str]) -> int:
+    """Return the first line with text, ``0`` for none."""
+    return next((line for line in range(first, last + 1) if texts[line - 1].strip()), 0)
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 3  # files, rules or hashes in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
-_NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
+_NAME_SECRETS = f"; to include one, name it and add {ALLOW_SECRETS}"
 
 
 class ResolvedFile(NamedTuple):
@@ -251,7 +251,7 @@ def _glob_remark(
     problem = "no file matches this pattern"
     if ignored := find_ignored(glob, prefix):
         why = "all files that match this pattern are ignored or excluded"
-        problem = f"{why}, such as {ignored}; name one to take it"
+        problem = f"{why}, such as {ignored}; name one to include it"
     return ResolvedFile(glob, "", entry, problem=problem)
 
 
@@ -259,11 +259,11 @@ def omission_remark(
     entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
 ) -> ResolvedFile:
     """Return the remark on a glob's omitted files of one kind."""
-    plural = "s" if len(paths) > 1 else ""
+    files = "files are" if len(paths) > 1 else "file is"
     names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
     if len(paths) > MOST_NAMED:
         names += f" and {len(paths) - MOST_NAMED:,} more"
-    problem = f"{len(paths):,} matching file{plural} left out as {kind} ({names}){hint}"
+    problem = f"{len(paths):,} {kind} {files} left out ({names}){hint}"
     return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
 
 

@@ -31,7 +31,7 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # what else there is (measured on commits: a hundredth more of the files that change at both budgets).
 _FLATTER = 1 / 1.5
 # Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
-_A_STEP = 60
+_A_STEP = 150
 # The likeliest files show at least a signature each before signatures go by their own worth.
 SEEN_FILES = 20
 _OF_ITS_FILE = 0.01  # The part of its file's probability that each signature shares
@@ -43,6 +43,7 @@ _FRAME = 15
 # Of a likely file, the lines of a definition that is unfolded early, and what it gains: a part of the file's
 # probability, shared by all pieces, and of that of what calls it.
 _SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
+_MANY_PIECES = 6  # pieces of a huge function, some 150 lines
 # Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer; the
 # same of a text's headings, which say what its other sections hold.
 _FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
@@ -56,6 +57,7 @@ class Fittable:
     Attributes:
         is_likely: Whether its short definitions are unfolded early.
         calls: Of a likely file, the definitions that each of its definitions calls.
+        least: The probability below which pieces are not shown.
     """
 
     number: int
@@ -66,6 +68,7 @@ class Fittable:
     is_notebook: bool = False
     is_likely: bool = False
     calls: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    least: float = 0.0
 
 
 class Step(NamedTuple):
@@ -91,7 +94,8 @@ class _BestFirst:
         heapify(self._heap)
 
     def __bool__(self) -> bool:
-        return bool(self._heap)
+        """Return whether anything is left that is worth something."""
+        return bool(self._heap) and self._heap[0][0] <= 0
 
     def pop(self) -> tuple[int, int]:
         """Remove the best; return the index of its file and its own in it, of equal ones the first."""
@@ -128,15 +132,20 @@ class Share:
     def tokens(self) -> int:
         return sum(self.spent.values())
 
-    def is_due(self, spent: int) -> bool:
-        """Tell whether so much of its part is left that a step or two fit into it."""
+    def is_due(self, spent: int, *, is_ending: bool = False) -> bool:
+        """Return whether a step fits into the share's part, which is doubled behind the first share."""
+        if is_ending:
+            return self.tokens <= 2 * self.part * spent
         return self.tokens + _A_STEP <= self.part * spent
 
-    def steps(self, signatures: float) -> Iterator[Step]:
+    def steps(self, signatures: float, *, is_limited: bool = False) -> Iterator[Step]:
+        """Yield the steps; a limited share ends with its last body and the signatures due by then."""
         for files in self.groups:
-            yield from self._by_worth(files, signatures / (1 - signatures))
+            yield from self._by_worth(files, signatures / (1 - signatures), is_limited=is_limited)
 
-    def _by_worth(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
+    def _by_worth(
+        self, files: Sequence[Fittable], ratio: float, *, is_limited: bool
+    ) -> Iterator[Step]:
         opened: dict[int, tuple[Run, ...]] = {}
         masses = [_masses(file) for file in files]
         bodies = _BestFirst([_body_values(file) for file in files])
@@ -144,6 +153,8 @@ class Share:
         unseen = deque(_likeliest_signatures(files, masses, self.first))
         while bodies or heads:
             wants_signature = self.spent[False] < ratio * self.spent[True]
+            if is_limited and not bodies and not wants_signature:
+                return
             if bodies and not (wants_signature and heads):
                 number, piece = bodies.pop()
                 file = files[number]
@@ -163,6 +174,7 @@ class StepOrder:
 
     shares: Sequence[Share]
     signatures: float = WITH_TASK
+    is_limited: bool = False  # whether it ends when nothing relevant is left
     _owners: dict[int, Share] = field(init=False, default_factory=dict)
 
     def spend(self, step: Step, tokens: int) -> None:
@@ -172,10 +184,17 @@ class StepOrder:
 
     def __iter__(self) -> Iterator[Step]:
         """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
-        running = [(share, share.steps(self.signatures)) for share in self.shares]
+        running = [
+            (share, share.steps(self.signatures, is_limited=self.is_limited))
+            for share in self.shares
+        ]
         while running:
             spent = sum(share.tokens for share in self.shares)
-            turn = next((each for each in running if each[0].is_due(spent)), running[0])
+            is_ending = self.is_limited and running[0][0] is not self.shares[0]
+            due = (turn for turn in running if turn[0].is_due(spent, is_ending=is_ending))
+            turn = next(due, None if is_ending else running[0])
+            if turn is None:
+                return
             share, steps = turn
             step = next(steps, None)
             if step is None:
@@ -220,7 +239,7 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
     lines = sum(last - first + 1 for first, last in runs)
     characters = sum(piece.characters for piece in file.pieces)
     total_lines = max(1, file.pieces[-1].last if file.pieces else 1)
-    most = _ALL_HEADINGS if file.is_prose else _FEW_SIGNATURES
+    most = _ALL_HEADINGS if file.is_prose and file.is_likely else _FEW_SIGNATURES
     return tuple(runs) if lines * characters / total_lines <= most else ()
 
 
@@ -234,8 +253,12 @@ def _highest_headings(file: Fittable) -> tuple[Run, ...]:
 
 
 def _body_values(file: Fittable) -> list[float]:
+    """Return the negated worth of each piece, ``1`` for one that is not shown."""
     pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
-    return [-chance * _telling(piece) / _size(piece.characters) for piece, chance in pairs]
+    return [
+        -chance * _telling(piece) / _size(piece.characters) if chance >= file.least else 1.0
+        for piece, chance in pairs
+    ]
 
 
 def _unfolding_chances(file: Fittable) -> Sequence[float]:
@@ -319,8 +342,14 @@ def _likeliest_signatures(
 
 
 def _masses(file: Fittable) -> Mapping[int, float]:
-    """Return how likely the task touches each definition without those inside, flattened; ``-1`` is outside of all."""
-    masses: dict[int, float] = {}
+    """Return the flattened probability of each definition's own lines; ``-1`` is outside of all.
+
+    Nobody can edit a huge function by its signature, so that is worth only the likeliest piece.
+    """
+    parts: dict[int, list[float]] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
-        masses[piece.definition] = masses.get(piece.definition, 0.0) + chance**_FLATTER
-    return masses
+        parts.setdefault(piece.definition, []).append(chance**_FLATTER)
+    return {
+        number: max(chances) if len(chances) > _MANY_PIECES and number >= 0 else sum(chances)
+        for number, chances in parts.items()
+    }
