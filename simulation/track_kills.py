@@ -125,7 +125,7 @@ def expected() -> dict[str, str]:
     asked = {"list", "gate", "go", "end", "look", "ship"}
     children = {f"{name}[{i}]" for name in ("look", "ship") for i in range(_CHILDREN)}
     states = dict.fromkeys(asked | children, "done")
-    return states | {"stay": "left out", "second": "failed", "never": "not run"}
+    return states | {"stay": "left out", "second": "rejected", "never": "not run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _round(
         for name in names
         if ".prompt" not in name
     ]
-    ended = [name for name, state in expected().items() if state in ("done", "failed")]
+    ended = [name for name, state in expected().items() if state in ("done", "rejected")]
     faults += _differences("file", [end for end in ends if end in expected()], ended)
     if "rejected: because second" not in report:
         faults.append("the rejection's note is lost")

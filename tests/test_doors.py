@@ -63,7 +63,7 @@ ONE_MODULE = (
     "base.files",
     "base.json_forms",
     "base.messages",
-    "base.request",
+    "base.task",
     "base.values",
     "project.presets",
     "project.witnessed",

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Budget, count, open_project, request_for
-from aggregate.base.request import Finish
+from aggregate.base.task import Finish
 from aggregate.project.configuration import unconfigured
 from aggregate.prompt.sections.tree import Tree
 from tests.cli.command_line import start

@@ -1,6 +1,6 @@
-"""Scripts: answers of a model by ticket or question, as TOML or JSON.
+"""Scripted answers of a model by ticket or question, from TOML or JSON.
 
-An answer is a text, a table of ``ScriptedReply``, or a list of these: one for each attempt.
+An answer is a text, a table of ``ScriptedReply``, or a list of these, one per attempt.
 """
 
 import json
@@ -15,7 +15,7 @@ from aggregate.project.toml_text import parse_untrusted_toml
 
 
 class ScriptedCall(BaseModel):
-    """A call of a tool; its arguments stand beside its name."""
+    """A call of a tool: its name, and its arguments as further keys."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -53,7 +53,7 @@ class ScriptedReply(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_table(cls, answer: object) -> object:
-        """Return the table of an answer, which may be a text or a list."""
+        """Convert an answer, possibly a text or a list, to a table."""
         first, *rest = answer if isinstance(answer, list | tuple) and answer else [answer]
         table = {"text": first} if isinstance(first, str) else first
         return {**table, "then": rest} if rest and isinstance(table, dict) else table
@@ -78,7 +78,7 @@ class ReplyScript(BaseModel):
 
 
 def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
-    """Read the answers of a script, which may also be the whole file.
+    """Read the answers of a script.
 
     Raises:
         ConfigError: The file cannot be read, or is not a script.

@@ -160,7 +160,7 @@ def _print(result: GoalResult, *, as_json: bool) -> None:
     if as_json:
         more = {"warnings": list(result.warnings), "tokens": result.trace.tokens}
         write_result(json.dumps(result.as_dict() | more, indent=2, ensure_ascii=False))
-    elif result.success:
+    elif result.has_answer:
         write_result(result.text or "\n")
     if result.stopped:
         say(f"aggregate: {result.stopped}")

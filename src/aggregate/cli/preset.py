@@ -7,7 +7,7 @@ import click
 
 from aggregate.base.errors import PresetError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Amount
+from aggregate.base.task import Amount
 from aggregate.cli.asking import budget_option, from_here
 from aggregate.cli.options import config_option
 from aggregate.cli.output import counted, say, warn_all, write_result, write_rows

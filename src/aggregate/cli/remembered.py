@@ -165,7 +165,7 @@ def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
 
 
 def repeat(run: RememberedRun) -> int | None:
-    """Write and print the same again; return ``None`` if that fails."""
+    """Write and print the same output again; return ``None`` if that fails."""
     try:
         path = _write_again(run) if run.written else ""
     except Exception:  # noqa: BLE001 - the run itself will report the cause

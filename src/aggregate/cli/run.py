@@ -12,7 +12,7 @@ import click
 
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
-from aggregate.base.request import AUTO, Amount, Finish, Task
+from aggregate.base.task import AUTO, Amount, Finish, Task
 from aggregate.cli import asking, options
 from aggregate.cli.arguments import (
     UNCOMMITTED,
@@ -126,11 +126,11 @@ class AskedRun:
     @cached_property
     def named_task(self) -> Task | None:
         argument = self.typed.task if self.task is None else self.task
-        return asking.read_task(argument, symbols=self.symbol, since=self.diff)
+        return asking.read_task_argument(argument, symbols=self.symbol, since=self.diff)
 
     @cached_property
     def finish(self) -> Finish:
-        """Texts besides files; cached, since commands are run once."""
+        """The user's texts (cached: their commands run only once)."""
         reports = not self.quiet
         return Finish(
             has_frame=not self.bare,

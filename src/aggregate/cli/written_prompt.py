@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.request import doubts
+from aggregate.base.task import doubts
 from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all
@@ -110,7 +110,7 @@ class WrittenPrompt:
 
     @property
     def next_sentence(self) -> str:
-        """The report of the prefix if the next prompt is the same."""
+        """A sentence about the cached prefix, as if the next prompt were the same."""
         from aggregate.sending.cache import PrefixReport  # slow to load
 
         return PrefixReport.of_same(self.tokens.document if self.tokens else 0).sentence

@@ -13,7 +13,7 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
-from aggregate.base.request import FileChoice, Finish, Guess, Missing
+from aggregate.base.task import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_image_header
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
@@ -51,7 +51,7 @@ def find_screenshots(
 def read_images(
     screenshots: Sequence[Screenshot], *, limit: int
 ) -> tuple[tuple[Image, ...], tuple[str, ...]]:
-    """Return the images of screenshots, and a warning for each that cannot be sent."""
+    """Return the images of screenshots, and a warning for each unusable one."""
     images: list[Image] = []
     warnings = []
     for screenshot in screenshots:
@@ -89,7 +89,7 @@ class FoundSecrets:
             self._files.add(path)
 
     def shown_segment(self, segment: Segment) -> Segment:
-        """Return a segment without secrets in its text and source, and note them."""
+        """Redact the text and source of a segment, and record the secrets found."""
         if segment.section is Section.FILES:  # searched when the files were read
             if segment.source in self._files:
                 self.shown(segment.text, segment.source)
@@ -113,7 +113,7 @@ class FoundSecrets:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence with the number of secrets, where they are, and how to keep or replace them."""
+        """A warning with number and places of secrets, and how to show or replace them."""
         findings = list(chain(*self._by_place.values()))
         if not findings:
             return ()
@@ -156,17 +156,17 @@ def no_file_fits(smallest: int) -> str:
 class Composition:
     """A prompt with its files, decisions and warnings.
 
-    It is iterated once for its segments; warnings and rows are complete after that. Unless it is ``composed``, it
-    stores no texts.
+    It can be iterated once for its segments; warnings and rows are complete after that. It stores no texts, unless it
+    is ``composed``.
 
     Attributes:
-        source: The request's files, read already or while they are iterated.
+        source: The request's files, some of which may be read only during the iteration.
         choices: Audit rows of a prompt with a task or a budget, in the order of the configuration.
         cut: Other parts that were shortened or left out for the budget.
         missing: Evidence that the ranking lacked.
         guess: Why the choice of files is a guess, if it is one.
         parts: The other sections of a prompt with a budget.
-        rows: The files as a later run needs to know them.
+        rows: The data of the files that a later run needs.
         smallest: If no file fits, the smallest budget that shows one, else ``0``.
     """
 
@@ -186,7 +186,7 @@ class Composition:
     _map: "SourceMap | None" = None
 
     def composed(self) -> "Composition":
-        """Make and store all segments."""
+        """Compose and store all segments."""
         self._prompt = Prompt(tuple(self))
         return self
 
@@ -201,7 +201,7 @@ class Composition:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each omission or doubt."""
+        """Warnings about omissions and doubts."""
         request = self.request
         # With a budget the pins report the task's places.
         focus_files = request.focus_paths if request.budget is None else request.focus_files
@@ -282,11 +282,11 @@ class Composition:
         return self._map
 
     def origin(self, line: int) -> "Origin | None":
-        """Return the origin of the prompt's 1-based ``line``, ``None`` behind its end."""
+        """Return the origin of the prompt's 1-based ``line``, ``None`` after its end."""
         return self.source_map.origin(line)
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt with a file's 1-based line, else with its mark."""
+        """Return the prompt's line for a file's 1-based line, or for the gap mark that hides it."""
         return self.source_map.find(path, line)
 
     @property
@@ -295,7 +295,7 @@ class Composition:
         return tuple(file.to_record() for file in self.files)
 
     def check_scope(self) -> None:
-        """Raise a ``ScopeError`` if the scope does not allow one of the files."""
+        """Raise ``ScopeError`` if a file is outside of the scope."""
         check_refused(self.refused)
 
 
@@ -324,7 +324,7 @@ def section_segments(
     beads: str,
     is_finished: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections, stable ones first (rule M-9).
+    """Yield the segments of all sections, stable sections first (rule M-9).
 
     The discussion comes last, unless the prompt ``is_finished`` (rule T-7).
     """

@@ -1,4 +1,4 @@
-"""Sub-agents' results within a token limit: short ones whole, others cut equally (rule F-11)."""
+"""Sub-agents' results within a token limit: short ones in full, the others cut to equal sizes (rule F-11)."""
 
 import json
 from bisect import bisect_right
@@ -27,10 +27,10 @@ _CUT: Final = "the results have no more of the budget"
 def fit_results(
     results: Sequence[Results], limit: int, count: Count, *, is_readable: bool = False
 ) -> FittedSection:
-    """Return the results in at most ``limit`` tokens beside their names.
+    """Return the results in at most ``limit`` tokens, names not counted.
 
-    All items get as many characters; short ones are whole. If even a first line does not fit, the last items are listed
-    by name. ``is_readable`` says that the reader has a tool for omitted text.
+    All items get equal numbers of characters; short ones are shown in full. If not even a first line fits, the last
+    items are only named. ``is_readable`` means that the reader has a tool for omitted text.
     """
     blocks = result_blocks(results)
     if not blocks:
@@ -61,10 +61,10 @@ def result_texts(results: Sequence[Results]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The section in all sizes, from names alone to everything.
+    """The section in all sizes, from names alone to full texts.
 
-    Size ``n`` shows the beginnings of the first ``n`` items; each size beyond their number one more character of every
-    item.
+    Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each size above adds a
+    character to every item.
     """
 
     blocks: tuple[ResultBlock, ...]
@@ -154,7 +154,7 @@ class _Layout:
 
 
 def _ends(text: str, characters: int) -> tuple[str, str]:
-    """Return the beginning and the end of a text, cut at near line ends."""
+    """Return the beginning and the end of a text, cut at line ends if possible."""
     first_line = text[:_LEAST].partition("\n")[0]
     head = text[: int(characters * _HEAD)]
     line_end = head.rfind("\n") + 1

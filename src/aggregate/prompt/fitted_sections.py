@@ -1,11 +1,11 @@
-"""Shares of the budget for the sections beside the files (rule B-5)."""
+"""Token shares of a budget for the sections other than files (rule B-5)."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from aggregate.base.request import Budget, Finish, Given
+from aggregate.base.task import Budget, Finish, Given
 from aggregate.base.text import clean_issue
 from aggregate.project.git import find_head
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
@@ -31,7 +31,7 @@ _NO_ROOM = "the section has no more of the budget"
 
 
 class Share(NamedTuple):
-    """A section's largest part of the room beside the pins."""
+    """The maximum share of a section in the room beside the pins."""
 
     section: Section
     part: float
@@ -46,9 +46,9 @@ class Shares(NamedTuple):
     least: Fitted
 
     def reserved(self, room: int) -> int:
-        """Return the tokens of ``room`` for sections beyond their least.
+        """Return the tokens of ``room`` that sections may use beyond their minimum.
 
-        Whole shares count, since another turn must not leave less for the files.
+        Shares count in full even if unused, so that the room for files does not depend on the turn.
         """
         pairs = [(share.part, self.least[share.section]) for share in self.shares]
         return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)
@@ -57,7 +57,7 @@ class Shares(NamedTuple):
         return {section: fit(int(room * part)) for section, part, fit in self.shares}
 
     def with_more(self, sections: Fitted, room: int) -> Fitted:
-        """Return the sections with ``room`` more tokens, which the first ones take first."""
+        """Return the sections with ``room`` additional tokens; the first ones get them first."""
         fitted = {}
         for name, _, fit in self.shares:
             section = sections[name]
@@ -70,7 +70,7 @@ class Shares(NamedTuple):
 def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
     """Return the first and last sections of a budgeted prompt (rules T-7, T-12).
 
-    ``note`` is a sentence on the choice of files, such as that it is a guess.
+    ``note`` is a sentence about the choice of files, such as that it is a guess.
     """
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
@@ -119,7 +119,7 @@ def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
-    """Return the newest turns within ``limit`` tokens beside the last one, a pin."""
+    """Return the newest turns within ``limit`` tokens; the last turn is pinned and not counted."""
     segments = safe_discussion_segments(history)
     sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
     needed = tokens_of(segments, count)
@@ -220,7 +220,7 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
 
 def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
-    """Return a hunk's beginning and end if a useful part fits, else nothing."""
+    """Return the beginning and end of a hunk, nothing if no useful part fits."""
     sizes = range(1, min(len(hunk), limit * _CHARACTERS))
     size = bisect_left(sizes, True, key=lambda n: tokens_with(cut_middle(hunk, n)) > limit)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []

@@ -1,7 +1,7 @@
-"""Cached tables of words and analyses of files, by their contents.
+"""Cached tables of words and analyses of files, by content.
 
-Neighbouring files form a group with one large table. Edited files move to a small table beside it. Definitions and
-pieces are cached only for files that a question has analysed.
+Neighbouring files form a group with one large table. Edited files move to a small second table. Definitions and pieces
+are cached only for files that a question has analysed.
 """
 
 import json
@@ -25,7 +25,7 @@ from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
-    FileTable,
+    GroupTable,
     RoughFile,
     look_roughly,
     pack_tables,
@@ -80,7 +80,7 @@ class Part:
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
-    table: FileTable
+    table: GroupTable
     terms: bytes | None = None  # the table of terms, without an index
 
 
@@ -112,9 +112,9 @@ class FileGroup:
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
     def unpack(self, row: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Unpack a row of the index, and return the keys and members of its parts.
+        """Return the keys and members of the parts in a row of the index.
 
-        ``before`` has for each file its old member number, ``-1`` for none.
+        ``before`` has each file's old member number, ``-1`` for none.
         """
         self.identities = [b""] * len(self.files)
         if not row:
@@ -151,7 +151,7 @@ ANALYSIS_CODE = (
     "ranking.files.packing",
     "ranking.files.pieces",
     "ranking.files.rough",
-    "ranking.files.tables",
+    "ranking.files.group_table",
     "ranking.files.term_tables",
     "ranking.terms",
     "base.redaction",
@@ -168,7 +168,7 @@ _OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an id
 
 
 def content_hash(identity: bytes) -> bytes:
-    """Return the hash of a file's bytes, nothing if clean text was hashed."""
+    """Return the hash of a file's bytes, ``b""`` if the redacted text was hashed."""
     return identity[:_HASH_BYTES] if identity[-1:] == _OF_BYTES else b""
 
 
@@ -202,7 +202,10 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups; borders follow from paths, so that a new file moves few."""
+        """Yield the readable files in groups.
+
+        Borders depend on paths, so that a new file changes few groups.
+        """
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)
@@ -221,7 +224,7 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Read the files of groups without tables, and make these; yield the number of files."""
+        """Make the missing tables of groups by reading files; yield the number of files read."""
 
         def calls() -> Iterator[Call[tuple[FileGroup, int, bytes], tuple[bytes, bytes]]]:
             has_begun = False
@@ -243,7 +246,7 @@ class KnownFiles:
                 yield count
 
     def _new_part(self, group: FileGroup) -> tuple[bytes, list[_Looked]]:
-        """Add the missing part of a group from the index, or return its members and files."""
+        """Add a group's missing part from the index, or return its members and files to read."""
         unread = [member for member, identity in enumerate(group.identities) if not identity]
         texts = self._texts(group, unread)
         members = sorted({*group.unknown, *(m for part in group.parts[1:] for m in part.members)})
@@ -269,7 +272,7 @@ class KnownFiles:
         return texts
 
     def _read(self, group: FileGroup, member: int) -> Named | None:
-        """Read a file for its words, which are never shown, and note its facts."""
+        """Read the words of a file, and record its facts."""
         file, seen_ns = group.files[member], self.index.now_ns()
         source = read_file(file.file, hashed=True)
         state = source.info and file_state(source.info, seen_ns=seen_ns)
@@ -286,12 +289,12 @@ class KnownFiles:
         self.index.put_many(_kind("name group"), [(key, names)])
         self.index.put_many(_kind("term group"), [(key, terms)])
         part_terms = None if self.index.is_used else terms
-        group.parts.append(Part(key, members, FileTable(names), part_terms))
+        group.parts.append(Part(key, members, GroupTable(names), part_terms))
         self.grouped += 1
 
-    def _tables(self, keys: Sequence[bytes]) -> list[FileTable | None]:
+    def _tables(self, keys: Sequence[bytes]) -> list[GroupTable | None]:
         rows = self.index.get_many(_kind("name group"), keys)
-        return [FileTable(row) if row else None for row in rows]
+        return [GroupTable(row) if row else None for row in rows]
 
     def terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
         return self.index.get_many(_kind("term group"), keys)

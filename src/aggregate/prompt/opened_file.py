@@ -1,4 +1,4 @@
-"""A file opened for a fit: its text or view, and the lines that belong together."""
+"""A file opened for a fit: its text or view, with statements and definitions."""
 
 import re
 from array import array
@@ -12,8 +12,8 @@ from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import encoding_note
+from aggregate.prompt.fit.entry_order import Run
 from aggregate.prompt.fit.fit import FileLines
-from aggregate.prompt.fit.steps import Run
 from aggregate.prompt.layout import file_block
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import DefinedName
@@ -47,7 +47,7 @@ def open_file(
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
-    """Return a file's text and lines, ``None`` if its view cannot be made.
+    """Return a file's text and lines, ``None`` if its view fails.
 
     ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
     ``is_numbered`` adds line numbers, ``around`` tokens to the file's frame, ``shortens`` cuts long lines.
@@ -97,7 +97,7 @@ def _text_view(path: str, text: str, *, shortens: bool) -> View:
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
-    """Return for each line the end of the innermost definition that continues, or ``0``."""
+    """Return for each line the end of its innermost definition, ``0`` at that end or outside."""
     ends = array("i", bytes(4 * lines))
     for definition in definitions:  # outer ones first
         first, last = definition.first, min(definition.last, lines)
@@ -163,7 +163,7 @@ def _first_text(first: int, last: int, texts: Sequence[str]) -> int:
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
-    """Map the statements of a file's lines to the lines of its view."""
+    """Convert the statements of a file's lines to lines of its view."""
     units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
     for start, end, first, last in view.spans:
         for line in range(start, end + 1):
@@ -175,7 +175,7 @@ def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
-    """Return a function from runs of a file to lines of its view; unmapped lines are always in."""
+    """Return a function from runs of a file to lines of its view; it always adds unmapped lines."""
     spans = sorted(view.spans)
     covered = bytearray(lines)
     for span in spans:

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.files import ViewMode
 from aggregate.prompt.file_corpus import FileCorpus
-from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN
+from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN
 from aggregate.prompt.sections.folders import describing_files, first_sentence, large_folders
 from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.selection import ResolvedFile

@@ -95,10 +95,10 @@ class Selection:
 
 
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
-    """Return the files of a request, with secrets in names replaced.
+    """Return the files of a request; secrets in their names are replaced.
 
     Globs skip the program's own output and excluded files. With a task and no budget, focus files are shown in full
-    (rule T-2); budgets and Tier 3 prompts have rules of their own.
+    (rule T-2); prompts with a budget and Tier 3 prompts have other rules.
     """
     base_dir = request.base_dir
     if request.entries and not base_dir.is_dir():
@@ -138,7 +138,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 def _narrowed(
     selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
 ) -> Selection:
-    """Return the files of the command line, with their configured entries (rules T-13 and B-3)."""
+    """Return the files of the command line, with settings from their configured entries (rules T-13 and B-3)."""
     if narrowing.paths:
         configured = {file.path: file for file in selection.files if not file.is_remark}
         named = resolve(Entry(FileItem(path)) for path in narrowing.paths)
@@ -238,7 +238,7 @@ def _glob_remark(
     scope: Scope,
     find_ignored: Callable[[str, str], str],
 ) -> ResolvedFile | None:
-    """Return the remark on a glob with secret-looking, forbidden or no files."""
+    """Return the note about a glob without files, or with secret-looking or forbidden ones."""
     glob = entry.item.path
     if secrets:
         hint = "" if scope.is_fixed else _NAME_SECRETS
@@ -268,7 +268,7 @@ def omission_remark(
 
 
 def with_generated_policy(selection: Selection, request: "Request") -> Selection:
-    """Return a selection with the view of generated files, and git's marks of these."""
+    """Return a selection with views of generated files, and git's attributes about them."""
     if request.generated is GeneratedView.FULL:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]
@@ -395,7 +395,7 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
 
 
 def _words_of(selection: Selection) -> Iterator[str]:
-    """Yield all texts about the files; files of a glob share one entry."""
+    """Yield all texts of the entries, each entry once."""
     last = None
     for file in selection.files:
         yield from (file.path, file.problem, *file.details)

@@ -91,7 +91,7 @@ class SourceMapBuilder:
             _add_file(self._runs, segment)
 
     def end(self) -> SourceMap:
-        """Return the map of a written prompt, whose final line feed adds an empty line."""
+        """Return the map of a written prompt, whose final line feed begins an empty line."""
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)
         return self.build()
@@ -221,7 +221,7 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
-    """Note the lines of a view; spans out of order are ignored."""
+    """Add the lines of a view; spans out of order are ignored."""
     source = shown.source.split("\n") if shown.source else []
     line, last, lines = 1, 0, len(content)
     for start, end, first, until in shown.spans or ():  # quick: a skeleton has dozens
@@ -241,7 +241,7 @@ def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: Show
 def _add_between(
     runs: RunCollector, path: str, content: Sequence[str], gap: tuple[int, int]
 ) -> None:
-    """Note lines of a view without source lines; marks cover the lines of ``gap``, if any."""
+    """Add lines of a view that have no source; marks represent the lines of ``gap``."""
     for text in content:
         if not text.strip():
             runs.add(1, Label.BLANK)
@@ -260,7 +260,7 @@ def _add_span(
     lines: tuple[int, int],
     shown: ShownText,
 ) -> None:
-    """Note lines of a view for ``lines`` of the file, with the text ``source``."""
+    """Add the lines of a view that show ``lines`` of the file, whose text is ``source``."""
     first, last = lines
     if len(content) != last - first + 1:
         label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
@@ -283,7 +283,7 @@ def _is_mark(line: str) -> bool:
 
 
 def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: ShownText) -> None:
-    """Note lines of the file, apart from line numbers and replaced secrets."""
+    """Add lines of the file, which may have line numbers and replaced secrets."""
     label = Label.PART if shown.is_numbered else Label.VERBATIM
     for run in shown.redacted:
         start, end = max(run[0], first), min(run[1], last)

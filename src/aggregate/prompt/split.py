@@ -23,7 +23,7 @@ _CHARACTERS: Final = 8  # upper bound of characters per token
 
 
 def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> list[Prompt]:
-    """Return a prompt in parts of at most ``tokens``, each with a list of the others."""
+    """Split a prompt into parts of at most ``tokens``, each with a list of the others."""
     reserve = _FIRST_RESERVE
     while reserve <= tokens // 2:
         packed = _packed(prompt.segments, tokens - reserve, count)
@@ -42,7 +42,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
 def cuts_of(
     parts: Sequence[Prompt], paths: Sequence[Path], number: int, count: Count
 ) -> tuple[Cut, ...]:
-    """Return the other parts for the audit of one (rule A-4)."""
+    """Return the other parts, for the audit of one part (rule A-4)."""
     return tuple(
         Cut("parts", f"part {other} of {len(parts)}", count(part.written), f"it is in {path.name}")
         for other, (part, path) in enumerate(zip(parts, paths, strict=True), start=1)
@@ -51,7 +51,7 @@ def cuts_of(
 
 
 def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[Segment]]:
-    """Return the segments in parts of at most ``room`` tokens; each part repeats the files' heading."""
+    """Distribute segments over parts of at most ``room`` tokens; each part repeats the files' heading."""
     heading = next((segment for segment in segments if segment.section is Section.FILES), None)
     parts: list[list[Segment]] = [[]]
     left = room
@@ -77,7 +77,7 @@ def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[S
 
 
 def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
-    """Cut a file that is larger than a part, between definitions or else statements."""
+    """Cut a file larger than a part between definitions, or else statements."""
     lines = segment.text.split("\n")
     if segment.section is not Section.FILES or not is_fenced(segment.text):
         name = segment.source or segment.section.value
@@ -111,7 +111,7 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
 
 
 def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
-    """Cut a line into parts of at most ``room`` tokens, each with its range of characters."""
+    """Cut a line into pieces of at most ``room`` tokens, each with its range of characters."""
     start = 0
     while start < len(line):
         size = min(room * _CHARACTERS, len(line) - start)
@@ -125,7 +125,7 @@ def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, st
 def _end_of_piece(
     lines: Sequence[str], statements: Sequence[int], first: int, room: int, count: Count
 ) -> int:
-    """Return the end of the longest piece that fits, before a definition, a statement or any line."""
+    """Return the end of the longest piece that fits: before a definition, else a statement, else a line."""
     end = first
     left = room
     while end < len(lines) and (left := left - count(lines[end] + "\n")) >= 0:
@@ -146,7 +146,7 @@ def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
 def _piece(
     segment: Segment, text: str, run: tuple[int, int], number: int, place: str = ""
 ) -> Segment:
-    """Return lines ``run`` of a file's content as a block of its own; ``place`` is the part of a line."""
+    """Return the lines of ``run`` as a block; ``place`` names the part of a line."""
     first, last = run
     heading, _, opening = segment.text.split("\n", _BEFORE)[:_BEFORE]
     span = Span(1, last - first, first + 1, last)

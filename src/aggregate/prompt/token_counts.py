@@ -33,7 +33,7 @@ def token_version() -> str:
 
 @cache
 def token_kind() -> Kind:
-    """Return the index's kind for counts, whose keys are SHA-256 of texts."""
+    """Return the index kind for token counts; keys are SHA-256 of texts."""
     return Kind("tokens", token_version())
 
 
@@ -80,7 +80,7 @@ class SegmentCounter:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """Tokens of a prompt by o200k: all, by segment, by section, and by file without headings."""
+    """o200k tokens of a prompt: total, by segment, by section, and by file without headings."""
 
     document: int
     segments: tuple[int, ...]
@@ -115,7 +115,7 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -
 
 @dataclass(slots=True, eq=False)
 class SavedCounts:
-    """Counts texts one by one; the first uncached text loads the vocabulary."""
+    """Counts texts one by one, with a cache; the vocabulary is loaded for the first new text."""
 
     _index: Index
     _counts: dict[str, int] = field(default_factory=lambda: {"": 0}, init=False)

@@ -10,7 +10,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from aggregate.base.request import Guess, Missing, Reason
+from aggregate.base.task import Guess, Missing, Reason
 from aggregate.base.values import row_maker
 
 PieceKey = tuple[int, int]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import fsum, log1p, sqrt
 from typing import Final
 
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
 from aggregate.ranking.evidence import (
     Evidence,
     PieceKey,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
 from aggregate.ranking.covered_names import name_of
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Analysis, Corpus

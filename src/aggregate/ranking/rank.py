@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from math import exp, fsum, log, log1p
 
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
 from aggregate.ranking.companions import COMPANIONS, companions
 from aggregate.ranking.covered_names import definition_names, file_names
 from aggregate.ranking.evidence import (
@@ -56,7 +56,7 @@ from aggregate.ranking.mentions import (
 )
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.picked import picked, unpicked_scale
-from aggregate.ranking.references import Resolver, near_seeds
+from aggregate.ranking.reference_graph import Resolver, near_seeds
 from aggregate.ranking.text_evidence import file_text, piece_texts
 
 # Files whose pieces are scored. In 108 commits of two projects of 800 and 2,000 files, 300 showed as many files and

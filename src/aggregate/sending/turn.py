@@ -86,7 +86,7 @@ def send_turn(
             raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
+        prepared.endpoint, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
     if received is not None:
         problems += keep_charge(
@@ -241,7 +241,7 @@ class _ReplyFile:
             self._on_first()
 
     def finish(self, text: str) -> None:
-        """Write the part of ``text`` that was not streamed, without showing it."""
+        """Write the part of ``text`` that was not streamed; it is not displayed."""
         streamed = "".join(self._pieces)
         is_whole = text.startswith(streamed)
         self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")

@@ -1,6 +1,6 @@
-"""Compose a turn after the last request, for the most cache reads.
+"""Compose a turn so that the provider's cache is used most.
 
-Files are ordered for the cache; with a budget they are fitted until the whole request is within it.
+Files keep the order of the last request. With a budget they are fitted until the whole request is within it.
 """
 
 import time
@@ -13,7 +13,7 @@ from typing import Final
 from aggregate.base.disk.reading import is_file
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.request import Budget, SentFile, doubts
+from aggregate.base.task import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project
@@ -43,7 +43,7 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.learned import Learned, Place, learned_of
+from aggregate.sending.clients.learned import Endpoint, Learned, learned_of
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
@@ -160,7 +160,7 @@ class _FittedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """The shown files; a file in its older version counts as sent before, without its diff."""
+        """The shown files; an older version counts as sent before, without its diff."""
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
@@ -176,7 +176,7 @@ class _FittedTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnComposer:
-    """Composes a turn; a budget holds for the whole request by the provider's count (B-10)."""
+    """Composes a turn; a budget limits the whole request in the provider's tokens (B-10)."""
 
     project: Project
     client: Client  # with the provider's token ratio
@@ -191,10 +191,10 @@ class TurnComposer:
     def behind_last(
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return a composer, and warnings about instructions, images and the cache."""
-        place = Place(client.provider, client.model, client.address)
-        learned = learned_of(place)
-        client = replace(client, ratio=learned.ratio(place))
+        """Return a composer that continues the last request, and warnings about instructions, images and the cache."""
+        endpoint = Endpoint(client.provider, client.model, client.address)
+        learned = learned_of(endpoint)
+        client = replace(client, ratio=learned.ratio(endpoint))
         instructions = escape_surrogates(selection.system).strip()
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)
@@ -238,7 +238,7 @@ class TurnComposer:
         return self._within(budget, turn)
 
     def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
-        """Convert an error about the files' budget to the whole request's."""
+        """Convert an error about the files' budget to one about the request's."""
         ratio, own = self.client.ratio, error.smallest + others
         smallest = max(ratio.provider_tokens(own), own)
         beside = "instructions and images" if self.images else "instructions"

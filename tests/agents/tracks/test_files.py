@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import OutputError, RunStatus, TrackError
-from aggregate.agents.tracks import Ticket, new_track, open_track
+from aggregate import OutputError, TrackError
+from aggregate.agents.tracks import Ticket, TicketStatus, new_track, open_track
 from aggregate.agents.tracks.assignment import TicketOutcome
 from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
 from aggregate.agents.tracks.track import Checkbox, mark_track, read_tracks_file
@@ -152,7 +152,7 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
 
 
 def failed(name: str, error: str) -> ReportLine:
-    end = TicketOutcome(name, RunStatus.ERROR, errors=(error,))
+    end = TicketOutcome.without_worker(name, TicketStatus.FAILED, error)
     return ReportLine(Ticket(id=name, prompt="x"), end)
 
 

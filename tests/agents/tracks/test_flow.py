@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, RunStatus, SandboxError, WorkerError
-from aggregate.agents.tracks import PollingOptions, open_track
-from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome
+from aggregate import ConfigError, SandboxError, WorkerError
+from aggregate.agents.tracks import PollingOptions, TicketStatus, open_track
+from aggregate.agents.tracks.assignment import Ending, TicketOutcome
 from aggregate.agents.tracks.tickets import evaluate, names_in
 from tests.fakes.conducting import (
     TRACK,
@@ -87,7 +87,7 @@ def test_a_condition_on_a_failed_ticket(tmp_path: Path) -> None:
 def test_a_ticket_that_was_left_out_stays_so(tmp_path: Path) -> None:
     """After a restart the recorded decision counts, and is not made anew."""
     folder = track_project(tmp_path, CONDITION)
-    endings = MemoryEndings({"demo/1/fix": Ending(EndingState.LEFT_OUT, "as it was")})
+    endings = MemoryEndings({"demo/1/fix": Ending(TicketStatus.LEFT_OUT, "as it was")})
     run = conducted(folder, answers({"check": "no"}), endings=endings)
     assert states(run) == {"check": "done", "fix": "left out", "tell": "done"}
 
@@ -164,10 +164,10 @@ def test_a_list_stays_what_it_was(tmp_path: Path) -> None:
 
 
 class Decides(MemoryEndings):
-    decision = Ending(EndingState.APPROVED, "go on")
+    decision = Ending(TicketStatus.DONE, "go on")
 
     def record(self, key: str, ending: Ending) -> Ending:
-        if ending.state is EndingState.WAITING:
+        if ending.status is TicketStatus.WAITING:
             self.there.setdefault(key, self.decision)
         return super().record(key, ending)
 
@@ -183,9 +183,9 @@ def test_an_approval(tmp_path: Path) -> None:
 def test_a_rejection(tmp_path: Path) -> None:
     """Everything that depends on it is not run, whatever a failure does otherwise; the reason is said."""
     endings = Decides()
-    endings.decision = Ending(EndingState.REJECTED, "too early")
+    endings.decision = Ending(TicketStatus.REJECTED, "too early")
     run = conducted(track_project(tmp_path, APPROVAL), endings=endings)
-    assert states(run) == {"ship": "failed", "tell": "not run", "shout": "not run"}
+    assert states(run) == {"ship": "rejected", "tell": "not run", "shout": "not run"}
     assert "ship: rejected: too early" in run.report
     assert 'shout: not run: it depends on "tell", which was not run' in run.report
 
@@ -196,7 +196,7 @@ def test_an_approval_waits(tmp_path: Path) -> None:
     looks = iter([False] * 5 + [True] * 9)
     first = conducted(folder, endings=endings, cancelled=lambda: next(looks))
     assert (first.worker.order, first.events) == ([], ["waits ship"])
-    endings.there["demo/1/ship"] = Ending(EndingState.APPROVED)
+    endings.there["demo/1/ship"] = Ending(TicketStatus.DONE)
     second = conducted(folder, endings=endings)
     assert second.worker.order == ["tell", "shout"]
 
@@ -229,7 +229,9 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
     """What somebody wrote into the database is no value that a list could be made of: the ticket has failed."""
     worker = Says()
     queue = MemoryQueue(worker)
-    queue.ended["demo/1/list"] = TicketOutcome("list", RunStatus.SUCCESS, "[" * 100_000)
+    queue.ended["demo/1/list"] = TicketOutcome.without_worker(
+        "list", TicketStatus.DONE, "[" * 100_000
+    )
     run = conducted(track_project(tmp_path, LIST), worker, queue=queue)
     assert states(run) == {"list": "failed", "look": "failed", "sum": "done"}
     assert "list: its answer in the database is no JSON" in run.report

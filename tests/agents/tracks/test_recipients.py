@@ -11,12 +11,11 @@ from aggregate import (
     ConfigError,
     Project,
     Prompt,
-    RunStatus,
     make_worker,
     open_project,
     standard_tools,
 )
-from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
+from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
 from aggregate.agents.tracks.terms import Recipient, TicketLimits, open_recipients, recipient_of
 from tests.fakes.conducting import asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
@@ -120,7 +119,7 @@ def test_a_worker_asks_whom_the_ticket_names() -> None:
     assert attempted(worker, asked).text == "theirs"
     foreign = assigned(prompt=CONTEXT, provider="compatible", model="m", base_url="http://example.org/v1")  # fmt: skip
     made = attempted(worker, foreign)
-    assert (made.status, made.again) == (RunStatus.ERROR, False)
+    assert (made.status, made.again) == (TicketStatus.FAILED, False)
     assert "which this worker was not started for" in made.text
     assert attempted(worker, assigned("b", prompt=CONTEXT)).text == "mine"
 

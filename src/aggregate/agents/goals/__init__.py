@@ -1,6 +1,6 @@
-"""From a goal to an answer: steps, tools, sub-tasks, and one small question to a model at a time.
+"""Reach goals by steps, tools and sub-tasks, with one small question to a model at a time.
 
-A rule decides wherever one can, and then no model is asked. With a scripted model a run is the same every time.
+The model is asked only if no fixed rule decides. With a scripted model every run is the same.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

@@ -39,7 +39,7 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A provider's client that answers questions, each as a message of its own."""
+    """A provider's client that answers independent questions."""
 
     client: Client
     model: str = ""
@@ -119,9 +119,10 @@ class NeuronAgent:
                 neurons, answer = self._answer(branch, neurons)
         if answer and run.unclear:
             answer = replace(answer, success=False, summary=run.unclear[0])
-        success = answer is not None and answer.success
+        stopped = _stopped(budget, neurons)
+        success = answer is not None and answer.success and not stopped
         if not success:
-            node.fail(error or (answer.summary if answer else ""))
+            node.fail(error or stopped or (answer.summary if answer else ""))
         warnings = [*(answer.warnings if answer else ()), *node.all_warnings()]
         return GoalResult(
             success,
@@ -133,7 +134,7 @@ class NeuronAgent:
             tuple(dict.fromkeys(warnings)),
             node,
             budget.reached,
-            _stopped(budget, neurons),
+            stopped,
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
@@ -195,9 +196,9 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
 def _check_answer(
     branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
-    """Return what the answer lacks, and the step that supplied it, if one succeeded.
+    """Return the fault of an answer, and the step that corrected it, if one succeeded.
 
-    The step works with the results so far: nothing is fetched again.
+    The step only uses earlier results: nothing is fetched again.
     """
     missing = ""
     try:
@@ -207,6 +208,8 @@ def _check_answer(
         known = result_texts.known_results(branch.context)
         reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
     except LimitReached as reached:
+        if missing:
+            branch.run.budget.stop(reached.limit)
         branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
     step = questions.first_line(reply)
@@ -235,13 +238,16 @@ def _missing(branch: Branch, answer: Answer) -> str:
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
     if questions.yes_or_no(reply) is not False:
         return ""
-    reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    try:
+        reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    except LimitReached:  # the answer is incomplete all the same
+        reply = None
     sentence = " ".join((reply or "").split())
     return result_texts.clip(sentence, MOST_MISSING) or "not said what is missing"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return what the answer lacks by its number of lines, ``None`` if that does not decide (rule P12)."""
+    """Return what an answer lacks by its number of lines, ``None`` if the number does not decide (rule P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)
@@ -255,6 +261,10 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
+    """Return a message about the limit that ended a goal, with the finished steps (rule X-12).
+
+    A step that the model only answered in words does not count as finished.
+    """
     if budget.reached is None:
         return ""
     limits = budget.limits
@@ -262,10 +272,28 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.TOKENS: f"{limits.tokens:,} tokens",
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
+        Limit.ITEMS: f"{limits.dendrites} items of a step",
+        Limit.DUPLICATES: f"{limits.duplicates} repeated items",
     }[budget.reached]
-    names = [neuron.description for neuron in neurons if not result_texts.is_failure(neuron.result)]
-    listed = "; ".join(result_texts.clip(name, NOTE) for name in names)
-    if budget.reached is Limit.STEPS:
-        return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
-    of_all = f"{len(names)} of {len(neurons)} steps done" if neurons else "no step done"
-    return f"Stopped at the limit of {limit}, {of_all}{': ' * bool(listed)}{listed}"
+    done: list[str] = []
+    in_part: list[str] = []
+    in_words: list[str] = []
+    for neuron in neurons:
+        if result_texts.is_failure(neuron.result):
+            continue
+        if f"{neuron.depth}.{neuron.index}" in budget.undone:
+            names = in_part
+        else:
+            names = in_words if result_texts.is_prose(neuron.result) else done
+        names.append(result_texts.clip(neuron.description, NOTE))
+    sentence = f"Stopped at the limit of {limit}, no step done"
+    if neurons:
+        planned = max(budget.planned, len(neurons))
+        sentence = f"Stopped at the limit of {limit}, {len(done)} of {planned} steps done"
+    if done:
+        sentence += f": {'; '.join(done)}"
+    if in_part:
+        sentence += f"; in part: {'; '.join(in_part)}"
+    if in_words:
+        sentence += f"; only in words: {'; '.join(in_words)}"
+    return sentence

@@ -1,7 +1,7 @@
-"""The answer among the results of steps, chosen by their types without a model (rules D-60 to D-74, X-3, X-5).
+"""Choose the answer among the results of steps by their types, without a model (rules D-60 to D-74, X-3, X-5).
 
-The order: a text with as many lines as the goal asks for; results of sub-tasks; the newest text of Python, of a model,
-of others; a number for a goal that counts; the last result that succeeded.
+In order: a text with the requested number of lines; results of sub-tasks; the newest text of Python, of a model, of
+other tools; a number for a goal that counts; the last successful result.
 """
 
 import json
@@ -139,7 +139,7 @@ def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 def _last_value(
     newest: Sequence[tuple[int, Value]], missing: str
 ) -> tuple[str, AnswerSource] | None:
-    """Return the last result that succeeded, rendered without a model (rules D-68, X-7, X-8)."""
+    """Return the last successful result, rendered without a model (rules D-68, X-7, X-8)."""
     for number, result in newest:
         count, value = count_of(result), envelope_content(result)
         if count is not None and (

@@ -1,7 +1,7 @@
-"""The items of a list that a step means: all if its words say so, else those that the model names (rule P18).
+"""Choose the items of a list that a step means: all of them, or those that the model names (rule P18).
 
-A choice that contradicts the words of goal or step is asked for once more. Then the step fails, and with it the goal:
-a call for the wrong items would look like success.
+A choice that contradicts the words of goal or step is asked once more, then the step and its goal fail: calls for the
+wrong items would look like success.
 """
 
 import re
@@ -31,7 +31,7 @@ _THEN: Final = re.compile(r"[.;]\s|,?\s*\b(?:and )?then\b", re.IGNORECASE)
 def list_in_reach(
     branch: Branch, step: str, tool: Tool, iteration: heuristics.Iteration | None
 ) -> Loop | None:
-    """Return the list whose items ``tool`` takes one by one; ``None`` if the step is about another one."""
+    """Return the list whose items ``tool`` takes one by one; ``None`` if the step is not about it."""
     if branch.item is not None or tool.name == ANALYSIS or not tool.parameters:
         return None
     stems = [stem for parameter in tool.parameters if (stem := _ID.sub("", parameter.name))]
@@ -101,9 +101,9 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
 
 
 def _is_plain(loop: Loop) -> bool:
-    """Return whether a step says each, every or all, and nothing that makes them fewer (rule D-21).
+    """Return whether a step means all items, without a condition (rule D-21).
 
-    A field that items must have is looked up (rule D-32).
+    A required field of the items is no condition: it is looked up (rule D-32).
     """
     phrase, items = loop.iteration.phrase, loop.source.items
     between = [word for word in heuristics.words(phrase)[1:] if word not in heuristics.STOP]
@@ -114,7 +114,10 @@ def _is_plain(loop: Loop) -> bool:
 
 
 def _part_of_goal(goal: str, step: str) -> str:
-    """Return the goal from the step's verb on, so that "List all rooms, book two" claims two for "Book the rooms"."""
+    """Return the goal from the step's verb on.
+
+    So "List all rooms, book two" requires two rooms for the step "Book the rooms".
+    """
     verb = next(iter(heuristics.plain_words(step)), "")
     match = re.search(rf"\b{re.escape(verb)}\b", goal, re.IGNORECASE) if verb else None
     if match is None or re.search(r"\b(?:except|but|apart|other than)\b", goal[: match.start()]):

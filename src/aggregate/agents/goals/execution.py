@@ -1,6 +1,6 @@
-"""One step: its arguments, up to three calls, a reflection on each failure, a check of each result.
+"""Execute one step: arguments, up to three calls, a reflection after each failure, a check of the result.
 
-Rules D-50 to D-53, P4, P5, X-15: rules decide if they can, else the model.
+Rules D-50 to D-53, P4, P5, X-15: fixed rules if they decide, else the model.
 """
 
 import re
@@ -31,16 +31,17 @@ _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
 
 @dataclass(frozen=True, slots=True)
 class FailureFeedback:
-    """Feedback on the last attempt: a text for the model, and arguments to call with."""
+    """Feedback on a failed call: a text for the model, and suggested arguments."""
 
     text: str = ""
     arguments: Mapping[str, Any] | None = None
 
 
 def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool) -> StepOutcome:
-    """Do ``step`` with ``tool``, or by the model alone without one.
+    """Execute ``step`` with ``tool``, or by the model alone without a tool.
 
-    A claim of success is ``trusted`` or checked by the model. After a no only tools that read are called again.
+    A reported success is ``trusted`` or checked by the model. If the model denies it, only reading tools are called
+    again.
     """
     if tool is None:
         return _answer_step(branch, step)
@@ -77,7 +78,7 @@ def claims_success(result: Value) -> bool:
 
 
 def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
-    """Return an outcome, not validated if it is empty or the model says no (rule X-15)."""
+    """Return an outcome, marked invalid if it is empty or the model rejects it (rule X-15)."""
     verdict: bool | None = False
     if outcome.result is not None and outcome.result != "":
         fenced = result_texts.fenced_data(outcome.result, result_texts.ALL_RESULTS)
@@ -218,7 +219,7 @@ def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
-    """Return the arguments of the current item and of a step such as ``activity 7``, ``activity_id=7``."""
+    """Return arguments from the current item and from the step's text, such as ``activity 7`` or ``activity_id=7``."""
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):
@@ -269,7 +270,7 @@ def _is_id(name: str) -> bool:
 
 
 def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
-    """Return code for a step; code that does not compile is given back once (rule P5)."""
+    """Return code for a step; if it does not compile, the model corrects it once (rule P5)."""
     known = result_texts.known_results(branch.context)
     name, fields = _newest_fields(branch)
     if fields:

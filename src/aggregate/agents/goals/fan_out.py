@@ -1,4 +1,4 @@
-"""Sub-tasks of a step, its parts or the items of a list, and their merged result (rules D-20 to D-34, P6 to P9)."""
+"""Sub-tasks of a step, for its parts or a list's items, and their merged results (rules D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -9,7 +9,9 @@ from typing import Any, Final
 from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed
+from aggregate.agents.goals.goal_result import Limit
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.results import FailurePolicy, failures
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
 from aggregate.base.values import Value
@@ -31,7 +33,7 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 parts of a step, or none; the model is asked only if the words allow it."""
+    """Return the 2 or 3 parts of a step, or none; the model is asked only if the words suggest parts."""
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -42,8 +44,9 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return the result of a step from those of its parts; half a range is a failure."""
-    if errors := result_texts.errors_of(results):
+    """Merge the results of a step's parts; half a range is a failure."""
+    errors, fails = failures(result_texts.labelled(results), FailurePolicy.FAIL)
+    if fails:
         error = f"a part of the step failed: {errors[0]}"
         return {"success": False, "error": error, "results": results}
     merged = merge_parts(parts, results)
@@ -86,7 +89,7 @@ def _number(result: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A step and the list that it goes through."""
+    """A step and the list whose items it processes."""
 
     step: str
     iteration: heuristics.Iteration
@@ -94,7 +97,7 @@ class Loop:
 
 
 def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
-    """Find the list of a step, unless a branch above goes through it (rules D-20, D-34)."""
+    """Find the list of a step, unless an outer branch already loops over it (rules D-20, D-34)."""
     source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -112,8 +115,8 @@ def loop_over_result(
 def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
     """Return whether a step needs a call for each item.
 
-    Code goes through a list by itself, and a tool without arguments does the same for each. A tool whose arguments
-    items give is called for each. In other cases the model is asked: one call for all would look like success.
+    Code can loop over a list, and a tool without arguments does the same for each item. A tool whose arguments are
+    fields of the items is called for each. Otherwise the model decides: one call for all would look like success.
     """
     items = loop.source.items
     if tool is None:
@@ -129,9 +132,9 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
 
 
 def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
-    """Return whether the items of a list that a tool gave need further calls (rule D-27).
+    """Return whether the items of a tool's result need further calls (rule D-27).
 
-    They do not if they have the fields that the step names, or if no other tool takes what an item gives.
+    They do not if they have the fields that the step names, or if no other tool takes a field of theirs.
     """
     registry, noun = branch.run.tools, loop.iteration.noun
     others = (
@@ -163,7 +166,10 @@ def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> str | Non
 
 
 def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
-    """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
+    """Return the goal of one item with its fields in braces (rule P8).
+
+    By rule, else by the model, else the step itself.
+    """
     items = loop.source.items
     by_rule = heuristics.rule_template(loop.step, loop.iteration, items[0])
     if not loop.iteration.phrase or (by_rule and not ask):
@@ -176,7 +182,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
 def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
-    """Return a branch for each item; ``chosen`` ones are done at once, whatever else the step names."""
+    """Return a branch for each item; ``chosen`` items get one step each, whatever else the step names."""
     total, most = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:
@@ -185,6 +191,7 @@ def item_branches(
         branch.warn(f"{lacking} of {total} items lack what the step names and are left out.")
     items = _distinct(branch, matching)
     if most < len(items):
+        branch.run.budget.stop(Limit.ITEMS, branch.node.place)
         branch.warn(
             f"Only {most} of {len(items)} items were processed: the limit of sub-tasks is reached."
             f" {_left(items[most:])}"
@@ -207,7 +214,7 @@ def item_branches(
 
 
 def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
-    """Return each item once; after too many equal ones, none of those that follow (rule D-10)."""
+    """Return each item once; stop after too many equal ones (rule D-10)."""
     distinct: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items, 1):
@@ -215,6 +222,7 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
         duplicates += key in distinct
         if duplicates >= branch.run.limits.duplicates:
             rest = len(items) - number
+            branch.run.budget.stop(Limit.DUPLICATES, branch.node.place)
             branch.warn(
                 f"{duplicates} items were there before; the {rest} items after them were left out."
             )
@@ -228,11 +236,11 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    """Return the result of a step from those of its items; it fails only if all of them failed."""
-    errors = result_texts.errors_of(results)
+    """Merge the results of a step's items; it fails only if all of them failed."""
+    errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
     pairs = list(zip(items, results, strict=True))
     merged: dict[str, Any] = {"success": True}
-    if errors and len(errors) == len(results):
+    if fails:
         error = f"all sub-tasks failed, the first one with: {errors[0]}"
         merged = {"success": False, "error": error}
     elif errors:
@@ -251,7 +259,7 @@ def items_result(
 
 
 def _left(items: Sequence[Value]) -> str:
-    """Name items that are not done, by their ids or their content."""
+    """Return unfinished items as text, by their ids or their content."""
     names = [
         str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
         for item in items[: result_texts.SHOWN_ITEMS]

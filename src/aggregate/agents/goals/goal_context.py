@@ -1,10 +1,10 @@
-"""The branches of a goal: how each asks the model and calls tools, within the bounds of the whole goal."""
+"""The branches of a goal: questions and tool calls within the limits of the whole goal."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Limit, Trace, TraceKind
+from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Trace, TraceKind
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     SCHEMAS,
@@ -18,7 +18,7 @@ from aggregate.agents.goals.questions import (
 )
 from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
-from aggregate.base.concurrency import run_in_thread
+from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
@@ -32,12 +32,12 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
 
 
 class ItemsUnclear(StepFailed):
-    """A step does not know its items, so that its goal is not reached."""
+    """Raised if a step's items cannot be determined, so that its goal fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """The model, tools and bounds that all branches of a goal share."""
+    """The model, tools and limits that all branches of a goal share."""
 
     model: Model
     tools: ToolRegistry
@@ -49,20 +49,18 @@ class GoalContext:
     done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def answer(self, question: Question, node: Trace) -> str:
-        """Ask the model within the time of the goal, and charge for its answer.
+        """Ask the model within the goal's time, and count the tokens of its answer.
 
         Raises:
             ModelError: There is no usable answer.
         """
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
-            completion: Completion = future.result(timeout=self.budget.seconds_left)
+            completion: Completion = result_within(future, self.budget.seconds_left)
         except TimeoutError:
             if future.done():
                 raise  # the client's own
-            self.budget.reach(Limit.SECONDS)
-            over = f"the goal's time of {self.limits.seconds:g} s is over"
-            raise ModelError(over) from None
+            raise ModelError(self.budget.time_is_over) from None
         node.own_tokens = max(0, int(completion.tokens))
         self.budget.charge(node.own_tokens)
         if completion.problem:
@@ -77,7 +75,7 @@ class GoalContext:
 
 @dataclass(slots=True)
 class Branch:
-    """The goal itself or one sub-task of a step, on which one thread works."""
+    """The goal or one of its sub-tasks, executed by one thread."""
 
     run: GoalContext
     goal: str
@@ -103,7 +101,7 @@ class Branch:
     def ask(
         self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model about ``fields``; without an answer warn and return ``None``."""
+        """Ask the model a question of ``kind``; warn and return ``None`` without an answer."""
         budget, node = self.run.budget, self.node
         question = Question(
             kind,
@@ -129,7 +127,7 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Call a tool, unless it has succeeded with these arguments; failures are results too."""
+        """Call a tool, unless the same call has succeeded; failures are results too."""
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -160,7 +158,7 @@ class Branch:
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return the branch of a sub-task, whose context is its own (rules D-4, D-33)."""
+        """Return the branch of a sub-task, with a context of its own (rules D-4, D-33)."""
         depth = self.depth + 1
         node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
         context = dict(self.context)

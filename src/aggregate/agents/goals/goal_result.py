@@ -21,7 +21,7 @@ _AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
 
 @dataclass(frozen=True, slots=True)
 class EngineLimits:
-    """The bounds of one goal; each is a maximum."""
+    """Limits of one goal; each is a maximum."""
 
     depth: int = MAX_DEPTH  # levels of sub-tasks
     attempts: int = MAX_RETRIES  # executions of one step
@@ -42,24 +42,34 @@ class EngineLimits:
 
 
 class Limit(StrEnum):
+    """A bound that can end a goal before it is complete."""
+
     TOKENS = "tokens"
     SECONDS = "seconds"
     STEPS = "steps"
+    ITEMS = "items"
+    DUPLICATES = "duplicates"
 
 
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
     """A bound of the whole goal was reached."""
 
+    def __init__(self, reason: str, limit: Limit | None = None) -> None:
+        super().__init__(reason)
+        self.limit = limit
+
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """The tokens and time that a goal has used, for any number of threads."""
+    """Used tokens and time of a goal; thread-safe."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
     tokens: int = 0
     cancelled: bool = False
-    reached: Limit | None = None
+    reached: Limit | None = None  # the first limit that left work undone
+    undone: set[str] = field(default_factory=set)  # labels of steps with undone work
+    planned: int = 0  # steps of the goal, before the limit of steps
     _started: float = 0.0
     _lock: Lock = field(default_factory=Lock)
 
@@ -78,15 +88,21 @@ class BudgetTracker:
         if self.cancelled:
             raise LimitReached("the goal was given up")
         if self.seconds_left <= 0:
-            self.reach(Limit.SECONDS)
-            raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
+            raise LimitReached(self.time_is_over, Limit.SECONDS)
         if not self.tokens_left:
-            self.reach(Limit.TOKENS)
-            raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
+            reason = f"the goal's {self.limits.tokens:,} tokens are used up"
+            raise LimitReached(reason, Limit.TOKENS)
 
-    def reach(self, limit: Limit) -> None:
+    @property
+    def time_is_over(self) -> str:
+        return f"the goal's time of {self.limits.seconds:g} s is over"
+
+    def stop(self, limit: Limit | None, place: str = "") -> None:
+        """Record that a limit ended a step, or the whole goal."""
         with self._lock:
             self.reached = self.reached or limit
+            if place:
+                self.undone.add(place.partition("/")[0])
 
     def charge(self, tokens: int) -> None:
         with self._lock:
@@ -103,7 +119,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node of the tree of all calls; one thread writes to it at a time."""
+    """A node in the tree of calls; only one thread at a time writes to it."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -149,7 +165,7 @@ class Trace:
         self.warnings.append(sentence)
 
     def all_warnings(self) -> Iterator[str]:
-        """Yield the warnings of the node and of all below it, in the order of the tree."""
+        """Yield the warnings of the node and its descendants, in order."""
         yield from self.warnings
         for child in self.children:
             yield from child.all_warnings()
@@ -161,7 +177,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one call of a tool (rules D-1, D-2)."""
+    """One step: a small question and one tool call (rules D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -189,7 +205,7 @@ class Neuron:
 class GoalResult:
     """The steps and the answer of a goal (rules X-6, X-12)."""
 
-    success: bool  # whether a step gave a usable result
+    success: bool  # whether there is an answer, and no limit left work undone
     goal: str
     depth: int
     neurons: tuple[Neuron, ...]  # the steps, a corrective one last
@@ -197,8 +213,8 @@ class GoalResult:
     error: str  # why nothing ran
     warnings: tuple[str, ...]  # failed steps, items that were left out, questions without an answer
     trace: Trace
-    limit: Limit | None = None  # that ended the goal; the answer is the best one by then
-    stopped: str = ""  # the same as a sentence with the steps that were done
+    limit: Limit | None = None  # the limit that left work undone
+    stopped: str = ""  # the same as a sentence, with the steps that were done
 
     @property
     def results(self) -> tuple[Value, ...]:
@@ -208,9 +224,15 @@ class GoalResult:
     @property
     def text(self) -> str:
         """The text that the user reads."""
-        if self.final and (self.final.success or not self.stopped):
+        if self.has_answer and self.final:
             return self.final.summary
-        return self.stopped or self.error
+        reason = self.final.summary if self.final else self.error
+        return self.stopped or reason
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a step gave a usable result, even if a limit ended the goal."""
+        return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:
         limit = {"limit": self.limit.value, "stopped": self.stopped} if self.limit else {}
@@ -228,7 +250,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer's envelope as plain data, with ``missing`` if it is incomplete (rule X-6)."""
+    """Return the answer as plain data, with ``missing`` if it is incomplete (rule X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {

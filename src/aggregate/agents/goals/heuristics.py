@@ -1,4 +1,4 @@
-"""Rules on the words of a step, and the lists that it names; no noun of any field is built in."""
+"""Fixed rules on the words of a step and on named lists; no domain vocabulary is built in."""
 
 import hashlib
 import re
@@ -58,7 +58,7 @@ def words(text: str) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words in lower case; a name in camelCase is several."""
+    """Return the lower-case words; names in camelCase are split."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return re.findall(r"[^\W_]+", spaced.lower())
 
@@ -80,7 +80,7 @@ def significant_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """The items that a step names: "each activity"."""
+    """The items that a step mentions: "each activity"."""
 
     phrase: str  # the words of the step
     noun: str  # in the singular
@@ -107,10 +107,10 @@ def find_iteration(step: str) -> Iteration | None:
 
 
 def has_parts(step: str, tool: Tool | None) -> bool:
-    """Return whether a step may be several of the same kind (rule P9).
+    """Return whether a step may consist of several similar ones (rule P9).
 
-    Its words say so, or it names several of the one thing that the tool takes. A tool that serves both ends is no
-    reason.
+    Its words suggest so, or it mentions several values for a tool with one argument. A tool that takes both ends of a
+    range needs no parts.
     """
     if tool is not None:
         both_ends = {"start", "end"}
@@ -133,7 +133,7 @@ def is_compound(goal: str) -> bool:
 
 
 def is_vague(step: str) -> bool:
-    """Return whether a step names no subject: ``Process the data`` (rule P3)."""
+    """Return whether a step has no specific object: ``Process the data`` (rule P3)."""
     after_verb = significant_words(step)[1:]
     return all(word in VAGUE for word in after_verb)
 
@@ -191,7 +191,7 @@ def resolve_reference(value: Value, cache_dir: Path) -> Value:
 
 
 def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
-    """Return the newest list whose key is the noun, else the newest list with items (rules D-22, D-34)."""
+    """Return the newest list with the noun as key, else the newest list with items (rules D-22, D-34)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
@@ -204,7 +204,7 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
-    """Yield the lists in a result: named by the noun, then under usual keys, then others."""
+    """Yield the lists in a result: under the noun, then under common keys, then others."""
     if isinstance(value, list):
         yield ItemList("", tuple(value), named=False)
         return
@@ -295,10 +295,10 @@ def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
 
 
 def item_goal(template: str, item: Value, number: int) -> str:
-    """Fill the template of an item's goal (rule D-31).
+    """Fill in the template of an item's goal (rule D-31).
 
-    A missing field becomes the item's id, or ``(item N)``. A template without fields gets the id or the number behind
-    it, so that no two goals are equal.
+    A missing field becomes the item's id, or ``(item N)``. The id or the number is appended to a template without
+    fields, so that all goals differ.
     """
     fields = item if isinstance(item, Mapping) else {"item": item}
     identity = item_identity(item)

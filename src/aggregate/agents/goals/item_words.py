@@ -1,4 +1,4 @@
-"""Words of a step or a goal that say which items of a list it means (rule P18).
+"""Words of a step or a goal that restrict the items of a list (rule P18).
 
 No model is asked. The words check a choice of items; they never make one.
 """
@@ -57,7 +57,7 @@ _ARTICLES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ItemClaim:
-    """Bounds on the number of items that a text means, and items that it names by position."""
+    """Limits on the number of items that a text means, and items that it names."""
 
     least: int
     most: int
@@ -78,13 +78,13 @@ class ItemClaim:
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:
-    """Read from ``text`` which items it means.
+    """Parse which items ``text`` means.
 
     Args:
-        text: A step, or the part of a goal that it does.
+        text: A step, or its part of a goal.
         noun: The name of one item, in the singular.
         names: The names of each item, such as its id and its title.
-        data: All items as text, for words such as "free" that are in their fields.
+        data: All items as text, for words such as "free" that occur in their fields.
     """
     total = len(names)
     included, word, exception = _halves(text.lower())
@@ -110,7 +110,7 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
 
 
 def _halves(text: str) -> tuple[str, str, str]:
-    """Return the text without its exception, the word that begins this, and the exception."""
+    """Split a text at its exception: text before it, the introducing word, the exception."""
     match = _EXCEPT.search(text)
     if match is None:
         return text, "", ""
@@ -154,7 +154,7 @@ def _named(
 
 
 def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
-    """Return the least and the most items of "at least two rooms" or "the first two"."""
+    """Return minimum and maximum number of items of "at least two rooms" or "the first two"."""
     if re.search(r"\buntil\b", text):
         return None
     match = _ABOUT.search(text)
@@ -203,7 +203,7 @@ def _count(text: str, noun: str) -> int | None:
 
 
 def _is_one(text: str, noun: str) -> bool:
-    """Return whether a text speaks of a single item: "a ticket", "the ticket about logins", "it"."""
+    """Return whether a text means a single item: "a ticket", "the ticket about logins", "it"."""
     if _EACH.search(text) or re.search(r"\band\b|,", text):
         return False
     article = r"(?:a|an|any|the|this|that|another)"
@@ -213,7 +213,7 @@ def _is_one(text: str, noun: str) -> bool:
 
 
 def _left_out(text: str, noun: str) -> int:
-    """Count the items that an exception leaves out, 0 if it does not say."""
+    """Count the items that an exception excludes, 0 if unknown."""
     count = _count(text, noun)
     if count is not None:
         return count
@@ -223,7 +223,7 @@ def _left_out(text: str, noun: str) -> int:
 
 
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
-    """Return whether all items are meant, and whether a condition makes them fewer."""
+    """Return whether all items are meant, and whether a condition restricts them."""
     fields = set(re.findall(r"[a-z]{3,}", data.lower()))
     is_filtered = any(pattern.search(text) for pattern in (_FILTER, _OTHERS, _EVERY_OTHER))
     for match in _ALL.finditer(text):

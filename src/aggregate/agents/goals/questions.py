@@ -1,7 +1,7 @@
-"""The questions of the agent, small ones with one job each, and the parsers of their answers (rule D-8).
+"""The agent's questions to the model, each with one purpose, and parsers of the answers (rule D-8).
 
 Data of steps and tools is fenced. Answers may be JSON or prose; unreadable ones are ``None`` or empty, never an error.
-Schemas keep to the part of JSON Schema that all providers know: every property is required, optional ones are null.
+Schemas use only features that all providers support: every property is required, optional ones are null.
 """
 
 import json
@@ -71,7 +71,7 @@ class Completion:
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers questions, from several threads at once."""
+    """Answers questions, from several threads at once."""
 
     def ask(self, question: Question) -> Completion:
         """Return the answer; whatever is raised counts as no answer."""
@@ -232,7 +232,7 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Return the steps of a list; prose means the goal as one step."""
+    """Parse a list of steps; prose without a list means the goal as one step."""
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:
@@ -258,7 +258,7 @@ def _unmarked(line: str) -> str:
 
 
 def yes_or_no(text: str | None) -> bool | None:
-    """Return the verdict of an answer: its first word, else the only verdict in it (rule P6)."""
+    """Parse a verdict: the first word, else the only verdict in the answer (rule P6)."""
     verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
     opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
     return verdicts[0] if opening or len(set(verdicts)) == 1 else None
@@ -283,7 +283,7 @@ def named_text(text: str, name: str) -> str:
 
 
 def parse_code(text: str | None) -> str:
-    """Return the Python of an answer: a ``python_code`` in JSON, fenced blocks, else all of it."""
+    """Extract Python from an answer: ``python_code`` in JSON, fenced blocks, else the whole text."""
     if not text or not text.strip():
         return ""
     value = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None

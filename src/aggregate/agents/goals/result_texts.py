@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from aggregate.agents.results import LabelledOutput
 from aggregate.base.json_forms import DEPTH, json_text, jsonable
 from aggregate.base.text import fence
 from aggregate.base.values import Value, is_reference
@@ -53,7 +54,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
-    """Return names of fields in a fence, behind the name of their list ``of``: they came with the data."""
+    """Return names of fields in a fence, after the name of their list ``of``; they are untrusted data."""
     line = ", ".join(" ".join(name.split()) for name in names)
     if of:
         line = f"{' '.join(of.split())}: {line}"
@@ -143,14 +144,24 @@ def _subtask(subtask: Value) -> str:
     return f"{len(value)} {noun}"
 
 
+def is_prose(result: Value) -> bool:
+    """Return whether a result is a model's answer, not a tool's."""
+    return isinstance(result, Mapping) and result.get("type") == "ai_response"
+
+
 def is_failure(result: Value) -> bool:
     if not isinstance(result, Mapping):
         return False
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
-def errors_of(results: Sequence[Value]) -> list[str]:
-    return [failure_message(result) for result in results if is_failure(result)]
+def labelled(results: Sequence[Value]) -> list[LabelledOutput]:
+    """Return results of sub-tasks as the outputs of a group."""
+    outputs: list[LabelledOutput] = []
+    for result in results:
+        error = failure_message(result) if is_failure(result) else None
+        outputs.append(LabelledOutput(result, error=error))
+    return outputs
 
 
 def failure_message(failure: Mapping[str, Any]) -> str:

@@ -17,9 +17,9 @@ from aggregate.base.errors import ModelError
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers by the rule with the longest text that the question contains, the first of equals.
+    """Answers by the rule with the longest matching text, the first of equals.
 
-    The replies of a rule are given in order, to each step from the first on; the last one stays.
+    The replies of a rule are used in order, starting anew for each step; the last one repeats.
     """
 
     rules: Mapping[tuple[QuestionKind, str], ScriptedReply]

@@ -1,4 +1,4 @@
-"""The steps of a goal, one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
+"""Execute the steps of a goal in order, each alone or as sub-tasks (rules D-1, D-20, D-30)."""
 
 from dataclasses import replace
 
@@ -34,12 +34,13 @@ TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Do all steps of a goal; return them with their results, and why there are none."""
+    """Execute all steps of a goal; return them with their results, or an error without steps."""
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
         steps = _steps(branch)
     except LimitReached as reached:
+        branch.run.budget.stop(reached.limit, branch.node.place)
         return (), f"{NO_STEPS}: {reached}"
     neurons = [Neuron(step, number, branch.depth) for number, step in enumerate(steps, 1)]
     done = tuple(run_neuron(branch, neuron) for neuron in neurons)
@@ -47,9 +48,9 @@ def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
 
 
 def _steps(branch: Branch) -> list[str]:
-    """Split a goal into steps, asking twice if the answer holds none (rule P1).
+    """Split a goal into steps; ask a second time if the answer has none (rule P1).
 
-    A sub-task that names one thing to do is one step, without a question.
+    A sub-task that names a single action is one step, without a question.
     """
     is_one = branch.chosen or not heuristics.is_compound(branch.deciding_text(branch.goal))
     if branch.depth > 0 and is_one:
@@ -73,8 +74,10 @@ def _steps(branch: Branch) -> list[str]:
         )
         if steps := questions.parse_plan(reply or "", branch.goal):
             break
+    if branch.depth == 0:
+        branch.run.budget.planned = len(steps)
     if len(steps) > most:
-        branch.run.budget.reach(Limit.STEPS)
+        branch.run.budget.stop(Limit.STEPS, branch.node.place)
         dropped = "; ".join(steps[most:])
         branch.warn(
             f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
@@ -91,6 +94,8 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
             own = branch.at(node)
             outcome = _do_step(own, step, choose_tool(own, step))
         except (LimitReached, StepFailed) as reason:
+            if isinstance(reason, LimitReached):
+                branch.run.budget.stop(reason.limit, node.place)
             if isinstance(reason, ItemsUnclear):
                 branch.run.unclear.append(str(reason))
             failure = {"success": False, "error": str(reason), "retry": False}
@@ -120,7 +125,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
 
 
 def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
-    """Do a step as a whole, or spread it over its parts or over the items of a list."""
+    """Execute a step as a whole, by its parts, or for the items of a list."""
     iteration = None
     if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
@@ -154,7 +159,7 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Do a step for the items that it means: for one at once, for several by a sub-task each."""
+    """Execute a step for the items that it means: at once for one, by sub-tasks for several."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
         others = replace(branch, other_items=reach.source.items)
@@ -173,7 +178,7 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
 def _over_result(
     branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
 ) -> StepOutcome | None:
-    """Call another tool for each item of the list that ``tool`` gave, if more is needed (rule D-27)."""
+    """Call another tool for each item in the result of ``tool``, if necessary (rule D-27)."""
     if not fan_out.more_calls_needed(branch, loop, tool):
         return None
     template = fan_out.template_for(branch, loop, ask=True)
@@ -203,7 +208,7 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
     """Run sub-tasks and return their results in order.
 
-    They run at once only at the first level: nested pools would multiply.
+    They run in parallel only at the first level, since nested pools would multiply.
     """
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:

@@ -1,4 +1,4 @@
-"""The tool of a step: one that it names, if that reads, else the model's choice (rule P2)."""
+"""Choose the tool of a step: one that it names, if it only reads, else by the model (rule P2)."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(branch: Branch, step: str) -> Tool | None:
-    """Return the tool for ``step``, ``None`` for the model alone; a corrective step may only analyse."""
+    """Return the tool for ``step``, ``None`` for the model alone; corrective steps may only use analysis."""
     if branch.decided:
         return branch.tool
     if branch.corrective:

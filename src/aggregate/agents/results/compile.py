@@ -1,4 +1,4 @@
-"""Compile the results of tools into one report by their metadata; nothing is overwritten or lost."""
+"""Compile the results of tools into one report by their metadata, without losing any."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -103,13 +103,13 @@ def _section_entries(
 
 
 def utc_text(moment: datetime) -> str:
-    """Return ``moment`` in UTC with ``Z``; a naive one is UTC (rule R-X5)."""
+    """Return ``moment`` in UTC with ``Z``; naive datetimes are taken as UTC (rule R-X5)."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat().replace("+00:00", "Z")
 
 
 def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: str) -> Compiled:
-    """Add entries; a taken key gets ``__<tool>``, then a number (rule R-X3)."""
+    """Add entries; a duplicate key gets ``__<tool>``, then a number (rule R-X3)."""
     for key, value in added:
         own_key = f"{key}__{tool}" if key in present and key != tool else key
         present[free_key(present, own_key, separator="__")] = value
@@ -127,10 +127,10 @@ class MetadataBasedResultCompiler:
         self._compilers: tuple[ResultCompiler, ...] = ()
 
     def register_compiler(self, compiler: ResultCompiler) -> None:
-        """Add a compiler; the last one registered is asked first (rule R-X4).
+        """Add a compiler; the last registered one takes precedence (rule R-X4).
 
         Raises:
-            CompilerError: Its section has no name, or one of the report's own (rule R-X11).
+            CompilerError: Its section has no name, or a reserved name (rule R-X11).
         """
         section = compiler.output_section
         if not str(section or "").strip():
@@ -194,7 +194,7 @@ def _compile(
     context: CompilationContext,
     notes: dict[str, Any],
 ) -> tuple[str, list[tuple[str, Value]]]:
-    """Return the section of one result and its entries; no compiler can lose it."""
+    """Return the section and the entries of one result, even if its compiler fails."""
     warnings: list[str] = notes["warnings"]
     if not issubclass(type(result), dict):
         reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"

@@ -1,4 +1,4 @@
-"""Run a command in bubblewrap, where it sees programs and one folder, which it may change."""
+"""Run a command in bubblewrap: it sees the system's programs and one writable folder."""
 
 import os
 import signal
@@ -56,7 +56,7 @@ class CommandResult(NamedTuple):
 def run_command(
     words: Sequence[str], root: Path, folder: str = "", *, seconds: float, sandboxed: bool = True
 ) -> CommandResult:
-    """Run a command in ``folder`` below ``root``, which it may change, for at most ``seconds``.
+    """Run a command in ``folder`` with write access to ``root``, for at most ``seconds``.
 
     Raises:
         SandboxError: The program or the sandbox is missing, or a limit of time or memory was reached.
@@ -113,7 +113,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def tree_usage(root: int) -> tuple[int, int]:
-    """Return the memory in bytes and the number of processes from ``root`` down."""
+    """Return memory in bytes and number of processes of ``root`` and its descendants."""
     memory = processes = 0
     pending = [root]
     while pending:
@@ -161,7 +161,7 @@ def _arguments(program: str, root: Path, place: Path) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    """Return the arguments that show the system's programs and libraries, without their settings."""
+    """Return bubblewrap's arguments for the system's programs and libraries, without ``/etc``."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM:
         path = Path(name)
@@ -176,7 +176,7 @@ def _system_folders() -> list[str]:
 
 
 def _folders_of(program: str) -> list[str]:
-    """Return the folders of a program beside the system's: its own, or its Python environment."""
+    """Return the folders that a program needs besides the system's: its own, or its Python environment."""
     folders: dict[str, None] = {}
     for path in (Path(program), Path(program).resolve()):
         prefix = path.parent.parent

@@ -1,11 +1,11 @@
-"""Run Python code in Monty, an interpreter in pooled worker processes.
+"""Run Python code in Monty, an interpreter in a pool of worker processes.
 
-Monty bounds time and memory, and its pool kills a worker that does not stop. A fixed clock and random seed make runs
+Monty limits time and memory, and its pool kills a worker that does not stop. A fixed clock and random seed make runs
 repeatable.
 
-Monty does not bound its results: a list that contains another one twice, forty levels deep, is small there and a
-million million lists here. So values are measured inside before they are fetched, and the host's functions take short
-arguments only.
+Monty does not limit the size of results: a list that contains another one twice, forty levels deep, is small in Monty
+but has a million million lists when copied. So values are measured inside before they are fetched, and the host's
+functions take only short arguments.
 """
 
 import ast
@@ -88,9 +88,9 @@ def run_python(
     functions: Mapping[str, Callable[..., Value]] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code`` with ``inputs`` as its globals and return the value of its last expression.
+    """Run ``code`` with ``inputs`` as its globals; return the value of its last expression.
 
-    It may call ``functions`` of the host with short arguments; all values are copied. Its clock stands at ``now``.
+    It may call ``functions`` of the host with short arguments; all values are copied. Its clock always shows ``now``.
     """
     bounds = limits or SandboxLimits()
     try:
@@ -166,7 +166,7 @@ _LOCK = Lock()
 
 
 def _pool(monty: Value) -> Value:
-    """Return the pool of this process, made at the first use; its threads do not survive a fork."""
+    """Return this process's pool, created at the first use; its threads do not survive a fork."""
     if _POOLS.keys() - {os.getpid()}:
         raise SandboxError(
             "Monty cannot run in a process that was forked after its use: start it with spawn"

@@ -1,12 +1,9 @@
-"""Runs of sub-agents, and their groups."""
+"""Runs of sub-agents."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
-
-from aggregate.agents.results import CustomFunction
-from aggregate.prompt.results import GroupStatus, MergeStrategy
 
 
 class RunStatus(StrEnum):
@@ -19,23 +16,10 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-class FailurePolicy(StrEnum):
-    """The effect of a failed run on its group: list it, skip it, or end the group."""
-
-    REPORT = "report"
-    SKIP = "skip"
-    FAIL = "fail"
-
-
-class MergeOrder(StrEnum):
-    """The order of a merge: as runs were spawned, or as they ended."""
-
-    SPAWN = "spawn"
-    COMPLETION = "completion"
-
-
 @dataclass(frozen=True, slots=True)
 class RunRecord:
+    """One sub-agent's run, with its output or error."""
+
     run_id: str  # unique within its session
     session_key: str  # the parent session
     variable_name: str | None = None  # its group, if any
@@ -49,49 +33,3 @@ class RunRecord:
     @property
     def name(self) -> str:
         return self.label or self.run_id
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The runs of one variable: pending until the first result, partial until the last, then complete."""
-
-    variable_name: str
-    strategy: MergeStrategy = MergeStrategy.CONCAT
-    custom_function: CustomFunction | None = None
-    order: MergeOrder = MergeOrder.SPAWN
-    on_error: FailurePolicy = FailurePolicy.REPORT
-    status: GroupStatus = GroupStatus.PENDING
-    spawned: int = 0
-    ended: int = 0  # failed runs included
-    opened: int = 1  # how often: a spawn into a complete group opens it again
-    completed_at: datetime | None = None  # ``None`` while it is open
-    last_sequence: int = 0  # of the run that made it final; later ends are late
-    closed: bool = False  # to further spawns
-
-    def with_run(self) -> "Group":
-        """Return the group with one more run; a complete one opens again (rule O-43)."""
-        group = replace(self, spawned=self.spawned + 1)
-        if not group.status.final:
-            return group
-        return replace(
-            group,
-            status=GroupStatus.PARTIAL if group.ended else GroupStatus.PENDING,
-            opened=group.opened + 1,
-            completed_at=None,
-            last_sequence=0,
-        )
-
-    def with_end(self, run: RunRecord) -> "Group":
-        """Return the group with one more ended run (rules O-48, O-54)."""
-        group = replace(self, ended=self.ended + 1)
-        if group.status is GroupStatus.FAILED:
-            return group
-        fails = group.on_error is FailurePolicy.FAIL and run.status is not RunStatus.SUCCESS
-        if not fails and group.ended < group.spawned:
-            return replace(group, status=GroupStatus.PARTIAL)
-        return replace(
-            group,
-            status=GroupStatus.FAILED if fails else GroupStatus.COMPLETE,
-            completed_at=run.completed_at,
-            last_sequence=run.sequence,
-        )

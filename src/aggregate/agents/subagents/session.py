@@ -9,9 +9,15 @@ from threading import Condition, Lock, get_ident
 from time import monotonic
 from typing import Any, Final, Self, TypeVar, overload
 
-from aggregate.agents.results import CustomFunction, LabelledOutput
-from aggregate.agents.results.merge import GroupOutcome, merge_outputs
-from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder, RunRecord, RunStatus
+from aggregate.agents.results import (
+    CustomFunction,
+    FailurePolicy,
+    Group,
+    LabelledOutput,
+    MergeOrder,
+    merge_group,
+)
+from aggregate.agents.subagents.runs import RunRecord, RunStatus
 from aggregate.agents.subagents.spawn_request import (
     MOST_SECONDS,
     SpawnRequest,
@@ -61,12 +67,12 @@ class ByVariable(Mapping[str, _T]):
 class SubagentResults(ByVariable[AggregatedResult]):
     @property
     def bare(self) -> Mapping[str, Value]:
-        """The bare values by name, ``None`` for open groups and unknown names."""
+        """The values alone by name, ``None`` for open groups and unknown names."""
         return ByVariable(self._names, lambda name: self[name].value)
 
 
 class RunHandle:
-    """A spawned run: its id, and its record when it has ended."""
+    """A handle on a spawned run: its id, and its record after its end."""
 
     def __init__(
         self, run_id: str, session: "SubagentSession", *, refused: str | None = None
@@ -216,7 +222,7 @@ class SubagentSession:
             return run_id, group
 
     def _begin(self, run_id: str, seconds: float | None) -> bool:
-        """Start a run's time, and return whether it is still open: its group may have timed out."""
+        """Start a run's timeout; return whether it is still open, since its group may have timed out."""
         if self.is_over(run_id):
             return False
         if seconds is not None:
@@ -239,7 +245,7 @@ class SubagentSession:
         return self._end(run_id, RunStatus.TIMEOUT, "timeout")
 
     def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:
-        """Record an end; log one that changes nothing, and return ``False`` (rules O-41, O-42, O-46)."""
+        """Record the end of a run; a repeated or late one is logged and returns ``False`` (rules O-41, O-42, O-46)."""
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
@@ -276,18 +282,20 @@ class SubagentSession:
         group = self._groups.get(run.variable_name or "")
         if group is None:
             return ""
-        if group.status.final:
-            self._groups[group.variable_name] = group.with_end(ended)
+        is_late = group.status.final
+        has_failed = status is not RunStatus.SUCCESS
+        group = group.with_end(at, sequence, has_failed=has_failed)
+        self._groups[group.variable_name] = group
+        if is_late:
             if status is not RunStatus.TIMEOUT:
                 self._late[run_id] = ended
             return "late"
-        group = self._groups[group.variable_name] = group.with_end(ended)
         if group.status.final:
             self._settle((group.variable_name, group.opened))
         return ""
 
     def _settle(self, key: Hashable) -> None:
-        """Wake those who wait for a run or group, and cancel its timeout."""
+        """Wake the waiters of a run or group, and cancel its timeout."""
         if call_off := self._call_off.pop(key, None):
             call_off()
         self._changed.notify_all()
@@ -346,7 +354,7 @@ class SubagentSession:
         return {name: self._result(name, end) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Wait until these runs and groups are over; return whether they are."""
+        """Wait until these runs and groups have ended; return whether they have."""
         open_keys = list(keys)
 
         def over() -> bool:
@@ -358,7 +366,7 @@ class SubagentSession:
             return self._changed.wait_for(over, timeout and min(timeout, MOST_SECONDS))
 
     def is_over(self, key: str) -> bool:
-        """Return whether a run or a group is over; an unknown one is."""
+        """Return whether a run or a group has ended; unknown ones count as ended."""
         with self._changed:
             if group := self._groups.get(key):
                 return group.status.final
@@ -389,7 +397,7 @@ class SubagentSession:
             return tuple(self._groups)
 
     def _result(self, name: str, end: float | None = None) -> AggregatedResult:
-        """Return a variable; a custom function runs once, and readers wait for it (rule O-53)."""
+        """Return the value of a variable; a custom function runs once, and readers wait (rule O-53)."""
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -429,7 +437,7 @@ class SubagentSession:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str | None = None) -> None:
-        """Forget a group and its runs, or all groups and every ended run."""
+        """Delete a group and its runs, or all groups and ended runs."""
         unfinished: list[str] = []
         with self._changed:
             for group_name in self._names() if name is None else (name,):
@@ -450,7 +458,7 @@ class SubagentSession:
             self._settle(run_id)
 
     def shut_down(self) -> None:
-        """Cancel queued runs; running ones go on, with their timeouts."""
+        """Cancel queued runs; running ones continue until they end or time out."""
         for run_id in self._runner.clear() if self._runner else ():
             self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
@@ -470,13 +478,7 @@ def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:
     for run in merged:
         error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
         outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
-    lists_failures = group.on_error is not FailurePolicy.SKIP
-    result = merge_outputs(
-        outputs,
-        group.strategy,
-        custom_function=group.custom_function,
-        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
-    )
+    result = merge_group(group, outputs)
     if not left_out:
         return result
     warning = f"not waited for after the failure: {', '.join(left_out)}"

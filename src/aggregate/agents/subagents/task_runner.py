@@ -1,4 +1,4 @@
-"""A bounded queue in front of an executor, and one thread for all deadlines."""
+"""A bounded queue for an executor, and a thread for all timeouts."""
 
 import heapq
 import logging
@@ -17,9 +17,9 @@ logger = logging.getLogger(__name__)
 
 
 class TaskRunner:
-    """A queue in front of an executor, with at most ``most`` tasks at work.
+    """A queue for an executor, with at most ``most`` running tasks.
 
-    ``begin`` starts a run's time and returns whether it is still wanted; ``end`` records its end.
+    ``begin`` is called when a task starts and returns whether it should run; ``end`` records its end.
     """
 
     def __init__(
@@ -39,13 +39,13 @@ class TaskRunner:
         self._is_starting = False
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start ``task``, or queue it while all places are taken; ``seconds`` count from its start."""
+        """Start ``task``, or queue it while the limit is reached; ``seconds`` count from its start."""
         with self._lock:
             self._queue.append((run_id, task, seconds))
         self._start_next()
 
     def release(self, run_id: str) -> None:
-        """Give the place of a run to the next, and cancel its task if it has not begun."""
+        """Free the slot of a run for the next one, and cancel its task if it has not started."""
         with self._lock:
             if run_id not in self._active:
                 return
@@ -61,7 +61,10 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks; a loop, because an executor may run a task in this call."""
+        """Start queued tasks.
+
+        A loop, not recursion: an executor may run a task within this call.
+        """
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:

@@ -183,7 +183,7 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` of each object, level by level; of a list the first item."""
+    """Yield ``expression: fields`` of nested objects, by level; lists are represented by their first item."""
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

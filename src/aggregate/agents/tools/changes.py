@@ -1,6 +1,6 @@
 """Tools that change a work tree: exact replacements, new files, and allowed commands.
 
-The text of a failure is for a model, and says what to do next.
+Error texts are for the model and say what to do next.
 """
 
 import shlex
@@ -117,7 +117,7 @@ class ChangeTools:
 
 
 def add_change_tools(registry: ToolRegistry, tools: ChangeTools) -> None:
-    """Add the tools; they may be repeated, since the work tree is reset first."""
+    """Register the tools as repeatable, since the work tree is reset before a repetition."""
     beginnings = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
     for function in (tools.replace_text, tools.write_file, tools.run_command):
         tool = make_tool(function, permissions=Permission.WRITE, idempotent=True)

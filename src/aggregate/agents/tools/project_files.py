@@ -1,4 +1,4 @@
-"""The files of a project that tools may read: not ignored, no secrets, no links that lead out."""
+"""Project files that tools may read: no ignored files, secrets or links out of the project."""
 
 import os
 import posixpath
@@ -15,7 +15,7 @@ MOST_BYTES: Final = 5_000_000  # of a file that is read
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The files below some folders; the first folder with a name counts."""
+    """The files below some folders; the first folder with a file of a name wins."""
 
     roots: tuple[Path, ...]
 
@@ -25,7 +25,10 @@ class ProjectFiles:
         return relative, text_of(path, relative)
 
     def find(self, name: str) -> tuple[str, Path]:
-        """Return a file's name relative to its root, and its path; no message reveals a hidden file."""
+        """Return a file's name relative to its root, and its path.
+
+        Errors do not reveal whether a hidden file exists.
+        """
         for root, relative in self._candidates(name):
             path = _allowed(root, relative, _listed(root))
             if path is not None:
@@ -35,7 +38,7 @@ class ProjectFiles:
         )
 
     def place(self, name: str) -> tuple[str, Path]:
-        """Return a new file's name relative to the first root, and its path, through no link."""
+        """Return a new file's name relative to the first root, and its path; refuse links."""
         root, relative = self._candidates(name)[0]
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
@@ -49,7 +52,7 @@ class ProjectFiles:
         return name in _listed(root)
 
     def below(self, folder: str) -> list[tuple[str, Path]]:
-        """Return name and real path of each readable file below ``folder``, sorted, root by root."""
+        """Return name and real path of each readable file below ``folder``, sorted within each root."""
         readable: list[tuple[str, Path]] = []
         for root, relative in self._candidates(folder):
             listed = _listed(root)
@@ -79,7 +82,7 @@ class ProjectFiles:
         return sorted(entries)
 
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Return each root with ``name`` relative to it; an absolute name has one root."""
+        """Return each root with ``name`` relative to it; an absolute name belongs to one root."""
         if not name.strip() or "\0" in name or len(name) > 4096:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name
@@ -126,7 +129,7 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 
 def _listed(root: Path) -> frozenset[str]:
-    """Return the files that are not ignored, listed anew: a goal may create files."""
+    """Return the files that are not ignored, without a cache: a goal may create files."""
     return frozenset(FolderListing().files(str(root)))
 
 

@@ -1,6 +1,6 @@
-"""Tools by name, also those in a folder, and their calls (rules D-80 to D-86, P4).
+"""Registries of tools, also from a folder, and calls (rules D-80 to D-86, P4).
 
-A call casts arguments, and ends in time with plain data or a failure, whatever the tool does.
+A call casts its arguments. It ends within its timeout with plain data or a failure, whatever the tool does.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from aggregate.agents.tools.tool import (
     granted,
     make_tool,
 )
-from aggregate.base.concurrency import run_in_thread
+from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.disk.programs import TOOL_MODULES
 from aggregate.base.disk.reading import open_regular
 from aggregate.base.errors import AggregateError, ToolError
@@ -64,9 +64,9 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
 
 
 def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - its output
-    """Run ``action`` in a thread and return its output as plain data, or a failure.
+    """Run ``action`` in a thread with a timeout; return its output as plain data, or a failure.
 
-    A call that is given up goes on in its thread.
+    After a timeout the thread continues.
     """
 
     def outcome() -> Any:  # noqa: ANN401 - what the tool returned
@@ -83,7 +83,7 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
         return _plain(name, value)
 
     try:
-        return run_in_thread(f"tool {name}", outcome).result(timeout=max(seconds, 0.001))
+        return result_within(run_in_thread(f"tool {name}", outcome), max(seconds, 0.001))
     except TimeoutError:
         return failure_envelope(
             f"{name} did not answer within {seconds:g} s", retry=True, hint="Ask for less."

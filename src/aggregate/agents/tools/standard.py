@@ -1,4 +1,4 @@
-"""The tools of the package, and those that read a project."""
+"""The built-in tools, and tools that read a project."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -30,10 +30,10 @@ def standard_tools(
     roots: Iterable[str | Path] = (),
     permissions: str | Iterable[str] = "read",
 ) -> ToolRegistry:
-    """Return a registry of the tools for analysis, dates, state, and for project files if roots are given.
+    """Return a registry of the tools for analysis, dates, state and, with roots, project files.
 
     Args:
-        state_dir: The folder of saved state, made when first needed.
+        state_dir: The folder of saved state, created at the first use.
         roots: The project's folders.
         permissions: The granted ones of ``read``, ``write``, ``network``.
 

@@ -38,7 +38,7 @@ def state_store(state_dir: str | Path) -> "StateStore":
 
 @dataclass(frozen=True, slots=True)
 class StateStore:
-    """Values in a file, which is made at the first write, for any number of threads and processes."""
+    """Values by key in a file, which is created at the first write; safe for threads and processes."""
 
     path: Path
 
@@ -58,7 +58,7 @@ class StateStore:
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
-        """Replace the value of ``key`` by ``change(value)`` in one transaction, and return it."""
+        """Replace the value of ``key`` by ``change(value)`` in one transaction; return the new value."""
         if not key.strip() or len(key) > MOST_KEY:
             raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
         with self._connection() as connection:
@@ -110,7 +110,7 @@ def _read(connection: sqlite3.Connection, key: str) -> tuple[bool, Any]:
 
 
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
-    """Add the tools on ``store``; those that save need the permission to write."""
+    """Register the tools on ``store``; those that save require the write permission."""
     tools = _StateTools(store)
     for function in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
         registry.add(make_tool(function, permissions=Permission.READ))

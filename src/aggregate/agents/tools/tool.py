@@ -1,4 +1,4 @@
-"""A tool: a function with the schema of its signature and docstring (rules D-80 to D-83)."""
+"""Tools: functions with the schema of their signature and docstring (rules D-80 to D-83)."""
 
 import inspect
 import re
@@ -28,7 +28,7 @@ from aggregate.base.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The agent's side of a call, for the parameter that a function annotates with this class."""
+    """The agent's data for a call, passed to a parameter annotated with this class."""
 
     data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
     cache_dir: Path = Path("state/data_cache")  # where values behind references are
@@ -68,7 +68,7 @@ class Parameter:
     description: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return ``{name, type, required}``, with ``default`` and ``description`` if it has them."""
+        """Return ``{name, type, required}``, and ``default`` and ``description`` if present."""
         entry: dict[str, Any] = {"name": self.name, "type": self.type, "required": self.required}
         if not self.required and self.default is not None:
             entry["default"] = self.default
@@ -76,7 +76,7 @@ class Parameter:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """Its JSON Schema; one of any value if JSON lacks its type."""
+        """Its JSON Schema; without restrictions if JSON lacks its type."""
         schema: dict[str, Any] = {}
         if self.type in _TYPES:
             schema["type"] = _TYPES[self.type][0]
@@ -103,7 +103,7 @@ class Parameter:
 
 
 def _signature(function: Function) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return the parameters of a function, the one that takes the context, and its return hint."""
+    """Return a function's parameters, its context parameter, and its return hint."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
@@ -179,7 +179,7 @@ class Tool:
 
     @property
     def repeatable(self) -> bool:
-        """Whether an interrupted call may be made again: by default if it only reads."""
+        """Whether an interrupted call may be repeated: by default if it only reads."""
         if self.idempotent is not None:
             return self.idempotent
         return self.permissions == {Permission.READ}
@@ -191,7 +191,7 @@ class Tool:
 
     @property
     def writes(self) -> bool:
-        """Whether it may change things, so that it is called alone."""
+        """Whether it may change something; then it never runs together with other calls."""
         return Permission.WRITE in self.permissions
 
     def schema(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Act on a ticket with tools: open its work tree, let a model call until it answers, and make one commit of it."""
+"""Work on a ticket with tools: work tree, tool loop, one commit."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply, run_of
+from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
 from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
 from aggregate.agents.tracks.tool_loop import Changes, Steps, ToolLoop
 from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
@@ -27,7 +27,7 @@ def act(
     steps: Steps,
     begun: Callable[[], None],
 ) -> WorkerReply:
-    """Return the answer to a ticket with tools, with the commit of what it changed."""
+    """Return the answer to a ticket with tools, and the commit of its changes."""
     try:
         if assignment.verify:
             terms.commands.words(assignment.verify)
@@ -38,10 +38,10 @@ def act(
             if not isinstance(changes, TreeChanges):
                 return reply
             commit = changes.finish()
-            is_unchanged = not commit and any(name in EDITS for name in assignment.tools)
-            return replace(
-                reply, commit=commit, verified=bool(assignment.verify), unchanged=is_unchanged
-            )
+            status = reply.status
+            if not commit and any(name in EDITS for name in assignment.tools):
+                status = TicketStatus.UNCHANGED
+            return replace(reply, commit=commit, verified=bool(assignment.verify), status=status)
     except ToolError as error:
         raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
@@ -68,7 +68,7 @@ def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Iterato
 
 @dataclass(frozen=True, slots=True)
 class FolderChanges:
-    """Calls that change no files: they read the worker's own folder."""
+    """Tool calls that only read the worker's folder."""
 
     registry: ToolRegistry
 
@@ -79,7 +79,7 @@ class FolderChanges:
         return ""
 
     def go_to(self, commit: str) -> None:
-        """Stay where it is."""
+        """Do nothing: there are no commits."""
 
     def check(self) -> str:
         return ""
@@ -87,7 +87,10 @@ class FolderChanges:
 
 @dataclass(slots=True)
 class TreeChanges:
-    """A ticket's work tree, which is checked out when a call first needs it: what was recorded needs none."""
+    """A ticket's work tree.
+
+    It is checked out at the first call that is not yet recorded.
+    """
 
     assignment: Assignment
     terms: WorkerTerms
@@ -98,7 +101,7 @@ class TreeChanges:
     _registry: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
-        """Return the ticket's tools over its tree, which then stands where the recorded calls do."""
+        """Return the ticket's tools on its tree, at the state after the recorded calls."""
         tree = self._checked_out()
         if self._registry is None:
             registry = self.terms.tools_in(self._changer(tree))
@@ -129,7 +132,7 @@ class TreeChanges:
         return "" if said.startswith("exit code 0\n") or said == "exit code 0" else said
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Return the assignment with the files that others have changed since its context was made."""
+        """Add to the assignment the files that other tickets have changed since its context was made."""
         start = self.packs.ref("base")
         if not start or start == assignment.base:
             return assignment
@@ -141,7 +144,7 @@ class TreeChanges:
         return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(named)}")
 
     def finish(self) -> str:
-        """Return one commit of all that was changed, on the one that the tree was made from; ``""`` for no change."""
+        """Return one commit of all changes on the ticket's base, ``""`` without changes."""
         base, ticket = self.assignment.base, self.assignment
         self.depot.take(self.commit, self.packs)
         self.depot.take(base, self.packs)

@@ -1,4 +1,7 @@
-"""Recipients, tools, limits and budgets of tickets: the user's terms, lowered by project, persona and ticket."""
+"""Recipients, tools, limits and budgets of tickets.
+
+The user's terms can only be lowered, by the project, a persona and the ticket.
+"""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +21,7 @@ from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError, ToolError, TrackError
 from aggregate.base.messages import did_you_mean
-from aggregate.base.request import AUTO, Amount, Budget, FileOrder
+from aggregate.base.task import AUTO, Amount, Budget, FileOrder
 from aggregate.project.configuration import Project, is_trusted, user_config
 from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona
@@ -51,7 +54,7 @@ OWN: Final = Recipient()  # the worker's own
 
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
-    """Maxima of a ticket: tokens of all attempts, seconds and turns of each."""
+    """Limits of a ticket: tokens of all attempts, seconds and turns of one."""
 
     max_tokens: int = 500_000  # of requests and answers, as providers report them
     max_seconds: float | None = None  # for as long as the ticket says
@@ -63,7 +66,7 @@ class TicketLimits:
         max_turns: int | None = None,
         max_seconds: float | None = None,
     ) -> "TicketLimits":
-        """Return these limits, lowered to those of a project or a ticket; none is ever raised."""
+        """Return the lower of these and other limits."""
         seconds = [each for each in (self.max_seconds, max_seconds) if each is not None]
         return TicketLimits(
             min(self.max_tokens, max_tokens or self.max_tokens),
@@ -123,7 +126,7 @@ class WorkerTerms:
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:
-        """Return the tools over a work tree: those of the package in it, and the user's own as they are."""
+        """Return the built-in tools over a work tree, and the user's own tools."""
         root = changes.root / changes.folder
         registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
         for tool in self.tools:
@@ -190,7 +193,10 @@ def open_recipients(
     *,
     wrap: Callable[[Client], Client],
 ) -> Mapping[Recipient, Client]:
-    """Return a wrapped client for each model of personas; a missing key raises before a run."""
+    """Return a wrapped client for each model of a persona.
+
+    A missing key is an error before the run begins.
+    """
     clients: dict[Recipient, Client] = {}
     for name in dict.fromkeys(personas):
         recipient = recipient_of(project, name, terms)
@@ -230,9 +236,9 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
 def check_prices(
     tickets: Tickets, asks: Callable[[Ticket], Recipient], *, max_cost: float | None
 ) -> None:
-    """Refuse a limit of costs for a model of unknown price.
+    """Refuse a cost limit for a model of unknown price.
 
-    The models of other processes are not known here; a run stops at the first unknown price.
+    Models of other processes are unknown here; a run stops at the first unknown price.
     """
     run_is_limited = max_cost is not None or tickets.max_cost is not None
     for ticket in tickets.tickets:
@@ -262,7 +268,7 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return the budget of a ticket, its persona, the configuration, or half of the window (rules B-1, B-11)."""
+    """Return a ticket's budget: its own, its persona's, the configured one, or half of the window (rules B-1, B-11)."""
     own = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
     named = usual if own is None else own

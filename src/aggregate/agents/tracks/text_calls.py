@@ -1,4 +1,4 @@
-"""Calls of tools as JSON in a text, for servers that know no tools: what a model is told, and what it wrote."""
+"""Tool calls as JSON in texts, for servers without support for tools."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def call_instructions(tools: Sequence[OfferedTool]) -> str:
 
 
 def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Return the calls of these tools that an answer writes as JSON: in fenced blocks, or as its whole text."""
+    """Parse calls of these tools from an answer: fenced blocks, or the whole text."""
     blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
     objects = [each for block in blocks for each in _objects(block)]
     found: list[ToolCall] = []
@@ -49,7 +49,7 @@ def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
 
 def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return an answer that a limit has cut without the call at its end, and that call."""
+    """Split the incomplete call at the end off a truncated answer."""
     match = _CUT_CALL.search(text)
     if match is None:
         return text, ()
@@ -57,7 +57,7 @@ def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def written_out(turn: LoopTurn) -> LoopTurn:
-    """Return a turn with its calls as text, as if the model had known no tools."""
+    """Return a turn with its calls as text, for a server without tools."""
     calls = [
         "```json\n" + json.dumps({"tool": call.name, "arguments": dict(call.arguments)}) + "\n```"
         for call in turn.calls

@@ -1,6 +1,6 @@
-"""The parts of tickets' contexts: requests, budgets, messages, and the files that they share.
+"""Parts of tickets' contexts: requests, budgets, messages and shared files.
 
-The project's files are read and rendered once, and contexts begin alike, with files that no ticket focuses on.
+The project's files are read and rendered once. Contexts begin with the same files, those that no ticket focuses on.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import is_file
 from aggregate.base.files import Entry, FileItem, RenderedFile
-from aggregate.base.request import Level
+from aggregate.base.task import Level
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
@@ -72,7 +72,7 @@ class TicketParts:
 
     @property
     def focused(self) -> Request:
-        """The usual request: focus files in full, the structure of the others."""
+        """The default request: focus files in full, the structure of the others."""
         return self._request(TIER3)
 
     @cached_property
@@ -130,7 +130,7 @@ class TicketParts:
         return self._persona(ticket.persona).system_prompt.strip()
 
     def instructions_first(self, ticket: Ticket) -> str:
-        """Return the instructions before the context, ``""`` if they go behind it."""
+        """Return the instructions before the context, ``""`` if they come after it."""
         goes_last = self.instructions_last and not self.granted(ticket).is_own
         return "" if goes_last else self.instructions(ticket)
 
@@ -178,7 +178,7 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 
 
 def plain_task(ticket: Ticket) -> str:
-    """Return title and prompt of a ticket, the task that files are ranked for."""
+    """Return title and prompt of a ticket, for the ranking of files."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
 
 
@@ -188,7 +188,7 @@ def _code(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Shared files of all tickets, then the files that single tickets focus on."""
+    """Files shared by all tickets, then the focus files of single tickets."""
 
     early: tuple[Segment, ...]
     late: Mapping[str, Segment]
@@ -233,9 +233,9 @@ def _changing(segment: Segment) -> Segment:
 
 
 class SharedFiles:
-    """The project's files, read when first needed, in the layout of each ticket.
+    """The project's files in the layout of each ticket, read at the first use.
 
-    ``late_paths`` are the files that some tickets focus on: they go behind the others.
+    ``late_paths`` are the focus files of some tickets, which come last.
     """
 
     def __init__(self, request: Callable[[str], Request]) -> None:
@@ -265,7 +265,7 @@ class SharedFiles:
         return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Share the files without focus; return whether they are enough for a provider's cache."""
+        """Share the files without focus; return whether a provider's cache accepts so few tokens."""
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
         self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
@@ -292,7 +292,7 @@ class SharedFiles:
         return Beginning.of(section, self.late_paths)
 
     def _make_in_full(self, focus_files: tuple[str, ...], strategy: str) -> dict[str, Segment]:
-        """Return the segments of focus files in full, also of files outside the configuration."""
+        """Return the segments of focus files in full, including files outside the configuration."""
         own: dict[str, Segment] = {}
         entries = [Entry(FileItem(focus)) for focus in focus_files if not self.named(focus)]
         if strategy == TIER3:

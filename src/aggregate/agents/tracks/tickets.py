@@ -17,9 +17,9 @@ from typing import Annotated, Any, Final, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.results.merge import VARIABLE
 from aggregate.agents.sandbox import SandboxLimits, run_python
-from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tools import CHANGES
 from aggregate.agents.tracks.answer_schema import read_schema
 from aggregate.base.errors import ConfigError, SandboxError
@@ -91,12 +91,12 @@ class Ticket(BaseModel):
 
     @property
     def asks(self) -> bool:
-        """Whether a worker is asked: not for approvals and lists."""
+        """Whether a worker is needed: not for approvals and lists."""
         return self.kind is TicketKind.WORK and not self.for_each
 
     @property
     def changes_files(self) -> bool:
-        """Whether it needs a work tree, to change files or to check them."""
+        """Whether it needs a work tree, for changes or checks."""
         return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property
@@ -135,7 +135,7 @@ def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
 
 
 def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
-    """Return a cycle of tickets, each of which waits for the next one; ``()`` for none."""
+    """Return a cycle of dependent tickets, ``()`` if there is none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()
     except CycleError as error:
@@ -162,7 +162,7 @@ class _ByName(ast.NodeTransformer):
 
 
 def _read(expression: str) -> tuple[tuple[str, ...], str]:
-    """Return the results that an expression names, and its code made from the syntax tree."""
+    """Parse an expression: return the results that it uses, and its code."""
     try:
         tree = _ByName().visit(ast.parse(expression.strip(), mode="eval"))
         python = ast.unparse(tree)
@@ -201,7 +201,7 @@ def parent_of(ticket_id: str) -> str:
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return the items of a ticket's list as JSON; too many of them are an error."""
+    """Return the items of a ticket's list as JSON; raise if there are too many."""
     if not isinstance(value, list):
         raise ValueError("for_each gave no list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:

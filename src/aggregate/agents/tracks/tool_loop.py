@@ -1,8 +1,7 @@
-"""The loop of a ticket with tools: the model sees all that it was told, and calls until it answers or a limit ends it.
+"""The tool loop of a ticket: send turns and run calls until the model answers or a limit is reached.
 
-What a model said and what its calls returned is recorded, one step after the other, before anything follows from it.
-A loop that begins again after a kill is told what was recorded and goes on behind it: so whatever decides how it goes
-on, sums of tokens, costs and seconds too, is made of what was recorded.
+Each reply and each result is recorded before it is used. After a kill the loop replays the record and continues. So all
+decisions, including sums of tokens, costs and seconds, depend only on recorded data.
 """
 
 import json
@@ -73,7 +72,7 @@ _OFFERED: Final = OfferedTool(
 
 
 class Steps(Protocol):
-    """Keeps what each step of an attempt gave, so that after a kill it is not done again."""
+    """Records the steps of an attempt, so that they are not repeated after a kill."""
 
     @property
     def trees(self) -> Trees | None: ...
@@ -81,15 +80,15 @@ class Steps(Protocol):
     def record(
         self, name: str, action: Callable[[], dict[str, Any]], seconds: float
     ) -> dict[str, Any]:
-        """Return what ``action`` gives, or gave before a kill, with the ``seconds`` that it took.
+        """Run ``action`` and record its result with its ``seconds``; return a recorded one at once.
 
-        An action that takes longer than ``seconds`` is given up: then the record has ``timeout`` alone.
+        After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
         """
         ...
 
 
 class Changes(Protocol):
-    """Where writing calls write: a work tree, or nothing where calls change no files."""
+    """The target of writing calls: a work tree, or nothing if no call writes."""
 
     def tools(self) -> ToolRegistry: ...
 
@@ -126,7 +125,7 @@ class ToolLoop:
     _reminders: set[str] = field(default_factory=set)  # what the model was asked once already
 
     def run(self) -> WorkerReply:
-        """Return the answer; a ``WorkerError`` says why there is none."""
+        """Return the answer; raise ``WorkerError`` if there is none."""
         self._as_text = not takes_tools(self.client.provider, self.client.model)
         self._whole |= self.assignment.whole_results
         self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
@@ -163,13 +162,16 @@ class ToolLoop:
                 return WorkerReply(said["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
-        """Add a turn that had ``tokens`` with its request, which the next request repeats."""
+        """Add a turn, whose request and reply had ``tokens``, to the next request."""
         self.turns.append(turn)
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
     def _reminder(self, text: str) -> str:
-        """Return what the model is asked, once each, before its answer is taken; nothing where it is."""
+        """Return a reminder to send before an answer is accepted, ``""`` for none.
+
+        Each reminder is sent once.
+        """
         if announces_call(text) and CALL_NOW not in self._reminders:
             return CALL_NOW
         may_edit = any(name in EDITS for name in self.assignment.tools)
@@ -177,7 +179,7 @@ class ToolLoop:
         return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
 
     def _is_last(self) -> bool:
-        """Return whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
+        """Return whether turns, tokens or dollars suffice only for the answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
         left = self._left
         if left < LEAST_ANSWER:
@@ -196,7 +198,7 @@ class ToolLoop:
 
     @property
     def _left(self) -> int:
-        """Tokens for the next answer, whatever of its request a cache holds."""
+        """Tokens left for the next answer, as if nothing were cached."""
         return self.limits.max_tokens - self._used - self._expected
 
     def _over(self, reason: str, *, again: bool = True) -> WorkerError:
@@ -231,7 +233,7 @@ class ToolLoop:
         return said
 
     def _send(self) -> dict[str, Any]:
-        """Ask the model once, and return what it said as a record."""
+        """Send the next request; return the record of the reply."""
         registry = self.changes.tools()
         tools = (*map(offered, registry), _OFFERED)
         message = self.assignment.message
@@ -252,6 +254,7 @@ class ToolLoop:
         except ClientError as error:
             refusal = error if isinstance(error, ProviderError) else None
             return _said(
+                provider=self.client.provider,
                 error=str(error),
                 again=refusal is not None and refusal.retryable,
                 refuses_tools=refusal is not None and refuses_tools(refusal),
@@ -281,11 +284,12 @@ class ToolLoop:
             tokens=reply.usage.input + reply.usage.output,
             output_tokens=reply.usage.output,
             model=reply.model,
+            provider=self.client.provider,
             cost=None if reply.price is None else float(reply.price),
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
-        """Make the calls of a turn: reading ones that follow each other at once, each writing one alone."""
+        """Run the calls of a turn; consecutive reading calls run together."""
         registry = self.changes.tools()
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
@@ -310,10 +314,10 @@ class ToolLoop:
         return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
 
     def _write(self, call: ToolCall) -> str:
-        """Make a call that changes something, and return what it gave.
+        """Run a writing call and return its output.
 
-        In a tree a call that was broken off is made again from where the recorded ones ended. What changes anything
-        else may have been done, and is never made a second time.
+        In a work tree an interrupted call is repeated from the last recorded commit. Other interrupted calls may
+        already have taken effect and are not repeated.
         """
         is_new = False
 
@@ -378,7 +382,7 @@ class ToolLoop:
         return f"{text[:head]}\n[{left:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
     def _fault_of(self, said: Mapping[str, Any]) -> str:
-        """Return what the model is told of an answer that is not taken, ``""`` for one that is."""
+        """Return the message to the model about a rejected answer, ``""`` if it is accepted."""
         try:
             if self.assignment.answer is not None:
                 checked_answer(said["text"], self.assignment.answer)
@@ -409,7 +413,7 @@ _BROKEN_OFF: Final = (
 
 
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
-    """Return the record of a turn: what the model said, what it took, and what was wrong."""
+    """Return an empty record of a turn."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
         "refuses_tools": False,
@@ -418,6 +422,7 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
         "cost": 0.0,
         "output_tokens": 0,
         "model": "",
+        "provider": "",
     }
     return {**nothing, **taken, **said}
 
@@ -427,7 +432,7 @@ def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
 
 
 def offered(tool: Tool) -> OfferedTool:
-    """Return what a model is told of a tool, with the JSON Schema that its signature makes."""
+    """Return a tool with the JSON Schema of its signature, as sent to the model."""
     properties = {each.name: each.json_schema for each in tool.parameters}
     required = [parameter.name for parameter in tool.required]
     parameters = {"type": "object", "properties": properties, "required": required}
@@ -435,9 +440,9 @@ def offered(tool: Tool) -> OfferedTool:
 
 
 def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
-    """Return a tool's output as a model reads it: texts as they stand, line for line, so that it can quote them.
+    """Render a tool's output for the model; texts stay line by line, so that it can quote them.
 
-    A text that looks like a section of a prompt stands in a fence.
+    A text that looks like a section of a prompt is fenced.
     """
     text = _plain_result(output)
     return text if plain_headings(text) == text else fence(text, "text")

@@ -1,4 +1,7 @@
-"""Tracks: their folders in ``conductor/tracks/`` and the file ``tracks.md``; a change keeps all other bytes."""
+"""Tracks: folders in ``conductor/tracks/`` and entries of ``tracks.md``.
+
+A change of ``tracks.md`` preserves all other bytes.
+"""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +38,10 @@ class Checkbox(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrackEntry:
-    """A track as ``tracks.md`` has it; its id is the last part of the link below it, ``""`` where there is none."""
+    """An entry of ``tracks.md``.
+
+    Its id is the last part of the link below it, ``""`` without a link.
+    """
 
     track_id: str
     description: str
@@ -60,10 +66,10 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_tracks_file(text: str) -> list[TrackEntry]:
-    """Return the tracks of a ``tracks.md`` in its order.
+    """Return the tracks of a ``tracks.md`` in order.
 
-    An entry is ``- [ ] **Track: <description>**`` or, as first written, ``## [ ] Track: <description>``; the link on a
-    line below names its folder. What stands in a fenced block is no entry.
+    An entry is ``- [ ] **Track: <description>**`` or, in an older format, ``## [ ] Track: <description>``; the link on
+    a line below names its folder. Fenced blocks are skipped.
     """
     tracks: list[TrackEntry] = []
     for start, line in lines_outside_fences(text):
@@ -104,7 +110,7 @@ class Track:
         return load_tickets(path)
 
     def mark(self, checkbox: Checkbox) -> None:
-        """Set the track's checkbox in ``tracks.md``, where it is another; other conductors wait meanwhile."""
+        """Set the track's checkbox in ``tracks.md``, under a lock."""
         with exclusive_access(confined(self.tracks_file, self.written_in)):
             before = _read(self.tracks_file)
             after = mark_track(before, self.track_id, checkbox)
@@ -113,7 +119,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track of that id, or the only one whose id begins with ``name``."""
+    """Return the track with an id, or the only one whose id begins with ``name``."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(
@@ -178,9 +184,9 @@ depends_on = ["$findings"]
 
 
 def new_track(folder: Path, name: str, *, time: datetime, question: str = "") -> Path:
-    """Write a track's files and its entry in ``tracks.md``, and return its ``tickets.toml``.
+    """Create a track's files and its entry in ``tracks.md``; return its ``tickets.toml``.
 
-    Its id is made of the name, a few words, and the date; it is to answer the question, by default the name.
+    The id consists of the name and the date. The track answers ``question``, by default the name.
     """
     import tomlkit  # which whoever only reads tracks does without
 

@@ -1,4 +1,4 @@
-"""Who works on assignments: a worker that asks models, or one that answers by a script."""
+"""Workers, which answer assignments: by language models, or by a script."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -39,22 +39,22 @@ _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has
 
 @runtime_checkable
 class Worker(Protocol):
-    """Answers assignments; it is called from several threads at once."""
+    """Answers assignments; called from several threads at once."""
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
-        """Return the answer, or raise: a ``WorkerError`` with ``again`` off is not asked for again.
+        """Return the answer or raise; a ``WorkerError`` with ``again=False`` is not retried.
 
-        ``begun`` may be called when the answer begins to come; for one that is sent ahead, others start then.
+        ``begun`` may be called when the answer begins, so that tickets with the same prefix can start.
         """
         ...
 
 
 @runtime_checkable
 class ActingWorker(Protocol):
-    """Works on tickets with tools, step by step; it is called from several threads at once."""
+    """Works on tickets with tools, step by step; called from several threads at once."""
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer, or raise as ``Worker.work`` does; what it does is in ``steps``."""
+        """Return the answer, or raise as ``Worker.work`` does; ``steps`` records its actions."""
         ...
 
 
@@ -63,7 +63,10 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Return an assignment and its limits: a database, too, can only lower those of the worker's user."""
+    """Lower an assignment and its limits to those of the worker's user.
+
+    The database cannot raise them.
+    """
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     return replace(assignment, timeout=seconds), limits
@@ -71,7 +74,7 @@ def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, Ti
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
+    """Answers with language models: by one request, or by a loop if a ticket names tools."""
 
     client: Client  # reaches the model that is asked where a ticket's persona names none
     terms: WorkerTerms = field(default_factory=WorkerTerms)
@@ -80,7 +83,7 @@ class ModelWorker:
     open_provider: Callable[[str, str], Client] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Send the context with the task behind it."""
+        """Send the context, then the task."""
         assignment, limits = _lowered(assignment, self.terms)
         client = self._client(assignment)
         size = size_of(client, assignment.text, assignment.persona)
@@ -124,6 +127,7 @@ class ModelWorker:
             price,
             output_tokens=reply.usage.output,
             model=reply.model,
+            provider=client.provider,
         )
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
@@ -159,7 +163,7 @@ class ScriptedWorker:
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Make the scripted calls, then answer."""
+        """Run the scripted calls, then answer."""
         reply = self._reply(assignment)
         if reply is None:
             reply = ScriptedReply(text=_description(assignment, assignment.tokens))
@@ -188,7 +192,7 @@ class ScriptedWorker:
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
-    """Make the calls of a script, one a turn, and then answer."""
+    """Return the next call of a script, or its answer."""
     number = sum(bool(turn.results) for turn in request.turns or ())
     if number:  # the reply itself has waited for the first turn
         time.sleep(script.seconds)

@@ -26,7 +26,7 @@ from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Budget, Place, Task
+from aggregate.base.task import Budget, Place, Task
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
@@ -72,9 +72,9 @@ class TicketContext:
 
 
 class WorkerContexts:
-    """Composes contexts from a project that is read once, so that a fan-out shares its bytes.
+    """Composes contexts from a project that is read once per run, so that a fan-out shares its bytes.
 
-    Each file is read and rendered when the first context needs it. Another run reads everything anew.
+    Each file is read and rendered when the first context needs it.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class WorkerContexts:
     def share(self, tickets: Sequence[Ticket]) -> None:
         """Share the beginning of these tickets' contexts, as far as budgets and focus files allow.
 
-        Files without focus go first. Instructions of roles go behind the context, unless they are equal.
+        Files without focus come first. Instructions of roles come after the context, unless they are equal.
         """
         parts = self._parts
         parts.instructions_last = len(set(map(parts.instructions, tickets))) > 1
@@ -218,7 +218,7 @@ class WorkerContexts:
     ) -> "tuple[Prompt, tuple[Request, Composition] | None, tuple[Cut, ...]]":
         """Return the first prompt that fits, its composition, and its cuts of results.
 
-        It is that of its group, or of all files, or composed for this ticket.
+        It is the group's prompt, a prompt with all files, or one composed for this ticket.
         """
         granted, asked = self.granted(ticket), self._parts.asked(ticket)
         room = granted.budget.tokens - self._parts.around(ticket)
@@ -266,9 +266,10 @@ class WorkerContexts:
         return self._room(ticket) - sum(map(tokens_of, own))
 
     def _fits_surely(self, ticket: Ticket, budget: Budget) -> bool:
-        """Return whether a budget surely exceeds the least prompt, without composing it.
+        """Return whether a ticket certainly fits a budget, without composing it.
 
-        A token has at least one byte. An unknown size, as of a file named by a part of its path, is not sure.
+        A token has at least one byte. The answer is ``False`` if a size is unknown, such as for a file named by a part
+        of its path.
         """
         parts = self._parts
         entries = parts.focused.entries
@@ -309,7 +310,7 @@ class WorkerContexts:
         return self._compose_within(request, granted, around=around, ticket=ticket)
 
     def _choose_for_all(self, tickets: Sequence[Ticket]) -> ChosenFiles:
-        """Choose files for the tasks of all tickets with one budget, within the least room."""
+        """Choose files for the tasks of all tickets with one budget, within the smallest room."""
         request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
         budget = replace(granted.budget, tokens=min(map(self._shared_room, tickets)))
         words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
@@ -326,7 +327,10 @@ class WorkerContexts:
         around: int = 0,
         ticket: Ticket | None = None,
     ) -> tuple[Request, Composition]:
-        """Compose for a budget without ``around``; a default one is raised to the least prompt."""
+        """Compose for a budget without ``around``.
+
+        A default budget is raised to the smallest possible prompt.
+        """
         budget = granted.budget
         asked = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
@@ -391,7 +395,7 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Return whether a prompt has more than ``tokens``, counting no more than needed."""
+    """Return whether a prompt has more than ``tokens``; stop counting beyond."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
     left = tokens

@@ -1,8 +1,7 @@
-"""The commit that a run's tickets start from: the project's files as the user sees them.
+"""The commit that a run's tickets start from: the project's current files.
 
-In a git repository these are the checked out files, with changes that are not committed and with new files that git
-does not ignore. The user's index, stash, references and objects stay as they are: the commit is made with an index and
-an object folder of our own.
+In a git repository it includes uncommitted changes and new files that git does not ignore. It is created with an index
+and an object folder of our own, so the user's index, stash, references and objects stay unchanged.
 """
 
 import os
@@ -31,7 +30,7 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The folder that paths of trees are relative to: the repository's top, or the project's folder without git."""
+    """The base of paths in trees: the repository's top, or the project's folder without git."""
 
     folder: Path
     inside: str  # the project's folder in it
@@ -64,9 +63,9 @@ def snapshot(
     is_own: Callable[[str], bool] = lambda _path: False,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> list[Pack]:
-    """Return the packs of the commit that tickets start from, which is the last one's.
+    """Return the packs for the starting commit, which is the last pack's.
 
-    Of what is not committed, secrets, discussions, large files and what ``is_own``, the program's output, are left out.
+    Uncommitted secrets, discussions, large files and the program's output (``is_own``) are left out.
     """
     with depot() as repository:
         run = _git_of(top, repository)
@@ -85,7 +84,7 @@ def snapshot(
 
 
 def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
-    """Return git on the files of ``top``, which writes into ``repository`` alone."""
+    """Return a git runner for the files of ``top`` that writes only to ``repository``."""
     index = repository.folder / "project.index"
     variables = {"GIT_INDEX_FILE": str(index)}
     if not top.is_git:
@@ -154,7 +153,7 @@ def _listed(names: Iterable[str]) -> bytes:
 
 
 def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
-    """Return the pack of a commit, without what its parent has; the parent's history is in none."""
+    """Return the pack of a commit without its parent's objects and history."""
 
     def objects(of: str) -> dict[bytes, None]:
         listed = run("rev-list", "--objects", "--no-walk", of).splitlines()

@@ -21,7 +21,7 @@ def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
     """
     if not dry_run:
         require_dbos()
-        from aggregate.cli.conduct.runs import start_track  # needs DBOS
+        from aggregate.cli.conduct.run_commands import start_track  # needs DBOS
 
         start_track(track, settings)
         return

@@ -21,7 +21,7 @@ from aggregate.project.tables import Config
 
 # Code and libraries that determine the result of a validation.
 _CODE: Final = (
-    "base.request",
+    "base.task",
     "project.configuration.known",
     "project.paths.globs",
     "project.table",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from aggregate.base.disk.witnesses import RACY_NS, note
 from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
-from aggregate.project.index.rows import Changes, Kind, Seal, select_rows, trim, write_changes
+from aggregate.project.index.rows import Kind, PendingWrites, Seal, select_rows, trim, write_changes
 
 if TYPE_CHECKING:
     from aggregate.project.index.database import IndexFile
@@ -185,7 +185,7 @@ class Index:
         self._limit = limit
         self._verify = verify
         self._now = now
-        self._changes = Changes()
+        self._changes = PendingWrites()
         # Rows without checksums: computing many at once takes a third of the time.
         self._unsealed: dict[Kind, list[tuple[bytes, bytes]]] = {}
         self._lock = RLock()
@@ -283,7 +283,7 @@ class Index:
 
     def close(self) -> None:
         with self._lock:
-            self._changes = Changes()
+            self._changes = PendingWrites()
             self._unsealed = {}
             if file := self.__dict__.get("_file"):
                 file.close()
@@ -315,7 +315,7 @@ class Index:
     def _write(self) -> bool:
         for kind in list(self._unsealed):
             self._seal(kind)
-        changes, self._changes = self._changes, Changes()
+        changes, self._changes = self._changes, PendingWrites()
         if not (changes.rows or changes.hits or changes.misses) or self._file is None:
             return False
         return self._file.write(

@@ -3,6 +3,6 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.project.watching.watching import Changes, TreeWatch
+    from aggregate.project.watching.watching import ChangedPaths, TreeWatch
 else:
-    __getattr__ = door(__name__, {"watching": "Changes TreeWatch"})
+    __getattr__ = door(__name__, {"watching": "ChangedPaths TreeWatch"})

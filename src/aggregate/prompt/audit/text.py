@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 
 from aggregate.base.messages import shorten
-from aggregate.base.request import FileChoice, FileOrder, Level, Reason
+from aggregate.base.task import FileChoice, FileOrder, Level, Reason
 from aggregate.base.text import fitted, printable
 from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION, Audit
 from aggregate.prompt.document import Section

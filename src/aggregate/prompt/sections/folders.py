@@ -1,4 +1,4 @@
-"""Folders of an overview: their parts of the code, and their descriptions (rule T-12)."""
+"""Folders of an overview: their share of the code, and their descriptions (rule T-12)."""
 
 import json
 import re
@@ -94,7 +94,7 @@ def _shortened(text: str) -> str:
 
 
 def describing_files(paths: Sequence[str]) -> dict[str, list[str]]:
-    """Return for each folder the files that may describe it, the best first."""
+    """Return the files that may describe each folder, best first."""
     ranks = {name: rank for rank, name in enumerate(DESCRIBING)}
     by_folder: dict[str, list[str]] = {}
     for path in paths:

@@ -25,9 +25,9 @@ def not_shown(
     called: Sequence[Called] = (),
     note: str = "",
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return the number of listed files, and the section, empty without room.
+    """Return the number of listed files, and the section, empty if nothing fits.
 
-    ``files`` are the most relevant first, ``called`` definitions that visible code calls, ``note`` a sentence on the
+    ``files`` are the most relevant first, ``called`` definitions that visible code calls, ``note`` a sentence about the
     end of the files.
     """
     if not files:
@@ -101,7 +101,7 @@ def _line(name: str, tokens: int, files: int) -> str:
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
-    """Yield a line for each folder below the common one, the largest first, and one for the rest."""
+    """Yield a line for each folder below the common one, largest first, and one for the rest."""
     sizes: dict[str, list[int]] = {}
     paths = [path for path, *_ in files]
     first, last = min(paths), max(paths)  # their common prefix is that of all

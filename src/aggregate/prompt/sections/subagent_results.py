@@ -25,7 +25,7 @@ def flatten_results(results: object) -> Iterator[Results]:
     """Yield single results, answers and compiled reports, in order.
 
     A mapping with only ``AggregatedResult`` values yields these; any other is a compiled report. Any other value
-    becomes an unnamed result, so that no input prevents a prompt.
+    becomes an unnamed result, so that every input gives a prompt.
     """
     for item in results if isinstance(results, list | tuple | ValuesView) else [results]:
         if isinstance(item, AggregatedResult | Answer):
@@ -64,7 +64,7 @@ class ResultItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A result, an answer or a report: its texts, and a heading above several of them."""
+    """A result, an answer or a report: texts, and a heading if there are several."""
 
     name: str
     heading: str  # empty where the only item has it
@@ -121,7 +121,7 @@ def _block(result: Results) -> ResultBlock:
 
 
 def _heading(marks: str, name: str) -> str:
-    """Return a heading, marked as a result's if it would forge another section's."""
+    """Return a heading, marked as a result's if it looks like another section's."""
     heading = f"{marks} {heading_text(name)}"
     is_ours = name not in _BLOCKS and plain_headings(heading) != heading
     return f"{marks} Result {heading_text(name)}" if is_ours else heading
