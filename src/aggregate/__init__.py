@@ -16,7 +16,6 @@ if (
 
     from aggregate.agents.goals import (
         Completion as Completion,
-        EngineLimits as EngineLimits,
         GoalResult as GoalResult,
         Model as Model,
         Neuron as Neuron,
@@ -26,6 +25,7 @@ if (
         scripted_model as scripted_model,
         select_answer as select_answer,
     )
+    from aggregate.agents.limits import EngineLimits as EngineLimits
     from aggregate.agents.results import (
         CompilationContext as CompilationContext,
         Group as Group,
@@ -182,7 +182,8 @@ if (
     )
 
 _HOMES = {
-    "aggregate.agents.goals": "Completion EngineLimits GoalResult Model Neuron NeuronAgent Question extract_quantity scripted_model select_answer",
+    "aggregate.agents.goals": "Completion GoalResult Model Neuron NeuronAgent Question extract_quantity scripted_model select_answer",
+    "aggregate.agents.limits": "EngineLimits",
     "aggregate.agents.results": "CompilationContext Group LabelledOutput MetadataBasedResultCompiler ResultCompiler compile_results merge_outputs register_compiler result_compiler",
     "aggregate.agents.subagents": "RunHandle RunRecord RunStatus SubagentSession sessions_spawn",
     "aggregate.agents.tools": "ToolContext ToolRegistry discover_tools execute_data_analysis standard_tools tool",

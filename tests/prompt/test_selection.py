@@ -129,7 +129,7 @@ def test_a_wrong_base_folder_is_one_sentence(tmp_path: Path, base_dir: str) -> N
     )
     request = request_for(open_project(tmp_path / "manual_slop.toml"))
     with pytest.raises(
-        ConfigError, match=rf"^files.base_dir: there is no folder {tmp_path}/{base_dir}: correct it"
+        ConfigError, match=rf"^files.base_dir: no such folder: {tmp_path}/{base_dir}: correct it"
     ):
         compose_prompt(request)
 

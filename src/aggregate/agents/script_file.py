@@ -1,21 +1,22 @@
-"""Scripted answers of a model by ticket or question, from TOML or JSON.
+"""Scripted answers by ticket or question, from TOML or JSON.
 
 An answer is a text, a table of ``ScriptedReply``, or a list of these, one per attempt.
 """
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aggregate.base.errors import ConfigError
+from aggregate.base.errors import ConfigError, WorkerError
 from aggregate.project.configuration import read_toml_text, validate_table
 from aggregate.project.toml_text import parse_untrusted_toml
 
 
 class ScriptedCall(BaseModel):
-    """A call of a tool: its name, and its arguments as further keys."""
+    """A call of a tool, with its arguments as further keys."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -53,17 +54,18 @@ class ScriptedReply(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_table(cls, answer: object) -> object:
-        """Convert an answer, possibly a text or a list, to a table."""
+        """Convert an answer, such as a text, to a table."""
         first, *rest = answer if isinstance(answer, list | tuple) and answer else [answer]
         table = {"text": first} if isinstance(first, str) else first
         return {**table, "then": rest} if rest and isinstance(table, dict) else table
 
-    def at(self, attempt: int) -> "ScriptedReply":
-        return (self, *self.then)[:attempt][-1]
-
-    def failure(self, attempt: int) -> str:
-        """Return the error of an attempt, ``""`` if it has none."""
-        return self.fail if self.failures == 0 or attempt <= self.failures else ""
+    def take(self, attempt: int) -> "ScriptedReply":
+        """Return the reply to an attempt, or raise a ``WorkerError``."""
+        reply = (self, *self.then)[:attempt][-1]
+        time.sleep(reply.seconds)
+        if reply.fail and (reply.failures == 0 or attempt <= reply.failures):
+            raise WorkerError(reply.fail, again=not reply.refuse)
+        return reply
 
 
 class ReplyScript(BaseModel):

@@ -284,7 +284,7 @@ def _number(amount: Decimal | None) -> float | None:
 
 def warn_of_end(completed: Exchange) -> None:
     if completed.reply.stop.value != "end":
-        output.warn(f"the answer is not complete ({completed.reply.stop.value})")
+        output.warn(f"the answer is incomplete ({completed.reply.stop.value})")
 
 
 def _usage_sentence(turn: Exchange) -> str:

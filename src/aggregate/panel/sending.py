@@ -122,7 +122,7 @@ class Sender:
             *completed.doubts,
         ]
         if completed.reply.stop.value != "end":
-            parts.append(f"the answer is not complete ({completed.reply.stop.value})")
+            parts.append(f"the answer is incomplete ({completed.reply.stop.value})")
         return "; ".join(parts)
 
     def wait(self, seconds: float) -> bool:

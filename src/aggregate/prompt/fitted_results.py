@@ -21,7 +21,7 @@ WITHOUT_BUDGET: Final = 32_000  # tokens without a budget or a known window (rul
 READ_RESULT: Final = "read_result"  # the tool that reads omitted text
 _LEAST: Final = 200  # characters of an item's first line
 _HEAD: Final = 2 / 3  # part of a cut item's characters from its beginning
-_CUT: Final = "the results have no more of the budget"
+_CUT: Final = "the results' share of the budget is used up"
 
 
 def fit_results(

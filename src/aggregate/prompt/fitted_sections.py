@@ -27,7 +27,7 @@ ALL = 1 << 62  # more tokens than any prompt
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
 _CHARACTERS = 8  # upper bound of characters per token
 _LEAST_HUNK = 200  # characters of a useful hunk
-_NO_ROOM = "the section has no more of the budget"
+_NO_ROOM = "the section's share of the budget is used up"
 
 
 class Share(NamedTuple):
@@ -129,7 +129,9 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSe
             return FittedSection(segments, needed, needed)
         omitted = Omitted(number, sum(sizes[:number]))
         turns = f"turns 1 to {number}" if number > 1 else "turn 1"
-        reason = "the discussion has no more of the budget; the oldest turns go first"
+        reason = (
+            "the discussion's share of the budget is used up; the oldest turns are left out first"
+        )
         cut = Cut("history", turns, omitted.tokens, reason)
         shown = safe_discussion_segments(history[number:], omitted)
         return FittedSection(shown, tokens_of(shown, count), needed, (cut,))

@@ -103,7 +103,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     base_dir = request.base_dir
     if request.entries and not base_dir.is_dir():
         raise ConfigError(
-            f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
+            f"files.base_dir: no such folder: {base_dir}: correct it, relative to the configuration",
             key="files.base_dir",
         )
     is_own = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)

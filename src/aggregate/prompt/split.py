@@ -33,7 +33,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
             return parts
         reserve += over + 1
     raise BudgetError(
-        f"parts of {tokens:,} tokens are too small to say what the others hold: allow more",
+        f"parts of {tokens:,} tokens are too small for the list of other parts: allow more",
         smallest=tokens * 2,
         reason="the parts are too small",
     )

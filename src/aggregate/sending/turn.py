@@ -175,10 +175,10 @@ def _check_answer(reply: Reply, provider: str) -> None:
     if reply.stop is FinishReason.REFUSED:
         words = _text_or_refusal(reply).split()
         reason = f" ({' '.join(words)[:200]})" if words else ""
-        raise ProviderError(f"{provider} refused to answer{reason}: the discussion stays as it was")
+        raise ProviderError(f"{provider} refused to answer{reason}: the discussion stays unchanged")
     if not reply.text.strip():
         raise ProviderError(
-            f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was"
+            f"{provider} answered nothing ({reply.stop.value}): the discussion stays unchanged"
         )
 
 

@@ -270,7 +270,7 @@ def test_promised_keys_are_recorded() -> None:
     metadata = report["analysis_metadata"]
     assert metadata["output_keys"] == {"t": ["data", "score"]}
     assert metadata["warnings"] == [
-        "t: promised but not there: score",
+        "t: missing in the result: score",
         "u: output_keys is a str, not a list",
     ]
 

@@ -212,7 +212,7 @@ def test_every_step_is_done_once(project: Path) -> None:
             assert (made.text, made.commit) == ("Done.", expected.commit)
             assert len(written) <= 1
             # Between the two records of its call nobody knows whether the note was written.
-            broken_off = any("broken off" in told for told in model.told)
+            broken_off = any("interrupted" in told for told in model.told)
             assert broken_off is ((place, is_recorded) in {(5, True), (6, False)})
             repeats = whole.names[place] == "turn" and not is_recorded
             assert len(model.asked) - requests == len(said) - requests + repeats
@@ -383,14 +383,14 @@ def test_changes_are_merged_and_applied(tmp_path: Path) -> None:
     for _ in range(2):
         applying.drop(run.project, TRACK, database=run.database)
         assert git(run.folder, "for-each-ref", "refs/heads/aggregate") == b""
-    with pytest.raises(TrackError, match="has changed no files"):
+    with pytest.raises(TrackError, match="changed no files"):
         run.apply()
     with pytest.raises(StateError, match='end the run with "conduct cancel"'):
         run.run(retry=("one",))  # on a state that was dropped
 
 
 def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:
-    """A file that is not as the run has found it refuses all of it; nothing is written, in a project without git too."""
+    """A file that has changed since the run began refuses all of it; nothing is written, in a project without git too."""
     run = scripts(
         tmp_path,
         [{"id": "one"}, {"id": "two"}],
@@ -403,7 +403,7 @@ def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:
     run.run()
     mine = TWO.replace("2", "3")
     (run.folder / "src/two.py").write_text(mine)
-    with pytest.raises(TrackError, match=r"src/two\.py is not as the run has found it"):
+    with pytest.raises(TrackError, match=r"src/two\.py has changed since the run began"):
         run.apply()
     assert (run.folder / "src/two.py").read_text() == mine
     assert "return 1\n" in (run.folder / "src/one.py").read_text()
@@ -433,7 +433,7 @@ def test_a_conflict_runs_again_on_the_merged_tree(tmp_path: Path) -> None:
         observe=lambda each: events.append(f"{each.status.value} {each.detail}"),
     )
     assert result.succeeded
-    assert "started again, for others have changed src/one.py" in events
+    assert "started again, because others have changed src/one.py" in events
     run.apply()
     lines = (run.folder / "src/one.py").read_text().splitlines()
     assert sorted(lines[1:-1]) == [f"    # {name}" for name in names]

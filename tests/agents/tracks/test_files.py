@@ -108,7 +108,7 @@ def test_the_mark_of_a_track(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("gone", "there is no track gone: it has a_1, a_2, b_1"),
-        ("a", r"a is the beginning of several tracks \(a_1, a_2\): write more of it"),
+        ("a", r"a begins the ids of several tracks \(a_1, a_2\): write more of it"),
         ("b", "the track b_1 has no folder"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_track_from_a_question(tmp_path: Path) -> None:
     register = (folder / "conductor/tracks.md").read_text()
     assert register.count("- [ ] **Track: ") == 2
     assert open_track(folder, "why").folder == tickets.parent
-    with pytest.raises(TrackError, match="there is such a track"):
+    with pytest.raises(TrackError, match="this track already exists"):
         new_track(folder, "Another", time=DAY)
     with pytest.raises(TrackError, match="no letter"):
         new_track(folder, "?!", time=DAY)

@@ -64,17 +64,17 @@ REFUSED = [
     (ONE + "retries = 11\n", ':4: "tickets[0].retries": input should be less than or equal to 10, not 11'),
     (ONE + "timeout = 0\n", ':4: "tickets[0].timeout": input should be greater than 0, not 0'),
     (ONE + 'merge_strategy = "sum"\n', ":4: \"tickets[0].merge_strategy\": input should be 'concat', 'json', 'merge', 'first', 'last' or 'custom', not 'sum'"),
-    (ONE + ONE, ':5: two tickets have the id "a": give each its own'),
+    (ONE + ONE, ':5: two tickets have the id "a": rename one'),
     (ONE + 'depends_on = ["b"]\n', ':4: "a" depends on "b", but there is no such ticket: correct the name'),
     (ONE + 'depends_on = ["$b"]\n', ':4: "a" depends on "$b", but no ticket collects into it: correct the name'),
-    (ONE + 'depends_on = ["a"]\n', ':4: tickets wait for each other: "a" -> "a": remove one dependency'),
-    (TWO + 'depends_on = ["a"]\n[[tickets]]\nid = "c"\nprompt = "x"\ndepends_on = ["c"]\n', ':11: tickets wait for each other: "c" -> "c": remove one dependency'),
+    (ONE + 'depends_on = ["a"]\n', ':4: tickets depend on each other: "a" -> "a": remove one dependency'),
+    (TWO + 'depends_on = ["a"]\n[[tickets]]\nid = "c"\nprompt = "x"\ndepends_on = ["c"]\n', ':11: tickets depend on each other: "c" -> "c": remove one dependency'),
     (ONE + 'collect_into = "found"\n', ':4: "found" is not a variable: write one such as "$findings"'),
     (ONE + 'collect_into = "$"\n', ':4: "$" is not a variable: write one such as "$findings"'),
     (ONE + 'merge_strategy = "json"\n', ":4: merge_strategy needs collect_into: name the variable that is merged"),
     (ONE + 'collect_into = "$a"\nmerge_strategy = "custom"\n', ':5: custom_function and merge_strategy = "custom" need each other: set both or neither'),
     (ONE + 'collect_into = "$a"\ncustom_function = "len"\n', ':5: custom_function and merge_strategy = "custom" need each other: set both or neither'),
-    ('[[tickets]]\nid = "a"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "json"\n[[tickets]]\nid = "b"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "first"\n', ':10: "a" merges $a in another way: a variable has one merge_strategy'),
+    ('[[tickets]]\nid = "a"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "json"\n[[tickets]]\nid = "b"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "first"\n', ':10: "a" merges $a differently: a variable has one merge_strategy'),
 ]  # fmt: skip
 
 

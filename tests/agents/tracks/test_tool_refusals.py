@@ -99,7 +99,7 @@ def test_a_fall_back_on_the_wire(tmp_path: Path, status: int, after: int) -> Non
     assert (attempt.status, attempt.text) == (TicketStatus.DONE, ANSWER)
     assert (
         attempt.warning
-        == f"calls went as text: compatible answered {status}: m does not support tools"
+        == f"calls were sent as text: compatible answered {status}: m does not support tools"
     )
     last = server.bodies[-1]
     assert "tool_calls" not in json.dumps(last)

@@ -145,7 +145,7 @@ def test_turns_are_limited(root: Path) -> None:
     made = attempt(root, loops, replace(ASKED, max_turns=3))
     assert (made.status, made.again, len(loops.asked)) == (TicketStatus.FAILED, False, 3)
     assert (
-        "went on calling tools where it was to answer, in turn 3 of 3: allow more with max_turns"
+        "it called tools instead of answering in turn 3 of 3: allow more with max_turns"
         in made.text
     )
 
@@ -193,10 +193,10 @@ def test_an_answer_of_another_form_is_asked_for_again(root: Path) -> None:
     model = Turns([calls(READ), "forty-two", '{"n": 42}'])
     made = attempt(root, model, asked)
     assert (made.status, made.text, len(model.asked)) == (TicketStatus.DONE, '{"n": 42}', 3)
-    assert "Your last answer was not taken" in model.told[-1]
+    assert "Your last answer was rejected" in model.told[-1]
     never = attempt(root, Turns([calls(READ), "forty-two", "forty-two"]), asked)
     assert (never.status, never.again) == (TicketStatus.FAILED, False)
-    assert "does not meet its schema" in never.text
+    assert "does not match its schema" in never.text
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_server_that_ignores_its_limit_is_told_of(root: Path) -> None:
     """An answer that is longer than was asked for, and one that was cut, are warned of."""
     long = Reply(ANSWER, Usage(10, output=50_000), FinishReason.LENGTH)
     made = attempt(root, Turns([long]))
-    assert "the answer is not complete (length)" in made.warning
+    assert "the answer is incomplete (length)" in made.warning
     assert (
         "ignores the limit of an answer: it wrote 50,000 tokens, 16,000 were allowed"
         in made.warning
@@ -405,7 +405,7 @@ def test_a_limit_whose_price_is_not_known(
     """Whoever sets a limit is told what it lacks before anything is asked; without a limit no price is needed."""
     said = checked(tmp_path, terms, *tickets, max_cost=max_cost)
     expected = (
-        "max_cost cannot be kept: the price of compatible mine http://127.0.0.1:8080/v1, which the ticket "
+        "max_cost cannot be enforced: the price of compatible mine http://127.0.0.1:8080/v1, which the ticket "
         f'"{named}" asks, is not known: name its input and output prices under [models."mine"] in your own '
         "configuration, 0 for a server of your own, or leave max_cost out"
     )

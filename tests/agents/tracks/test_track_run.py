@@ -351,7 +351,7 @@ def test_an_answer_that_was_cut_off(tmp_path: Path) -> None:
     queue = MemoryQueue(asking(scripted([cut] * 3)))
     run = conducted(track_project(tmp_path, FAN_OUT), queue=queue)
     assert run.result.succeeded
-    assert "a: the answer is not complete (length)" in run.report
+    assert "a: the answer is incomplete (length)" in run.report
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Reach goals by steps, tools and sub-tasks, with one small question to a model at a time.
+"""Reach goals by steps, tools and small questions to a model.
 
 The model is asked only if no fixed rule decides. With a scripted model every run is the same.
 """
@@ -18,7 +18,7 @@ else:
         {
             "agent": "ChatModel NeuronAgent",
             "answers": "select_answer",
-            "goal_result": "EngineLimits GoalResult Neuron Trace",
+            "goal_result": "GoalResult Neuron Trace",
             "quantities": "extract_quantity",
             "questions": "Completion Model Question",
             "scripted": "read_script scripted_model",

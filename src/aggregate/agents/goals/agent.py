@@ -1,4 +1,4 @@
-"""The agent: from a goal to an answer, which is checked and corrected once (rules P11 to P15, D-67)."""
+"""The agent: from a goal to a checked answer (P11 to P15, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -8,18 +8,10 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, quantities, questions, result_texts
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import (
-    BudgetTracker,
-    EngineLimits,
-    GoalResult,
-    Limit,
-    LimitReached,
-    Neuron,
-    Trace,
-    TraceKind,
-)
+from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron
+from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitReached
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
@@ -39,20 +31,20 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A provider's client that answers independent questions."""
+    """A provider's client as a model for questions."""
 
     client: Client
     model: str = ""
 
     def ask(self, question: Question) -> Completion:
-        most = ChatRequest().max_output
+        max_output = ChatRequest().max_output
         if question.tokens_left is not None:
-            most = max(1, min(most, question.tokens_left))
+            max_output = max(1, min(max_output, question.tokens_left))
         reply = self.client.send(
             ChatRequest(
                 message=question.text,
                 model=self.model,
-                max_output=most,
+                max_output=max_output,
                 temperature=question.temperature,
                 schema=question.schema,
                 seconds=question.seconds_left,
@@ -65,17 +57,17 @@ class ChatModel:
 
 
 class NeuronAgent:
-    """Reaches goals with tools and a model that answers one small question at a time.
+    """Reaches goals with tools and small questions to a model.
 
-    Each goal begins with a fresh context; only what tools save stays between goals.
+    Each goal begins with a fresh context; only saved state stays between goals.
 
     Args:
-        client: A provider's client, or anything that answers questions, such as a ``scripted_model``.
+        client: A provider's client, or anything with ``ask``, such as a ``scripted_model``.
         tools: A registry, or tools and functions that may only read.
         state_dir: The folder of large results and saved state; made when first needed.
         limits: The bounds of each goal.
-        prose: Answer in sentences by the model instead of with the data itself.
-        clock: Seconds that never go back, for the limit of time.
+        prose: Answer in sentences of the model instead of with the data.
+        clock: Monotonic seconds, for the limit of time.
     """
 
     def __init__(
@@ -96,7 +88,9 @@ class NeuronAgent:
         self.clock = clock
 
     def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
-        """Reach ``goal``; return answer, steps and trace, whatever a model or tool does.
+        """Reach ``goal`` and return answer, steps and trace.
+
+        Failures of the model and of tools never raise.
 
         Args:
             goal: The goal in plain language.
@@ -138,7 +132,7 @@ class NeuronAgent:
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
-        """Return the saved values that help, by key; a failure is a warning (rule P15)."""
+        """Return relevant saved values by key, none after a failure (P15)."""
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
@@ -154,7 +148,10 @@ class NeuronAgent:
     def _answer(
         self, branch: Branch, neurons: tuple[Neuron, ...]
     ) -> tuple[tuple[Neuron, ...], Answer]:
-        """Choose the answer and correct it once if it is incomplete; return the steps, a corrective one last."""
+        """Choose the answer, and correct an incomplete one once.
+
+        Return all steps, with a corrective one last.
+        """
         goal = branch.goal
         answer = answers.answer_of(goal, neurons)
         if branch.depth == 0:
@@ -176,7 +173,7 @@ class NeuronAgent:
             branch.warn(f"The answer stays as it is: {reached}")
             return neurons, answer
         if text is not None:
-            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as requested")
             answer = replace(answer, summary=text.strip(), source=source)
         return neurons, answer
 
@@ -188,17 +185,18 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
     if len(keys) > MOST_KEYS:
         branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    named = (questions.json_value(reply, dict) or {}).get("relevant_keys")
-    texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
-    return [key for key in dict.fromkeys(texts) if key in keys]
+    relevant = (questions.json_value(reply, dict) or {}).get("relevant_keys")
+    if not isinstance(relevant, list):
+        return []
+    return [key for key in keys if key in relevant]
 
 
 def _check_answer(
     branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
-    """Return the fault of an answer, and the step that corrected it, if one succeeded.
+    """Return the fault of an answer, and its corrective step.
 
-    The step only uses earlier results: nothing is fetched again.
+    The list is empty unless that step succeeded. It uses earlier results only: nothing is fetched again.
     """
     missing = ""
     try:
@@ -243,11 +241,11 @@ def _missing(branch: Branch, answer: Answer) -> str:
     except LimitReached:  # the answer is incomplete all the same
         reply = None
     sentence = " ".join((reply or "").split())
-    return result_texts.clip(sentence, MOST_MISSING) or "not said what is missing"
+    return result_texts.clip(sentence, MOST_MISSING) or "the model gave no reason"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return what an answer lacks by its number of lines, ``None`` if the number does not decide (rule P12)."""
+    """Return the fault in the number of lines, ``None`` if undecided (P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)
@@ -261,9 +259,9 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
-    """Return a message about the limit that ended a goal, with the finished steps (rule X-12).
+    """Return a sentence on the limit and the finished steps (X-12).
 
-    A step that the model only answered in words does not count as finished.
+    A step answered only in words does not count as finished.
     """
     if budget.reached is None:
         return ""

@@ -1,10 +1,10 @@
-"""The branches of a goal: questions and tool calls within the limits of the whole goal."""
+"""Branches of a goal, with questions and calls within its limits."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Trace, TraceKind
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     SCHEMAS,
@@ -17,6 +17,7 @@ from aggregate.agents.goals.questions import (
     Schema,
 )
 from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
+from aggregate.agents.limits import BudgetTracker, EngineLimits
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError
@@ -32,12 +33,12 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
 
 
 class ItemsUnclear(StepFailed):
-    """Raised if a step's items cannot be determined, so that its goal fails."""
+    """The items of a step are unclear, and its goal fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """The model, tools and limits that all branches of a goal share."""
+    """Model, tools and limits for all branches of a goal."""
 
     model: Model
     tools: ToolRegistry
@@ -45,11 +46,11 @@ class GoalContext:
     budget: BudgetTracker
     cache_dir: Path
     unclear: list[str] = field(default_factory=list)  # why steps did not know their items
-    # Results of calls that may have changed something, and the items that they were made for
+    # Results of calls with possible changes, and the items of these calls
     done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def answer(self, question: Question, node: Trace) -> str:
-        """Ask the model within the goal's time, and count the tokens of its answer.
+        """Ask the model within the goal's time and tokens.
 
         Raises:
             ModelError: There is no usable answer.
@@ -90,8 +91,8 @@ class Branch:
     chosen: bool = False  # whether the item was chosen among others: no word names another one
     decided: bool = False  # whether the tool, or the model alone, was chosen already
     tool: Tool | None = None
-    lists: frozenset[str] = frozenset()  # digests of lists that it must not go through (rule D-34)
-    other_items: tuple[Value, ...] = ()  # of a list that the step is not about
+    lists: frozenset[str] = frozenset()  # digests of lists in outer loops (D-34)
+    other_items: tuple[Value, ...] = ()  # of a list without relevance for the step
     finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
     corrective: bool = False  # it may fetch nothing (rule P14)
 
@@ -101,7 +102,7 @@ class Branch:
     def ask(
         self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model a question of ``kind``; warn and return ``None`` without an answer."""
+        """Ask the model a question; warn and return ``None`` without an answer."""
         budget, node = self.run.budget, self.node
         question = Question(
             kind,
@@ -127,7 +128,10 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Call a tool, unless the same call has succeeded; failures are results too."""
+        """Call a tool, unless the same call has succeeded.
+
+        A failure is a result too.
+        """
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -158,7 +162,7 @@ class Branch:
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return the branch of a sub-task, with a context of its own (rules D-4, D-33)."""
+        """Return the branch of a sub-task with its own context (D-4, D-33)."""
         depth = self.depth + 1
         node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
         context = dict(self.context)

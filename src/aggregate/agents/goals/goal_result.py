@@ -1,112 +1,15 @@
-"""The limits, budget, trace and result of a goal."""
+"""The trace and result of a goal."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from threading import Lock
 from typing import Any, Final
 
-from aggregate.base.errors import ConfigError
+from aggregate.agents.limits import Limit
 from aggregate.base.values import Value
 from aggregate.prompt.results import Answer
-
-# Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)
-MAX_DEPTH: Final = 5
-# Executions of one step (rule D-7)
-MAX_RETRIES: Final = 3
-_AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
-
-
-@dataclass(frozen=True, slots=True)
-class EngineLimits:
-    """Limits of one goal; each is a maximum."""
-
-    depth: int = MAX_DEPTH  # levels of sub-tasks
-    attempts: int = MAX_RETRIES  # executions of one step
-    steps: int = 4  # of one goal (rule X-4)
-    dendrites: int = 50  # items that one step may be spread over (rule D-10)
-    duplicates: int = 3  # equal items after which a step is spread no further (rule D-10)
-    tokens: int = 200_000  # of all questions and answers together
-    seconds: float = 600.0  # of the whole goal; unfinished calls are given up
-    tool_seconds: float = 60.0
-    workers: int = 4  # sub-tasks that run at once
-    inline_bytes: int = 5000  # of a result's JSON, from which it goes to disk (rule X-1)
-
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value, least = getattr(self, name), int(name in _AT_LEAST_ONE)
-            if not value >= least:  # not "<": NaN is refused too
-                raise ConfigError(f"{name} must be at least {least}, not {value}", key=name)
-
-
-class Limit(StrEnum):
-    """A bound that can end a goal before it is complete."""
-
-    TOKENS = "tokens"
-    SECONDS = "seconds"
-    STEPS = "steps"
-    ITEMS = "items"
-    DUPLICATES = "duplicates"
-
-
-class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
-    """A bound of the whole goal was reached."""
-
-    def __init__(self, reason: str, limit: Limit | None = None) -> None:
-        super().__init__(reason)
-        self.limit = limit
-
-
-@dataclass(slots=True)
-class BudgetTracker:
-    """Used tokens and time of a goal; thread-safe."""
-
-    limits: EngineLimits
-    clock: Callable[[], float] = time.perf_counter
-    tokens: int = 0
-    cancelled: bool = False
-    reached: Limit | None = None  # the first limit that left work undone
-    undone: set[str] = field(default_factory=set)  # labels of steps with undone work
-    planned: int = 0  # steps of the goal, before the limit of steps
-    _started: float = 0.0
-    _lock: Lock = field(default_factory=Lock)
-
-    def __post_init__(self) -> None:
-        self._started = self.clock()
-
-    @property
-    def seconds_left(self) -> float:
-        return max(0.0, self.limits.seconds - (self.clock() - self._started))
-
-    @property
-    def tokens_left(self) -> int:
-        return max(0, self.limits.tokens - self.tokens)
-
-    def check(self) -> None:
-        if self.cancelled:
-            raise LimitReached("the goal was given up")
-        if self.seconds_left <= 0:
-            raise LimitReached(self.time_is_over, Limit.SECONDS)
-        if not self.tokens_left:
-            reason = f"the goal's {self.limits.tokens:,} tokens are used up"
-            raise LimitReached(reason, Limit.TOKENS)
-
-    @property
-    def time_is_over(self) -> str:
-        return f"the goal's time of {self.limits.seconds:g} s is over"
-
-    def stop(self, limit: Limit | None, place: str = "") -> None:
-        """Record that a limit ended a step, or the whole goal."""
-        with self._lock:
-            self.reached = self.reached or limit
-            if place:
-                self.undone.add(place.partition("/")[0])
-
-    def charge(self, tokens: int) -> None:
-        with self._lock:
-            self.tokens += max(0, tokens)
 
 
 class TraceKind(StrEnum):
@@ -119,7 +22,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node in the tree of calls; only one thread at a time writes to it."""
+    """A node in the tree of calls, for one thread at a time."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -139,14 +42,14 @@ class Trace:
 
     @property
     def calls(self) -> int:
-        own = 1 if self.kind is TraceKind.MODEL else 0
-        return own + sum(child.calls for child in self.children)
+        questions = 1 if self.kind is TraceKind.MODEL else 0
+        return questions + sum(child.calls for child in self.children)
 
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
-        place = self.place
+        path = self.place
         if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
-            place = f"{place}/{label}" if place else label
-        child = Trace(kind, label, text, place=place)
+            path = f"{path}/{label}" if path else label
+        child = Trace(kind, label, text, place=path)
         self.children.append(child)
         return child
 
@@ -177,7 +80,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one tool call (rules D-1, D-2)."""
+    """One step: a small question and one tool call (D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -211,10 +114,10 @@ class GoalResult:
     neurons: tuple[Neuron, ...]  # the steps, a corrective one last
     final: Answer | None  # the answer, None if nothing ran
     error: str  # why nothing ran
-    warnings: tuple[str, ...]  # failed steps, items that were left out, questions without an answer
+    warnings: tuple[str, ...]  # failed steps, skipped items, questions without an answer
     trace: Trace
-    limit: Limit | None = None  # the limit that left work undone
-    stopped: str = ""  # the same as a sentence, with the steps that were done
+    limit: Limit | None = None  # the limit with undone work
+    stopped: str = ""  # a sentence on it, with the finished steps
 
     @property
     def results(self) -> tuple[Value, ...]:
@@ -223,7 +126,7 @@ class GoalResult:
 
     @property
     def text(self) -> str:
-        """The text that the user reads."""
+        """The answer, or the reason why there is none."""
         if self.has_answer and self.final:
             return self.final.summary
         reason = self.final.summary if self.final else self.error
@@ -231,7 +134,7 @@ class GoalResult:
 
     @property
     def has_answer(self) -> bool:
-        """Whether a step gave a usable result, even if a limit ended the goal."""
+        """Whether a step gave a usable result, at a limit too."""
         return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:
@@ -250,7 +153,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer as plain data, with ``missing`` if it is incomplete (rule X-6)."""
+    """Return the answer as plain data (X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {

@@ -1,4 +1,4 @@
-"""Merge outputs into one value, and compile tools' results into one report."""
+"""Merge outputs into a value, and tools' results into a report."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Groups: labelled outputs, with a strategy to merge them and a policy for failures."""
+"""Groups: labelled outputs, a merge strategy, a policy for failures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ CustomFunction = Callable[[list[Any]], Any] | str
 
 
 class FailurePolicy(StrEnum):
-    """The effect of a failed output on its group: list it, skip it, or end the group."""
+    """Whether a failed output is listed, skipped, or ends its group."""
 
     REPORT = "report"
     SKIP = "skip"
@@ -21,7 +21,7 @@ class FailurePolicy(StrEnum):
 
 
 class MergeOrder(StrEnum):
-    """The order of a merge: as runs were spawned, or as they ended."""
+    """The order of a merge: of spawns, or of ends."""
 
     SPAWN = "spawn"
     COMPLETION = "completion"
@@ -42,7 +42,7 @@ class LabelledOutput:
 
 
 def failures(outputs: Sequence[LabelledOutput], on_error: FailurePolicy) -> tuple[list[str], bool]:
-    """Return the errors of outputs, and whether they fail the whole group.
+    """Return the errors of outputs, and whether the group fails.
 
     A group fails with all of its outputs, or with the first failed one if the policy says so.
     """
@@ -53,7 +53,10 @@ def failures(outputs: Sequence[LabelledOutput], on_error: FailurePolicy) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The outputs of one variable: pending until the first, partial until the last, then complete."""
+    """The outputs of one variable.
+
+    It is pending until the first output, partial until the last, then complete.
+    """
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -65,11 +68,11 @@ class Group:
     ended: int = 0  # failed runs included
     opened: int = 1  # how often: a spawn into a complete group opens it again
     completed_at: datetime | None = None  # ``None`` while it is open
-    last_sequence: int = 0  # of the run that made it final; later ends are late
+    last_sequence: int = 0  # of the last run in its value; later ends are late
     closed: bool = False  # to further spawns
 
     def with_run(self) -> "Group":
-        """Return the group with one more run; a complete one opens again (rule O-43)."""
+        """Return the group with another run, opened again (O-43)."""
         group = replace(self, spawned=self.spawned + 1)
         if not group.status.final:
             return group
@@ -82,7 +85,7 @@ class Group:
         )
 
     def with_end(self, at: datetime | None, sequence: int, *, has_failed: bool) -> "Group":
-        """Return the group with one more ended run (rules O-48, O-54)."""
+        """Return the group with another ended run (O-48, O-54)."""
         group = replace(self, ended=self.ended + 1)
         if group.status is GroupStatus.FAILED:
             return group

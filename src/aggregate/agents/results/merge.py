@@ -1,4 +1,4 @@
-"""Merge labelled outputs into one result by a strategy or a custom function (rule O-3).
+"""Merge labelled outputs by a strategy or a custom function (O-3).
 
 Texts may be JSON: bare, or inside one Markdown fence with or without words around it.
 """
@@ -36,9 +36,9 @@ class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Parse the object or array of a text, bare or fenced; return it and the words around it.
+    """Parse the bare or fenced JSON of a text; return it with the words around.
 
-    Bare scalars stay text: an agent that answers ``42`` has written words.
+    Bare scalars stay text: the answer ``42`` is words.
     """
     body = text.strip()
     if body.startswith(("{", "[")):
@@ -75,14 +75,14 @@ def _refuse(constant: str) -> Value:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
-SHOWN_KEYS = 5  # keys or outputs that a warning names
+SHOWN_KEYS = 5  # keys or outputs in a warning
 KEY_CHARACTERS = 100
 AROUND_CHARACTERS = 500  # words around the JSON of a text; with more it is a report of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged value that shares nothing with the outputs, and the labels of its items."""
+    """A merged value, independent of the outputs, with its labels."""
 
     value: Value
     warnings: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ def concat(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Return an object of all outputs by label, else by position.
+    """Return an object of outputs by label, else by position.
 
     A duplicate key gets ``-2``, ``-3``, ... JSON texts are parsed, also in a fence with a few words around it.
     """
@@ -118,9 +118,9 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Merge objects key by key: the last one wins, lists and scalars are replaced.
+    """Merge objects key by key; the last value wins.
 
-    Warnings name other outputs, and keys that had several values.
+    Lists and scalars are replaced. Warnings name other outputs, and keys with several values.
     """
     merged: dict[Value, Value] = {}
     warnings: list[str] = []
@@ -168,7 +168,7 @@ def _merge(
     path: tuple[Value, ...],
     replaced: dict[tuple[Value, ...], None],
 ) -> dict[Value, Value]:
-    """Merge two objects at ``path``; add the paths of replaced values to ``replaced``."""
+    """Merge two objects at ``path``; collect paths of replaced values."""
     merged = dict(older)
     for key, value in newer.items():
         present = merged.get(key)
@@ -190,7 +190,7 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
 
 def _names(names: Sequence[str]) -> str:
     listed = ", ".join(
-        shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS]
+        shorten(name, KEY_CHARACTERS) or "an unnamed one" for name in names[:SHOWN_KEYS]
     )
     return f"{listed}, ..." if len(names) > SHOWN_KEYS else listed
 
@@ -215,9 +215,10 @@ FAILED = "Custom merge function failed"
 
 
 def _custom(group: Group, outputs: Sequence[LabelledOutput], limits: SandboxLimits) -> Merged:
-    """Call ``function`` with copies of the outputs; return a fixed value on failure (rule O-9).
+    """Call the function with copies; a failure has a fixed value (O-9).
 
-    A text (a lambda or an expression over ``results``) runs in the sandbox within ``limits``, at the time ``now``.
+    A text (a lambda or an expression over ``results``) runs in the sandbox within ``limits``; its clock shows the end
+    of the group.
     """
     function = group.custom_function
     if function is None:
@@ -264,13 +265,13 @@ def merge_outputs(
     custom_function: CustomFunction | None = None,
     limits: SandboxLimits | None = None,
 ) -> AggregatedResult:
-    """Merge ``outputs`` in their order into a value of its own.
+    """Merge ``outputs`` in their order into a new value.
 
     Args:
         outputs: Failed ones (with an ``error``, or an awaitable as output) are counted and listed, not merged.
         strategy: One of the six.
         custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
-        limits: Of a custom function that is a text.
+        limits: Of a custom function as text.
 
     Raises:
         SpawnError: The strategy is unknown, or ``custom`` lacks its function.

@@ -1,4 +1,4 @@
-"""Run untrusted code within limits: Python in Monty, commands in bubblewrap.
+"""Run untrusted Python in Monty, and commands in bubblewrap.
 
 The code runs in its own process and sees no files, network or environment of the host.
 """

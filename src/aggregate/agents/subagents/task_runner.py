@@ -1,4 +1,4 @@
-"""A bounded queue for an executor, and a thread for all timeouts."""
+"""A queue for an executor, and a thread for timeouts."""
 
 import heapq
 import logging
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class TaskRunner:
-    """A queue for an executor, with at most ``most`` running tasks.
+    """A queue for an executor, with a limit of running tasks.
 
     ``begin`` is called when a task starts and returns whether it should run; ``end`` records its end.
     """
@@ -39,13 +39,13 @@ class TaskRunner:
         self._is_starting = False
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start ``task``, or queue it while the limit is reached; ``seconds`` count from its start."""
+        """Start or queue a task; ``seconds`` count from its start."""
         with self._lock:
             self._queue.append((run_id, task, seconds))
         self._start_next()
 
     def release(self, run_id: str) -> None:
-        """Free the slot of a run for the next one, and cancel its task if it has not started."""
+        """Free the slot of a run, and cancel its task before its start."""
         with self._lock:
             if run_id not in self._active:
                 return
@@ -74,7 +74,7 @@ class TaskRunner:
                 self._active[run_id] = None
             try:
                 self._start(run_id, task, seconds)
-            except Exception as error:  # noqa: BLE001 - an executor that refuses makes the run a failed one (O-51)
+            except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
                 with self._lock:
                     self._active.pop(run_id, None)
                 self._end(run_id, RunStatus.ERROR, error)
@@ -98,7 +98,7 @@ class TaskRunner:
             was_active = run_id in self._active
             self._active.pop(run_id, None)
         if future.cancelled():
-            # A pool that shuts down cancels while it holds the lock of submit: nothing can start here.
+            # A closing pool cancels under the lock of submit: nothing can start here.
             for lost in (run_id, *self.clear()) if was_active else ():
                 reason = RuntimeError("the executor cancelled the task")
                 self._end(lost, RunStatus.ERROR, reason)
@@ -115,7 +115,7 @@ class Timers(Protocol):
 
 
 class TimerThread:
-    """Timers on one daemon thread, which ends when no deadline is left."""
+    """Timers on one daemon thread, which ends without deadlines."""
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -1,4 +1,4 @@
-"""Saved state: values by key in an SQLite file, and tools on them (rule D-86)."""
+"""Saved values by key in SQLite, and their tools (D-86)."""
 
 import json
 import sqlite3
@@ -38,7 +38,10 @@ def state_store(state_dir: str | Path) -> "StateStore":
 
 @dataclass(frozen=True, slots=True)
 class StateStore:
-    """Values by key in a file, which is created at the first write; safe for threads and processes."""
+    """Values by key in a file, created at the first write.
+
+    Threads and processes may share it.
+    """
 
     path: Path
 
@@ -58,7 +61,7 @@ class StateStore:
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
-        """Replace the value of ``key`` by ``change(value)`` in one transaction; return the new value."""
+        """Replace a value by ``change(value)`` in one transaction, and return it."""
         if not key.strip() or len(key) > MOST_KEY:
             raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
         with self._connection() as connection:
@@ -110,7 +113,7 @@ def _read(connection: sqlite3.Connection, key: str) -> tuple[bool, Any]:
 
 
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
-    """Register the tools on ``store``; those that save require the write permission."""
+    """Register the tools; saving ones require the write permission."""
     tools = _StateTools(store)
     for function in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
         registry.add(make_tool(function, permissions=Permission.READ))
@@ -120,7 +123,7 @@ def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _StateTools:
-    """The tools, in camelCase (rule D-80); models see their names, docstrings and signatures."""
+    """The tools (D-80); models see names, docstrings and signatures."""
 
     store: StateStore
 
@@ -189,7 +192,9 @@ class _StateTools:
                 last = max(times) if covered_to is None else _moment_of(covered_to)
                 spans.append((first, last))
             return {
-                "items": sorted(records.values(), key=lambda one: (at(one), str(one[id_field]))),
+                "items": sorted(
+                    records.values(), key=lambda record: (at(record), str(record[id_field]))
+                ),
                 "covered": _join_spans(spans),
                 "timestamp_field": timestamp_field,
             }
@@ -246,7 +251,10 @@ def _moment_of(value: object) -> float:
 
 
 def _join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
-    """Join spans that overlap or touch, in order; seconds are whole, so 1-2 and 3-4 touch."""
+    """Join overlapping and touching spans, in order.
+
+    Seconds are whole, so 1-2 and 3-4 touch.
+    """
     result: list[TimeSpan] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1] + 1:

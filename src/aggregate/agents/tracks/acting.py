@@ -5,9 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
 from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
-from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
+from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tool_loop import Changes, Steps, ToolLoop
 from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
 from aggregate.base.errors import SandboxError, ToolError, WorkerError
@@ -51,7 +52,7 @@ def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Iterato
     if not assignment.base:
         if assignment.verify or any(name in CHANGES for name in assignment.tools):
             raise WorkerError(
-                f"{assignment.ticket}: what it changes or checks needs a work tree, which only a run has",
+                f"{assignment.ticket}: its changes and checks need a work tree, which only a run has",
                 again=False,
             )
         yield FolderChanges(terms.tools.only(assignment.tools))

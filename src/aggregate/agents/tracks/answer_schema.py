@@ -43,7 +43,7 @@ def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]
         raise ValueError(_missing(error)) from None
     except ValueError as error:
         reason = shorten(str(error).strip().split("\n")[0], _ERROR_CHARACTERS)
-        raise ValueError(f"this is no JSON Schema ({reason}): correct it") from None
+        raise ValueError(f"this is not a JSON Schema ({reason}): correct it") from None
     return schema
 
 
@@ -85,7 +85,7 @@ def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) ->
     except AggregateError as error:
         raise WorkerError(f"the answer could not be checked: {error}", again=False) from None
     if isinstance(call.answer, Exception) or call.answer is None:
-        reason = f"its schema takes more than {seconds:g} s to check: simplify what it refers to"
+        reason = f"its schema takes more than {seconds:g} s to check: simplify its references"
         raise WorkerError(reason, again=False)
     return call.answer
 
@@ -137,12 +137,12 @@ def _read(name: str, folder: Path) -> dict[str, Any]:
     try:
         schema = json.loads(read_bytes(confined(folder / name, folder), limit=_SCHEMA_BYTES))
     except OutputError:
-        raise ValueError(f"{name} lies outside of the track: move it to {folder}") from None
+        raise ValueError(f"{name} is outside of the track: move it to {folder}") from None
     except (UnreadableError, OSError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"{name} cannot be read ({reason}): name a file in {folder}") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name} is no JSON ({error}): correct it") from None
+        raise ValueError(f"{name} is not JSON ({error}): correct it") from None
     if not isinstance(schema, dict):
-        raise ValueError(f"{name} holds no object: a schema is one")
+        raise ValueError(f"{name} is not a JSON object, as a schema must be")
     return schema

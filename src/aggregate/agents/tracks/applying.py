@@ -29,7 +29,7 @@ def diff(project: Project, name: str, ticket_id: str = "", *, database: str = ""
             pack = packs.get(after)
             before = pack.parents[0] if pack and pack.parents else ""
         if not before or not after:
-            raise TrackError(f"{run.run_id}: {ticket_id or 'it'} has changed no files")
+            raise TrackError(f"{run.run_id}: {ticket_id or 'it'} changed no files")
         for commit in (before, after):
             repository.take(commit, packs)
         return repository.diff(before, after)
@@ -50,7 +50,7 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
         packs = PackTable(runs.engine, run.run_id)
         applied, head = packs.ref(APPLIED), packs.ref(MERGED)
         if not head:
-            raise TrackError(f"{run.run_id}: it has changed no files")
+            raise TrackError(f"{run.run_id}: it changed no files")
         before = applied or packs.ref(BASE)
         for commit in (before, head):
             repository.take(commit, packs)
@@ -82,7 +82,7 @@ def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
     path = confined(top / change.path, top)
     if not change.is_plain or path.is_symlink():
         raise TrackError(
-            f"{change.path} is, or becomes, a link or another repository: merge the tickets' branches yourself"
+            f"{change.path} is or becomes a link or a submodule: merge the tickets' branches yourself"
         )
     before, after = repository.content(change.before), repository.content(change.after)
     there = path.read_bytes() if path.is_file() else None
@@ -94,7 +94,7 @@ def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
     plain = there.replace(b"\r\n", b"\n") if there is not None and has_own_ends else there
     if plain != (before if change.mode_before != "000000" else None):
         raise TrackError(
-            f"{change.path} is not as the run has found it: undo what you have changed there since, then apply; "
+            f"{change.path} has changed since the run began: undo your changes to it, then apply; "
             "nothing was written"
         )
     if wanted is not None and has_own_ends:

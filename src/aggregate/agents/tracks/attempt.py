@@ -28,7 +28,7 @@ REASON_CHARACTERS = 10_000  # of a failure in a report
 # Before the second attempt; doubled before each further one. A client has retried passing faults by then.
 BACKOFF_SECONDS = 1.0
 # Behind the task after a refused answer
-CORRECT_IT = "Your last answer was not taken: {}. Answer again, and mend that."
+CORRECT_IT = "Your last answer was rejected: {}. Answer again without this fault."
 MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait meanwhile
 
 
@@ -140,7 +140,7 @@ def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerRepl
         try:
             return replace(reply, text=checked_answer(reply.text, schema))
         except AnswerSchemaError as fault:
-            refused = f"the answer does not meet its schema: {fault}"
+            refused = f"the answer does not match its schema: {fault}"
     if not refused:
         return reply
     return replace(
@@ -225,7 +225,7 @@ def complete_assignment(
         if not reply.again:
             return outcome
         if spent := _spent(assignment, outcome):
-            return outcome.failed(f"{reply.text}; not asked again: {spent}")
+            return outcome.failed(f"{reply.text}; not retried: {spent}")
         may_go_on = len(replies) <= assignment.retries
         if reply.refused:
             may_go_on = sum(bool(one.refused) for one in replies) == 1
@@ -244,6 +244,6 @@ def _spent(assignment: Assignment, outcome: TicketOutcome) -> str:
     if assignment.max_cost is None:
         return ""
     if any(reply.tokens and reply.cost is None for reply in outcome.replies):
-        return "its cost is not known, so that max_cost cannot be kept"
+        return "its cost is unknown, so max_cost cannot be enforced"
     is_spent = (outcome.cost or 0.0) >= assignment.max_cost
     return f"its max_cost, ${assignment.max_cost:g}, is spent" if is_spent else ""

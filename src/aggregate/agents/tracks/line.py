@@ -136,6 +136,6 @@ def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> 
         in_the_way = in_the_way or blocking[0]
     if in_the_way:
         tell(
-            f"your branch {in_the_way} leaves no room for {usual}/...: this run's branches are {branches}/..."
+            f"your branch {in_the_way} blocks the names {usual}/...: this run uses {branches}/... instead"
         )
     return prefix

@@ -54,4 +54,4 @@ def fault_of(reply: Reply) -> str:
 
 def doubt_of(reply: Reply) -> str:
     is_whole = reply.stop is FinishReason.END
-    return "" if is_whole else f"the answer is not complete ({reply.stop.value})"
+    return "" if is_whole else f"the answer is incomplete ({reply.stop.value})"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from aggregate.agents.limits import USUAL, TicketLimits
 from aggregate.agents.tools import (
     AllowedCommands,
     ChangeTools,
@@ -50,32 +51,6 @@ class Recipient(NamedTuple):
 
 
 OWN: Final = Recipient()  # the worker's own
-
-
-@dataclass(frozen=True, slots=True)
-class TicketLimits:
-    """Limits of a ticket: tokens of all attempts, seconds and turns of one."""
-
-    max_tokens: int = 500_000  # of requests and answers, as providers report them
-    max_seconds: float | None = None  # for as long as the ticket says
-    max_turns: int = 40
-
-    def lowered(
-        self,
-        max_tokens: int | None = None,
-        max_turns: int | None = None,
-        max_seconds: float | None = None,
-    ) -> "TicketLimits":
-        """Return the lower of these and other limits."""
-        seconds = [each for each in (self.max_seconds, max_seconds) if each is not None]
-        return TicketLimits(
-            min(self.max_tokens, max_tokens or self.max_tokens),
-            min(seconds, default=None),
-            min(self.max_turns, max_turns or self.max_turns),
-        )
-
-
-USUAL = TicketLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +205,7 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
             raise ConfigError(f"{named}: {did_you_mean(name, tools.names)}")
         if lacking := sorted(tools.get(name).permissions - tools.permissions):
             options = " ".join(f"--allow {permission}" for permission in lacking)
-            raise ConfigError(f"{named}, which needs more than you have allowed: add {options}")
+            raise ConfigError(f"{named}, which needs further permissions: add {options}")
 
 
 def check_prices(
@@ -248,7 +223,7 @@ def check_prices(
             continue
         if cost(Usage(fresh=1, output=1), recipient.model, provider=recipient.provider) is None:
             raise ConfigError(
-                f'max_cost cannot be kept: the price of {recipient}, which the ticket "{ticket.id}" asks, is not '
+                f'max_cost cannot be enforced: the price of {recipient}, which the ticket "{ticket.id}" asks, is not '
                 f'known: name its input and output prices under [models."{recipient.model}"] in your own '
                 "configuration, 0 for a server of your own, or leave max_cost out"
             )

@@ -203,7 +203,7 @@ def parent_of(ticket_id: str) -> str:
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
     """Return the items of a ticket's list as JSON; raise if there are too many."""
     if not isinstance(value, list):
-        raise ValueError("for_each gave no list: add an answer schema to the ticket that it names")
+        raise ValueError("for_each is not a list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:
         raise ValueError(
             f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
@@ -305,7 +305,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     position: dict[str, int] = {}
     for i, ticket in enumerate(tickets):
         if ticket.id in position:
-            yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": give each its own'
+            yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": rename one'
         position[ticket.id] = i
     merged_by: dict[str, Ticket] = {}
     known = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
@@ -320,7 +320,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
                 yield ("tickets", i, "depends_on", j), message
     if cycle := find_cycle(tickets):
         way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
-        message = f"tickets wait for each other: {way}: remove one dependency"
+        message = f"tickets depend on each other: {way}: remove one dependency"
         yield ("tickets", position[cycle[0]], "depends_on"), message
 
 
@@ -344,9 +344,7 @@ def _problems_of_variable(
     if strategy:
         earlier = merged_by.setdefault(name, ticket)
         if (earlier.merge_strategy, earlier.custom_function) != (strategy, ticket.custom_function):
-            message = (
-                f'"{earlier.id}" merges {name} in another way: a variable has one merge_strategy'
-            )
+            message = f'"{earlier.id}" merges {name} differently: a variable has one merge_strategy'
             yield "merge_strategy", message
 
 
@@ -354,7 +352,7 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
     if ticket.kind is TicketKind.APPROVAL:
         for key in ("for_each", "answer", "tools", "focus_files"):
             if getattr(ticket, key):
-                what = "is an approval, which no worker is asked for"
+                what = "is an approval, which needs no worker"
                 yield key, f'"{ticket.id}" {what}: leave {key} out'
     if ticket.verify and not ticket.tools:
         named = f'"{ticket.id}" is verified, but has no tools that change anything'

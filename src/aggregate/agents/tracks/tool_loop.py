@@ -11,6 +11,7 @@ from itertools import groupby
 from time import monotonic
 from typing import Any, Final, Protocol
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import EDITS, Tool, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
@@ -22,7 +23,6 @@ from aggregate.agents.tracks.loop_guards import (
     malformed,
 )
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
-from aggregate.agents.tracks.terms import TicketLimits
 from aggregate.agents.tracks.text_calls import (
     call_instructions,
     calls_in_text,
@@ -55,15 +55,18 @@ _OF_TOOL: Final = 200  # tokens of a tool's schema, about
 _AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
 _AT_ONCE: Final = 8  # reading calls of one turn
 LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
-CORRECT_IT: Final = "Your last answer was not taken: {}. Answer again, and mend that."
-CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nMend it."
+CORRECT_IT: Final = "Your last answer was rejected: {}. Answer again without this fault."
+CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nFix it."
 _OFFERED: Final = OfferedTool(
     READ_RESULT,
-    "Read on in a result that was shown in part.",
+    "Read the rest of a shortened result.",
     {
         "type": "object",
         "properties": {
-            "reference": {"type": "string", "description": "As the cut result names it."},
+            "reference": {
+                "type": "string",
+                "description": "The name given in the shortened result.",
+            },
             "start": {"type": "integer", "description": "The first character to show, from 0."},
         },
         "required": ["reference", "start"],
@@ -145,7 +148,7 @@ class ToolLoop:
                     raise self._failed(reason)
             elif calls:
                 raise self._failed(
-                    f"it went on calling tools where it was to answer, in turn {len(self.turns) + 1} of "
+                    f"it called tools instead of answering in turn {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
             elif note := self._fault_of(said):
@@ -220,7 +223,7 @@ class ToolLoop:
         if said.get("refuses_tools") and not self._as_text:
             self._as_text = True
             self.turns = [written_out(turn) for turn in self.turns]
-            self._warnings[f"calls went as text: {said['error']}"] = None
+            self._warnings[f"calls were sent as text: {said['error']}"] = None
             said = self._record("turn", self._send)
         if "timeout" in said:
             raise self._over(f"took {self.assignment.timeout:g} s")
@@ -333,7 +336,7 @@ class ToolLoop:
 
         def write() -> dict[str, Any]:
             if not in_tree and not is_new:
-                return {"calls": [call.name], "results": [_BROKEN_OFF], "commit": ""}
+                return {"calls": [call.name], "results": [_INTERRUPTED], "commit": ""}
             text = self._run(registry, call)
             return {"calls": [call.name], "results": [text], "commit": self.changes.save()}
 
@@ -388,7 +391,7 @@ class ToolLoop:
                 checked_answer(said["text"], self.assignment.answer)
         except AnswerSchemaError as fault:
             if self._refused:
-                raise self._failed(f"the answer does not meet its schema: {fault}") from None
+                raise self._failed(f"the answer does not match its schema: {fault}") from None
             self._refused = str(fault)
             return CORRECT_IT.format(fault)
         if not self.assignment.verify:
@@ -406,14 +409,15 @@ class ToolLoop:
         return CHECK_FAILED.format(self.assignment.verify, failed)
 
 
-_TOO_LONG: Final = "error: the time of this ticket was over before it ended; ask for less"
-_BROKEN_OFF: Final = (
-    "error: this call was broken off and may have been done: look first, and repeat it only if not"
+_TOO_LONG: Final = "error: the ticket's time was over before the call ended; ask for less"
+_INTERRUPTED: Final = (
+    "error: this call was interrupted and may have taken effect: check first, and repeat it "
+    "only if not"
 )
 
 
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
-    """Return an empty record of a turn."""
+    """Return the record of a turn, with defaults."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
         "refuses_tools": False,

@@ -132,7 +132,7 @@ def open_track(project_folder: Path, name: str) -> Track:
         known = ", ".join(entry.track_id for entry in (matching or linked))
         if matching:
             raise TrackError(
-                f"{tracks_file}: {name} is the beginning of several tracks ({known}): write more of it"
+                f"{tracks_file}: {name} begins the ids of several tracks ({known}): write more of it"
             )
         known = known or "none with a link to its folder"
         raise TrackError(f"{tracks_file}: there is no track {name}: it has {known}")
@@ -193,11 +193,11 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
     slug = re.sub(r"[^\w]+", "_", name.lower()).strip("_")[:_SLUG_CHARACTERS].rstrip("_")
     track_id = f"{slug}_{time:%Y%m%d}"
     if not slug or not TRACK_ID.fullmatch(track_id):
-        raise TrackError(f"{name!r} has no letter that an id could begin with: give another name")
+        raise TrackError(f"{name!r} has no letter, and an id begins with one: choose another name")
     root = Path(project_root(folder))
     track = confined(folder / FOLDER / "tracks" / track_id, root)
     if track.exists():
-        raise TrackError(f"{track}: there is such a track: give another name")
+        raise TrackError(f"{track}: this track already exists: choose another name")
     question = question or name
     title = heading_text(name)
     prompts = [f"{_LOOK}\n\n{question}", f"Answer from the findings:\n\n{question}"]

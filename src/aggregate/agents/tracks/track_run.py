@@ -35,8 +35,8 @@ STARTS = 4  # of tickets between two looks at the queue, which cost about as muc
 # Between two looks whether a person has decided, where nothing else is waited for.
 DECISION_SECONDS = 0.2
 AGAIN = (
-    "You did this before on an older state of the files, and what you changed conflicts with what others have changed "
-    "since: {}. The files are as those have left them: do the task on these."
+    "You did this task before on older files, and your changes conflict with later changes by others: {}. "
+    "The files include those changes: do the task again."
 )
 
 
@@ -115,7 +115,7 @@ class TrackRun:
         if conflicts:
             command = f"aggregate conduct diff {self._ledger.track.track_id} {ticket.id}"
             outcome = outcome.failed(
-                f"what it changed conflicts again with others, in {', '.join(conflicts)}: look at it with {command}, "
+                f"its changes conflict again with others, in {', '.join(conflicts)}: see them with {command}, "
                 "then retry it"
             )
         if self._again == ticket.id:
@@ -179,7 +179,7 @@ class TrackRun:
                 self._settle(ticket, TicketStatus.FAILED, str(error))
                 return
         self._open[ticket.id] = TicketStatus.STARTED
-        again = f"again, for others have changed {conflict}" if conflict else ""
+        again = f"again, because others have changed {conflict}" if conflict else ""
         self._ledger.note(ticket, TicketStatus.STARTED, again)
 
     def _enqueue(self, ticket: Ticket, conflict: str) -> None:

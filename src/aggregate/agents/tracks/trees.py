@@ -105,7 +105,7 @@ class Depot:
                 repository, *arguments, stdin=stdin, variables=variables, may_say_no=may_say_no
             )
         except OSError as error:
-            raise StateError(f"a work tree cannot be made: {error}") from None
+            raise StateError(f"a work tree cannot be created: {error}") from None
         return b"" if answer is None else answer
 
     def has(self, commit: str) -> bool:

@@ -7,6 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
@@ -15,7 +16,6 @@ from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_o
 from aggregate.agents.tracks.terms import (
     OWN,
     Recipient,
-    TicketLimits,
     WorkerTerms,
     open_recipients,
     parse_worker,
@@ -90,7 +90,7 @@ class ModelWorker:
         left = limits.max_tokens - assignment.used_tokens
         if size >= left:
             rest = (
-                f" (attempts before used {assignment.used_tokens:,})"
+                f" (earlier attempts used {assignment.used_tokens:,})"
                 if left < limits.max_tokens
                 else ""
             )
@@ -145,7 +145,7 @@ class ModelWorker:
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
-                f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
+                f"{assignment.ticket}: its persona asks {recipient}, which this worker does not offer",
                 again=False,
             )
         try:
@@ -182,13 +182,7 @@ class ScriptedWorker:
 
     def _reply(self, assignment: Assignment) -> ScriptedReply | None:
         reply = self.answers.get(assignment.ticket)
-        if reply is None:
-            return None
-        reply = reply.at(assignment.attempt)
-        time.sleep(reply.seconds)
-        if error := reply.failure(assignment.attempt):
-            raise WorkerError(error, again=not reply.refuse)
-        return reply
+        return reply and reply.take(assignment.attempt)
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:

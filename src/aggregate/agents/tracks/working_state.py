@@ -94,7 +94,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
     paths = git(folder, "rev-parse", "--git-path", "index", "--git-path", "objects")
     filters = without_filters(folder)
     if paths is None or filters is None:
-        raise StateError(f"{folder}: its git repository cannot be used: look at its configuration")
+        raise StateError(f"{folder}: its git repository cannot be used: check its configuration")
     user_index, user_objects = (
         top.folder / os.fsdecode(path) for path in paths.removesuffix(b"\n").split(b"\n")
     )
@@ -109,7 +109,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
         command = (*_SETTINGS, *filters, *arguments)
         answer = git(folder, *command, stdin=stdin, variables=variables, limits=OWN_LIMITS)
         if answer is None:
-            raise StateError(f"{folder}: git {arguments[0]} has failed: look at git fsck")
+            raise StateError(f"{folder}: git {arguments[0]} failed: run git fsck")
         return answer
 
     return run

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 from importlib.util import find_spec
 
-from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components
+from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components, hidden_in_csharp
 from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_open_macros
 
 
@@ -39,6 +39,7 @@ class Language:
     comment: str = "//"
     # Nodes that list statements without brackets around them, beside those of ``statements``.
     lists: str = ""
+    blocks: str = ""  # words that open a block up to ``end``
     # Yields the spans to hide from the parser, in order and disjoint.
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
     # Returns as many bytes for the parser alone: names are read from the text.
@@ -81,11 +82,12 @@ LANGUAGES = (
     Language("rust", (".rs",), "tree_sitter_rust", interpreters=("rust-script", "cargo"),
         disguise=rust_with_open_macros),
     Language("java", (".java",), "tree_sitter_java"),
-    Language("csharp", (".cs", ".csx"), "tree_sitter_c_sharp"),
+    Language("csharp", (".cs", ".csx"), "tree_sitter_c_sharp", hidden=hidden_in_csharp),
     Language("ruby", (".rb", ".rake", ".gemspec", ".ru"), "tree_sitter_ruby", placeholder="# ...",
         own_line=True,
         names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
-        interpreters=("ruby", "jruby"), comment="#"),
+        interpreters=("ruby", "jruby"), comment="#",
+        blocks="begin case class def do for if module unless until while"),
     Language("php", (".php", ".phtml"), "tree_sitter_php", function="language_php",
         interpreters=("php",)),
     Language("bash", (".sh", ".bash"), "tree_sitter_bash", placeholder="{ : ...; }",
@@ -98,12 +100,13 @@ LANGUAGES = (
     Language("scala", (".scala", ".sc"), "tree_sitter_scala", interpreters=("scala", "scala-cli")),
     Language("dart", (".dart",), "tree_sitter_dart", interpreters=("dart",)),
     Language("lua", (".lua",), "tree_sitter_lua", placeholder="--[[ ... ]]", mark="-- ...",
-        interpreters=("lua", "luajit"), comment="--"),
+        interpreters=("lua", "luajit"), comment="--", blocks="do function if"),
     Language("elixir", (".ex", ".exs"), "tree_sitter_elixir", placeholder="do ... end",
-        mark="# ...", interpreters=("elixir",), comment="#"),
+        mark="# ...", interpreters=("elixir",), comment="#", blocks="do fn"),
     Language("zig", (".zig",), "tree_sitter_zig", placeholder="// ...", own_line=True),
     Language("julia", (".jl",), "tree_sitter_julia", placeholder="# ...", own_line=True,
         interpreters=("julia",), comment="#",
+        blocks="abstract baremodule begin do for function if let macro module primitive quote struct try while",
         lists="function_definition macro_definition if_statement elseif_clause else_clause for_statement"
         " while_statement let_statement try_statement catch_clause finally_clause do_clause"
         " struct_definition module_definition compound_statement"),

@@ -58,6 +58,10 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
             done = end
 
 
+def hidden_in_csharp(source: bytes) -> Iterator[tuple[int, int]]:
+    yield from sorted(_broken_conditions(source)) if b"#if" in source else ()
+
+
 def parts_condition(text: bytes) -> bool:
     """Return whether ``text`` ends a condition that began before it."""
     depth = 0
@@ -190,8 +194,8 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
             if _are_heads(filled, source):
                 spans += ((head.last, head.last + 1) for head in filled[:-1])
                 spans += ((b.directive, b.start) for b in condition.branches)
-                spans.append((branch.end, end))
                 branch = filled[-1]
+                spans.append((condition.branches[-1].end, end))
             elif _is_broken(condition, source, end):
                 spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
                 if _REQUIRES.match(source, branch.first):

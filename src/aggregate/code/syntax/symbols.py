@@ -20,15 +20,15 @@ from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks, with_e
 from aggregate.code.syntax.languages import Language
 from aggregate.code.syntax.parsing import (
     Deadline,
+    body_spans,
     computed_once,
     macros_by_end,
     parse_source,
     query_matches,
     query_of,
-    unwrapped_body,
+    trimmed_end,
     without_macros,
 )
-from aggregate.code.syntax.unbalanced import body_end
 
 _DEFINITION = "definition."
 _LEVEL = "level."
@@ -57,18 +57,15 @@ class DefinitionCaptures:
 
     def add(self, match: dict[str, list[Node]]) -> None:
         self.embedded.add(match)
-        if "body.first" in match:
-            self.bodies.add(unwrapped_body(self.text, match))
+        self.bodies.update(body_spans(self.text, match, is_damaged=self.is_damaged))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
                 kind = capture.removeprefix(_DEFINITION)
                 _add(self.definitions, _definition(kind, nodes, match, self.text))
-            elif capture == "body":
-                for node in nodes:
-                    end = body_end(self.text, node) if self.is_damaged else node.end_byte
-                    self.bodies.add((node.start_byte, end))
             elif capture == "keep":
-                self.exempt.update([(node.start_byte, node.end_byte) for node in nodes])
+                for node in nodes:
+                    start = node.start_byte
+                    self.exempt.add((start, trimmed_end(self.text, start, node.end_byte)))
             elif capture in self.texts:
                 self.texts[capture].update(
                     [(node.start_byte, _words(self.text, node)) for node in nodes]

@@ -9,14 +9,14 @@ from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language, LanguageKind, language_of
 from aggregate.code.syntax.parsing import (
     Deadline,
+    body_spans,
     parse_source,
     query_matches,
     query_of,
-    unwrapped_body,
+    trimmed_end,
 )
 from aggregate.code.syntax.preprocessor import parts_condition
 from aggregate.code.syntax.symbols import read_module
-from aggregate.code.syntax.unbalanced import body_end
 from aggregate.code.views.digest import document_row, more_row, outermost
 from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
@@ -96,19 +96,12 @@ def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCapt
     tree = parse_source(source, language, deadline=deadline)
     for match in query_matches(tree, language, _WANTED, deadline):
         captured.embedded.add(match)
-        if "body.first" in match:
-            captured.bodies.add(unwrapped_body(source, match))
+        captured.bodies.update(body_spans(source, match, is_damaged=tree.root_node.has_error))
         for name, nodes in match.items():
             for node in nodes:
-                start, end = node.start_byte, node.end_byte
-                if name == "body" and tree.root_node.has_error:
-                    end = body_end(source, node)
-                # A comment's node may include the line break, an indented block the white space behind it.
-                if source[end - 1 : end].isspace():
-                    end = max(start, _end_before(source, end))
-                if name == "body":
-                    captured.bodies.add((start, end))
-                elif name == "hollow":
+                start = node.start_byte
+                end = trimmed_end(source, start, node.end_byte)
+                if name == "hollow":
                     captured.bodies.add((node.children[0].end_byte, node.children[-1].start_byte))
                 elif name == "statement":
                     captured.statements.add((start, end))
