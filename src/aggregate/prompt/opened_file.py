@@ -118,12 +118,14 @@ def _leads(
     for number, definition in enumerate(definitions):
         end = min(definition.last, first_members.get(number, len(texts) + 1) - 1)
         body = definition.body
-        docstring = _first_text(body, end, texts)
+        docstring = _first_statement(body, end, texts, units)
         runs = [_comment_above(definition, texts)]
         if docstring and _DOCSTRING.match(texts[docstring - 1]):
             runs.append((docstring, docstring))
             body = last_lines[units[docstring - 1]] + 1
-        runs.append(_beginning(body, end, texts))
+        start = _first_statement(body, end, texts, units)
+        if start:
+            runs.append((start, min(start + _MOST_SENTENCE - 1, end)))
         for run in filter(None, runs):
             first = run[0]
             last = max(last_lines[units[line - 1]] for line in range(first, run[1] + 1))
@@ -148,18 +150,15 @@ def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
         if texts[last - 1].rstrip().endswith(".") or not _COMMENT.match(texts[last]):
             break
         last += 1
+    if last + 2 == definition.signature:  # a mark in place of one line saves nothing
+        last += 1
     return first, last
 
 
-def _beginning(first: int, last: int, texts: Sequence[str]) -> Run | None:
-    """Return the first lines of a body."""
-    first = _first_text(first, last, texts)
-    return (first, min(first + _MOST_SENTENCE - 1, last)) if first else None
-
-
-def _first_text(first: int, last: int, texts: Sequence[str]) -> int:
-    """Return the first line with text, ``0`` for none."""
-    return next((line for line in range(first, last + 1) if texts[line - 1].strip()), 0)
+def _first_statement(first: int, last: int, texts: Sequence[str], units: Sequence[int]) -> int:
+    """Return the first line of a statement, ``0`` for none; a brace belongs to the signature."""
+    lines = (line for line in range(first, last + 1) if units[line - 1] == line)
+    return next((line for line in lines if texts[line - 1].strip()), 0)
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
