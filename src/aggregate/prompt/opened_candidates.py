@@ -42,10 +42,10 @@ from aggregate.ranking.files import Analysis, Piece
 # Files below the first score follow all likelier ones; those below the second are hidden (rule B-6), unless the task
 # matches nothing, where breadth is worth more (rule T-9).
 _LIKELY, _RELEVANT = 0.002, 0.0002
-# The same relative to the likeliest file and piece: where one is nearly certain, the others are noise. With 0.003 no
-# prompt of 4,000, 8,000 or 27,000 tokens shows fewer changed lines, with 0.01 some do (measured on commits). Of files
-# with the last part of the best score all pieces are relevant.
-_OF_BEST, _OF_BEST_PIECE, _NEAR_BEST = 0.005, 0.003, 0.1
+# The same relative to the likeliest file and piece: where one is nearly certain, the others are noise. With 0.01 for
+# pieces prompts of 4,000 to 27,000 tokens show fewer changed lines (measured on commits). All pieces of files with the
+# last part of the best score are relevant.
+_OF_BEST, _OF_BEST_PIECE, _NEAR_BEST = 0.005, 0.001, 0.1
 # Likeliest files of a task that show a signature in any case; with 20, as without a task, 4,000 tokens show a hundredth
 # fewer of the changed definitions.
 _SEEN_FOR_TASK = 8
