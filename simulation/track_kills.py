@@ -27,7 +27,7 @@ from aggregate import (
     conduct,
     open_project,
 )
-from aggregate.agents.tracks import run_worker
+from aggregate.agents.tracks import TicketStatus, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import TrackProgress, decide, status
 from aggregate.agents.tracks.worker import Worker
@@ -209,7 +209,7 @@ def _decide(project: Project, number: int, chance: random.Random, url: str) -> C
     decided: Counter[str] = Counter()
     if progress is None or chance.random() < 0.5:
         return decided
-    for ticket in progress.approvals:
+    for ticket in progress.with_status(TicketStatus.WAITING):
         note = f"because {ticket}"
         with suppress(TrackError):
             decide(project, TRACK, ticket, approved=_DECISIONS[ticket], note=note, database=url)

@@ -517,12 +517,12 @@ def test_a_dead_run_is_cancelled(tmp_path: Path, url: str) -> None:
     folder = write_project(tmp_path / "p", 3, chained=False)
     loaded, run = open_project(folder / "manual_slop.toml"), dead_run(folder, url)
     found = standing(loaded, url)
-    assert (found.waiting, found.untouched) == (("t0001",), ("t0002",))
+    assert found.statuses == {"t0001": TicketStatus.STARTED, "t0002": TicketStatus.NOT_RUN}
     assert forget(loaded, TRACK, database=url) == []
     assert cancel(loaded, TRACK, database=url) == run.run_id
     found = standing(loaded, url)
-    assert (found.state, len(found.lines), found.waiting) == ("cancelled", 1, ())
-    assert found.untouched == ("t0001", "t0002")
+    assert (found.state, len(found.lines)) == ("cancelled", 1)
+    assert found.with_status(TicketStatus.NOT_RUN) == ("t0001", "t0002")
 
 
 def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 from simulation.track_kills import TRACK
 
 from aggregate import Project, RunOptions, TrackError, conduct, open_project
+from aggregate.agents.tracks import TicketStatus
 from aggregate.agents.tracks.run_control import decide, forget, status
 from aggregate.agents.tracks.run_files import TicketEvent, TrackResult
 from tests.agents.tracks.killed import write_project
@@ -120,7 +121,7 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
 
     def waits() -> bool:
         progress = status(project, TRACK, database=url)
-        return progress is not None and progress.approvals == ("ship",)
+        return progress is not None and progress.with_status(TicketStatus.WAITING) == ("ship",)
 
     until(waits)
     with pytest.raises(TrackError, match='"each" does not wait; these do: ship'):

@@ -148,10 +148,7 @@ class NeuronAgent:
     def _answer(
         self, branch: Branch, neurons: tuple[Neuron, ...]
     ) -> tuple[tuple[Neuron, ...], Answer]:
-        """Choose the answer, and correct an incomplete one once.
-
-        Return all steps, with a corrective one last.
-        """
+        """Choose the answer, and correct an incomplete one once."""
         goal = branch.goal
         answer = answers.answer_of(goal, neurons)
         if branch.depth == 0:

@@ -1,6 +1,4 @@
-"""Choose the answer among the results of steps, without a model.
-
-Rules D-60 to D-74, X-3 and X-5.
+"""Choose the answer among results (D-60 to D-74, X-3, X-5).
 
 In order: a text with the requested number of lines; results of sub-tasks; the newest text of Python, of a model, of
 other tools; a number for a goal that counts; the last successful result.

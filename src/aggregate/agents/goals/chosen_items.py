@@ -61,10 +61,7 @@ def _takes_one(tool: Tool, stems: list[str], source: heuristics.ItemList, noun: 
 
 
 def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
-    """Return the names of each item, its first one for the question.
-
-    Items without distinct ids have numbers.
-    """
+    """Return the names of each item, or numbers for equal ids."""
     names: list[list[str]] = []
     for item in items:
         if not isinstance(item, dict):

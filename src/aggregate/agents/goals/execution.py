@@ -217,10 +217,7 @@ def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
-    """Return arguments from the current item and the step's text.
-
-    The text may be ``activity 7`` or ``activity_id=7``.
-    """
+    """Return arguments from the current item and words like ``activity 7``."""
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):

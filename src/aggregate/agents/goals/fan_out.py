@@ -1,7 +1,4 @@
-"""Sub-tasks of a step and their merged results.
-
-A step has sub-tasks for its parts or for the items of a list (D-20 to D-34, P6 to P9).
-"""
+"""Sub-tasks of a step and their merged results (D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -36,10 +33,7 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 parts of a step, or none.
-
-    The model is asked only if the words suggest parts.
-    """
+    """Return the 2 or 3 parts of a step, or none."""
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -192,10 +186,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
 def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
-    """Return a branch for each item.
-
-    A ``chosen`` item gets a single step, whatever else the step names.
-    """
+    """Return a branch for each item; a ``chosen`` one has a single step."""
     total, limit = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:

@@ -128,10 +128,7 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Call a tool, unless the same call has succeeded.
-
-        A failure is a result too.
-        """
+        """Call a tool, unless the same call has succeeded."""
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())

@@ -286,10 +286,7 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the goal of one item: ``Get kudos for activity {id}``.
-
-    Without an identifying field it is ``None``.
-    """
+    """Return the goal of one item: ``Get kudos for activity {id}``."""
     field = naming_field(item, iteration.noun)
     if not field:
         return None

@@ -345,7 +345,8 @@ def arguments_schema(tool: Tool) -> Schema | None:
     """Return the schema of a tool's arguments, if all are simple."""
     if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
-    return _object(**{item.name: _or_null(item.json_schema) for item in tool.parameters})
+    properties = tool.input_schema["properties"]
+    return _object(**{name: _or_null(schema) for name, schema in properties.items()})
 
 
 def reflection_schema(tool: Tool) -> Schema | None:

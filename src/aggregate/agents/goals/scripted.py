@@ -66,8 +66,5 @@ def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
 
 
 def read_script(path: Path) -> ScriptedModel:
-    """Return a scripted model from a file.
-
-    It may contain ``{"answers": {"decompose": "1. ..."}}``.
-    """
+    """Return a scripted model from a file."""
     return scripted_model(load_replies(path))

@@ -22,10 +22,7 @@ _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(branch: Branch, step: str) -> Tool | None:
-    """Return the tool of a step, ``None`` for the model alone.
-
-    A reading tool in the step's words needs no question. Corrective steps may only use analysis.
-    """
+    """Return the tool of a step, ``None`` for the model alone."""
     if branch.decided:
         return branch.tool
     if branch.corrective:

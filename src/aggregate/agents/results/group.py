@@ -53,10 +53,7 @@ def failures(outputs: Sequence[LabelledOutput], on_error: FailurePolicy) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The outputs of one variable.
-
-    It is pending until the first output, partial until the last, then complete.
-    """
+    """The outputs of one variable: pending, partial, then complete."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT

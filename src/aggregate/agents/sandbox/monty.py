@@ -167,10 +167,7 @@ _LOCK = Lock()
 
 
 def _pool(monty: Value) -> Value:
-    """Return this process's pool, created at the first use.
-
-    Its threads do not survive a fork.
-    """
+    """Return this process's pool; its threads do not survive a fork."""
     if _POOLS.keys() - {os.getpid()}:
         raise SandboxError(
             "Monty cannot run in a process that was forked after its use: start it with spawn"

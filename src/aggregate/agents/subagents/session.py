@@ -233,10 +233,7 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record a run's output.
-
-        Return ``False`` if it is repeated, late or unknown (O-41, O-42).
-        """
+        """Record a run's output; ``False`` without effect (O-41, O-42)."""
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:

@@ -183,10 +183,7 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` of nested objects, by level.
-
-    The first item represents a list.
-    """
+    """Yield ``expression: fields`` of nested objects and lists' first items."""
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

@@ -117,10 +117,7 @@ class ChangeTools:
 
 
 def add_change_tools(registry: ToolRegistry, tools: ChangeTools) -> None:
-    """Register the tools.
-
-    They are repeatable: the work tree is reset before a repetition.
-    """
+    """Register the tools as repeatable: the work tree is reset first."""
     beginnings = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
     for function in (tools.replace_text, tools.write_file, tools.run_command):
         tool = make_tool(function, permissions=Permission.WRITE, idempotent=True)

@@ -38,10 +38,7 @@ class ProjectFiles:
         )
 
     def place(self, name: str) -> tuple[str, Path]:
-        """Return a new file's name below the first root, and its path.
-
-        Links are refused.
-        """
+        """Return a new file's name and path, through no link."""
         root, relative = self._candidates(name)[0]
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
@@ -130,10 +127,7 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 
 def _listed(root: Path) -> frozenset[str]:
-    """Return all files but ignored ones.
-
-    There is no cache: a goal may create files.
-    """
+    """Return all files but ignored ones, without a cache."""
     return frozenset(FolderListing().files(str(root)))
 
 

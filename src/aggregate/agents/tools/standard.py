@@ -32,8 +32,6 @@ def standard_tools(
 ) -> ToolRegistry:
     """Return a registry of the built-in tools.
 
-    They are for analysis, dates, state and, with roots, project files.
-
     Args:
         state_dir: The folder of saved state, created at the first use.
         roots: The project's folders.

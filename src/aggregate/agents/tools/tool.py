@@ -194,6 +194,13 @@ class Tool:
         """Whether it may change something, so it runs alone."""
         return Permission.WRITE in self.permissions
 
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        properties = {parameter.name: parameter.json_schema for parameter in self.parameters}
+        required = [parameter.name for parameter in self.required]
+        return {"type": "object", "properties": properties, "required": required}
+
     def schema(self) -> dict[str, Any]:
         """Return ``{name, description, parameters, returns, permissions}`` (rule D-83)."""
         return {

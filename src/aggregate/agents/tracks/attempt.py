@@ -1,87 +1,33 @@
 """Attempts at an assignment with a timeout; failures become replies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isfinite
 from threading import Event
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import Any
 
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, TicketStatus, WorkerReply
 from aggregate.agents.tracks.run_files import RunFiles
 from aggregate.agents.tracks.run_outcomes import merge_outcomes
+from aggregate.agents.tracks.steps import Recorded, Steps, unrecorded, within
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.trees import Trees
 from aggregate.agents.tracks.worker import ActingWorker, AnyWorker, Worker
 from aggregate.agents.tracks.worker_context import WorkerContexts
-from aggregate.base.concurrency import doubling_delay, run_in_thread
+from aggregate.base.concurrency import doubling_delay
 from aggregate.base.errors import WorkerError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.messages import shorten
 
-_T = TypeVar("_T")
-STOP_SECONDS = 0.25  # until a waiting attempt sees that its process ends
 REASON_CHARACTERS = 10_000  # of a failure in a report
 # Before the second attempt; doubled before each further one. A client has retried passing faults by then.
 BACKOFF_SECONDS = 1.0
 # Behind the task after a refused answer
 CORRECT_IT = "Your last answer was rejected: {}. Answer again without this fault."
 MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait meanwhile
-
-
-class WorkerStopping(BaseException):
-    """Raised to stop the worker process.
-
-    A BaseException, so that it is not recorded as an outcome.
-    """
-
-
-Recorded = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
-
-
-@dataclass(slots=True)
-class LiveSteps:
-    """The steps of an attempt, each with a timeout, recorded by ``kept``, until ``stop`` is set."""
-
-    stop: Event
-    kept: Recorded = lambda _name, action: action()
-    trees: Trees | None = None
-    seconds: float = 0.0  # of all steps, also of those before a kill
-
-    def record(
-        self, name: str, action: Callable[[], dict[str, Any]], seconds: float
-    ) -> dict[str, Any]:
-        def measured() -> dict[str, Any]:
-            started = monotonic()
-            try:
-                record = _within(seconds, self.stop, name, action)
-            except TimeoutError:
-                record = {"timeout": True}
-            return record | {"seconds": round(monotonic() - started, 3)}
-
-        record = self.kept(name, measured)
-        self.seconds += record["seconds"]
-        return record
-
-
-def _within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
-    """Return the result of ``work``, or raise ``TimeoutError``.
-
-    After a timeout its thread is left running.
-    """
-    end = monotonic() + seconds
-    future = run_in_thread(name, work)
-    while (left := end - monotonic()) > 0:
-        if stop.is_set():
-            raise WorkerStopping
-        with suppress(TimeoutError):
-            return future.result(timeout=min(left, STOP_SECONDS))
-        if future.done():  # the work raised a TimeoutError itself
-            return future.result()
-    raise TimeoutError
 
 
 def attempt_assignment(
@@ -91,7 +37,7 @@ def attempt_assignment(
     *,
     begun: Callable[[], None] = lambda: None,
     stop: Event | None = None,
-    kept: Recorded = lambda _name, action: action(),
+    kept: Recorded = unrecorded,
     trees: Trees | None = None,
 ) -> WorkerReply:
     """Ask ``worker`` once, with the assignment's timeout.
@@ -100,14 +46,14 @@ def attempt_assignment(
     """
     started = monotonic()
     numbered = replace(assignment, attempt=number)
-    steps = LiveSteps(stop or Event(), kept, trees)
+    steps = Steps(stop or Event(), kept, trees)
     if assignment.tools and isinstance(worker, ActingWorker):
         reply = _ask(lambda: worker.act(numbered, steps, begun), None)
     else:
         work = worker.work if isinstance(worker, Worker) else worker
         ask = partial(_ask, partial(work, numbered, begun), assignment.answer)
         try:
-            reply = _within(assignment.timeout, steps.stop, f"worker-{assignment.ticket}", ask)
+            reply = within(assignment.timeout, steps.stop, f"worker-{assignment.ticket}", ask)
         except TimeoutError:
             reason = f"timeout after {assignment.timeout:g} s"
             reply = WorkerReply(reason, status=TicketStatus.TIMED_OUT, again=True)

@@ -48,9 +48,7 @@ class TrackProgress:
     run_id: str
     state: str  # running, interrupted, finished or cancelled
     lines: tuple[ReportLine, ...]  # one for each ended ticket
-    waiting: tuple[str, ...]  # in the queue or at work
-    untouched: tuple[str, ...]  # not begun, or open when the run was cancelled
-    approvals: tuple[str, ...]  # that wait for a person's decision
+    statuses: Mapping[str, TicketStatus]  # of open tickets: not run, started, spread or waits
     failed_before: Mapping[str, str]  # the failed dependencies of tickets by id
     turns: Mapping[str, int]  # of tickets with tools under way
     tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
@@ -58,6 +56,9 @@ class TrackProgress:
     @property
     def account(self) -> str:
         return account(self.lines)
+
+    def with_status(self, *statuses: TicketStatus) -> tuple[str, ...]:
+        return tuple(one for one, status in self.statuses.items() if status in statuses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,53 +100,43 @@ class PastRun:
 
     def commit_of(self, ticket_id: str) -> str:
         """Return the commit of a ticket's last round that changed files, ``""`` for none."""
-        if ticket_id not in self.tickets:
-            raise TrackError(f'no such ticket in this run: "{ticket_id}"')
+        self._check_id(ticket_id)
         keys = self.keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
         commits = [outcomes[key].last.commit for key in keys if key in outcomes]
-        return next((commit for commit in reversed(commits) if commit), "")
+        return next(filter(None, reversed(commits)), "")
 
     def keys_of_rounds(self, ticket_id: str) -> list[str]:
         return [*self._keys.earlier(ticket_id), self._keys.of(ticket_id)]
 
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
-        queued = {ticket_of(key) for key in self._queue.unfinished(self._keys_of(open_ids))}
-        busy = queued | self._children.keys() if goes_on else set()
-        failed = {each for each, line in self.lines.items() if not line.is_done}
+        statuses = dict.fromkeys(open_ids, TicketStatus.NOT_RUN)
+        turns: dict[str, int] = {}
+        for ticket_id in open_ids:
+            ending = self._outcomes.ending(ticket_id)
+            if ending and goes_on:
+                statuses[ticket_id] = ending.status
+        for key in self._queue.unfinished(self._keys_of(open_ids)):
+            if goes_on:
+                statuses[ticket_of(key)] = TicketStatus.STARTED
+            if self.tickets[ticket_of(key)].tools:
+                steps = [step.name for step in self._queue.steps(key)]
+                turns[ticket_of(key)] = steps.count("turn")
+        failed = {ticket_id for ticket_id, line in self.lines.items() if not line.is_done}
         waits_for = dependencies(self._run.tickets)
-        failed_before = {
-            each: ", ".join(lost)
-            for each in self.tickets
-            if (lost := [one for one in waits_for.get(parent_of(each), ()) if one in failed])
-        }
-        turns = {
-            each: len(
-                [name for name, *_ in self._queue.steps(self._keys.of(each)) if name == "turn"]
-            )
-            for each in open_ids
-            if each in queued and self.tickets[each].tools
-        }
-        approvals = [
-            each for each in open_ids if goes_on and self._status(each) is TicketStatus.WAITING
-        ]
-        return TrackProgress(
-            run_id,
-            state,
-            tuple(line for ticket_id in self.tickets if (line := self.lines.get(ticket_id))),
-            tuple(each for each in open_ids if each in busy),
-            tuple(each for each in open_ids if each not in {*busy, *approvals}),
-            tuple(approvals),
-            failed_before,
-            turns,
-            tuple(self.tickets.values()),
-        )
+        failed_before: dict[str, str] = {}
+        for ticket_id in self.tickets:
+            lost = [one for one in waits_for.get(parent_of(ticket_id), ()) if one in failed]
+            if lost:
+                failed_before[ticket_id] = ", ".join(lost)
+        lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
+        tickets = tuple(self.tickets.values())
+        return TrackProgress(run_id, state, tuple(lines), statuses, failed_before, turns, tickets)
 
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
         """Return all attempts at a ticket, in order."""
-        if ticket_id not in self.tickets:
-            raise TrackError(f'no such ticket in this run: "{ticket_id}"')
+        self._check_id(ticket_id)
         attempts: list[MadeAttempt] = []
         for round_number, key in enumerate(self.keys_of_rounds(ticket_id), 1):
             attempts += _attempts_of(key, self._queue.steps(key), round_number)
@@ -166,37 +157,36 @@ class PastRun:
         }
         taken_back = {ticket_of(key) for key in self._queue.cancelled(self._keys_of(self.tickets))}
         again = failed | (taken_back - self.lines.keys())
-        below = self._below(map(parent_of, again))
-        left_out = {each for each in below if self._status(each) is TicketStatus.LEFT_OUT}
-        again |= left_out & self.lines.keys()
+        for ticket_id in self._below(map(parent_of, again)) & self.lines.keys():
+            if self.lines[ticket_id].status is TicketStatus.LEFT_OUT:
+                again.add(ticket_id)
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the next rounds of these tickets and their dependents."""
         for ticket_id in ids:
-            if ticket_id not in self.tickets:
-                raise TrackError(f'no such ticket in this run: "{ticket_id}"')
+            self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
         again |= {child.id for each in again for child in self._children.get(each, ())}
         return self._next_rounds(again)
 
+    def _check_id(self, ticket_id: str) -> None:
+        if ticket_id not in self.tickets:
+            raise TrackError(f'no such ticket in this run: "{ticket_id}"')
+
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
         """Return the next rounds of the tickets that were begun."""
-        touched = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
-        touched |= {each for each in again if self._outcomes.ending(each)}
+        begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
+        begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
         rounds = self._keys.rounds
-        return {
-            each: rounds.get(each, 1) + 1
-            for each in self.tickets
-            if each in again and each in touched
-        }
+        return {one: rounds.get(one, 1) + 1 for one in self.tickets if one in begun}
 
     def _below(self, ids: Iterable[str]) -> set[str]:
         waits_for = dependencies(self._run.tickets)
         below: set[str] = set()
         pending = set(ids)
         while pending:
-            pending = {each for each, needed in waits_for.items() if pending & {*needed}} - below
+            pending = {one for one, needed in waits_for.items() if pending & {*needed}} - below
             below |= pending
         return below
 
@@ -212,10 +202,6 @@ class PastRun:
                 outcome = next(self._outcomes.of([parent_id]))
                 lines[parent_id] = ReportLine(self.tickets[parent_id], outcome)
         return lines
-
-    def _status(self, ticket_id: str) -> TicketStatus | None:
-        ending = self._outcomes.ending(ticket_id)
-        return ending.status if ending else None
 
     def _keys_of(self, ids: Iterable[str]) -> list[str]:
         return [self._keys.of(ticket_id) for ticket_id in ids]

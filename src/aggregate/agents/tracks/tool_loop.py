@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from aggregate.agents.limits import TicketLimits
-from aggregate.agents.tools import EDITS, Tool, ToolRegistry
+from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.loop_guards import (
@@ -23,13 +23,13 @@ from aggregate.agents.tracks.loop_guards import (
     malformed,
 )
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
+from aggregate.agents.tracks.steps import Steps
 from aggregate.agents.tracks.text_calls import (
     call_instructions,
     calls_in_text,
     without_cut_call,
     written_out,
 )
-from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.text import fence, plain_headings
@@ -74,32 +74,36 @@ _OFFERED: Final = OfferedTool(
 )
 
 
-class Steps(Protocol):
-    """Records the steps of an attempt, so that they are not repeated after a kill."""
+class Changes:
+    """The target of a ticket's calls: here a folder, which they only read."""
 
-    @property
-    def trees(self) -> Trees | None: ...
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
 
-    def record(
-        self, name: str, action: Callable[[], dict[str, Any]], seconds: float
-    ) -> dict[str, Any]:
-        """Run ``action`` and record its result with its ``seconds``; return a recorded one at once.
+    def tools(self) -> ToolRegistry:
+        return self._registry
 
-        After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
-        """
-        ...
+    def save(self) -> str:
+        """Return the commit of the present state, ``""`` without one."""
+        return ""
 
+    def go_to(self, commit: str) -> None:
+        """Go on from a recorded commit."""
 
-class Changes(Protocol):
-    """The target of writing calls: a work tree, or nothing if no call writes."""
+    def check(self) -> str:
+        """Return the output of the ticket's check if it fails, else ``""``."""
+        return ""
 
-    def tools(self) -> ToolRegistry: ...
+    def informed(self, assignment: Assignment) -> Assignment:
+        """Return the assignment with the changes of others since its context was made."""
+        return assignment
 
-    def save(self) -> str: ...  # the commit of what stands there now
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Return the reply with its changes."""
+        return reply
 
-    def go_to(self, commit: str) -> None: ...  # where the calls stand that were recorded
-
-    def check(self) -> str: ...  # what the ticket's check says against it, "" for nothing
+    def close(self) -> None:
+        """Delete temporary files."""
 
 
 @dataclass(slots=True)
@@ -238,7 +242,8 @@ class ToolLoop:
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
         registry = self.changes.tools()
-        tools = (*map(offered, registry), _OFFERED)
+        tools = [OfferedTool(tool.name, tool.description, tool.input_schema) for tool in registry]
+        tools.append(_OFFERED)
         message = self.assignment.message
         if self._as_text:
             message = f"{message}\n\n{call_instructions(tools)}"
@@ -249,7 +254,7 @@ class ToolLoop:
             max_output=max(min(ChatRequest().max_output, self._left), 1),
             seconds=self.assignment.timeout - self.seconds,
             schema=enforced_schema(self.assignment.answer) if self._refused else None,
-            tools=() if self._as_text else tools,
+            tools=() if self._as_text else tuple(tools),
             turns=tuple(self.turns),
         )
         try:
@@ -433,14 +438,6 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
     return call.name in registry and registry.get(call.name).writes
-
-
-def offered(tool: Tool) -> OfferedTool:
-    """Return a tool with the JSON Schema of its signature, as sent to the model."""
-    properties = {each.name: each.json_schema for each in tool.parameters}
-    required = [parameter.name for parameter in tool.required]
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return OfferedTool(tool.name, tool.description, parameters)
 
 
 def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it

@@ -13,6 +13,7 @@ from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_of
+from aggregate.agents.tracks.steps import Steps
 from aggregate.agents.tracks.terms import (
     OWN,
     Recipient,
@@ -21,7 +22,6 @@ from aggregate.agents.tracks.terms import (
     parse_worker,
     worker_tools,
 )
-from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.track import Track
 from aggregate.base.errors import ClientError, ProviderError, WorkerError
 from aggregate.base.redaction import Redaction

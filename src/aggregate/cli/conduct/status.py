@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from aggregate.agents.tracks import applying, run_control
+from aggregate.agents.tracks import TicketStatus, applying, run_control
 from aggregate.cli.conduct.options import past_run_options
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.project.configuration import Project
@@ -46,18 +46,20 @@ def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
         reasons = [causes, line.end.last.warning, f"without the result of {lost}" if lost else ""]
         why = "; ".join(one_line(reason) for reason in reasons if reason)
         rows.append(f"  {line.ticket.id}: {line.account}{f' ({why})' if why else ''}")
-    rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
-    rows += [f"  {ticket}: under way{_turns(progress, ticket)}" for ticket in progress.waiting]
+    approvals = progress.with_status(TicketStatus.WAITING)
+    rows += [f"  {ticket}: waits for approval" for ticket in approvals]
+    for ticket in progress.with_status(TicketStatus.STARTED, TicketStatus.SPREAD):
+        rows.append(f"  {ticket}: under way{_turns(progress, ticket)}")
     goes_on = progress.state in ("running", run_control.INTERRUPTED)
-    for ticket in progress.untouched:
+    for ticket in progress.with_status(TicketStatus.NOT_RUN):
         lost = progress.failed_before.get(ticket)
         why = f", {lost} has failed" if lost else ""
         rows.append(f"  {ticket}: {'waiting' if goes_on else 'not run'}{why}")
     if progress.lines:
         rows.append(f"so far: {progress.account}")
-    if progress.approvals:
-        commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
-        rows.append(f"{progress.approvals[0]} waits: {commands}")
+    if approvals:
+        commands = f"aggregate conduct approve {track} {approvals[0]}, or reject"
+        rows.append(f"{approvals[0]} waits: {commands}")
     if progress.state == run_control.INTERRUPTED:
         rows.append(f"no process runs it now: aggregate conduct resume {track} continues it")
     elif any(not line.is_done for line in progress.lines) and progress.state != "running":
@@ -93,11 +95,11 @@ def _bars(progress: run_control.TrackProgress) -> Iterator[str]:
         part, state = 0.0, "waiting"
         if line is not None:
             part, state = 1.0, line.account
-        elif ticket.id in progress.waiting:
+        elif progress.statuses[ticket.id] in (TicketStatus.STARTED, TicketStatus.SPREAD):
             turns = progress.turns.get(ticket.id, 0)
             part = min(turns / (ticket.max_turns or _USUAL_TURNS), 1.0)
             state = f"under way{_turns(progress, ticket.id)}"
-        elif ticket.id in progress.approvals:
+        elif progress.statuses[ticket.id] is TicketStatus.WAITING:
             state = "waits for approval"
         done = round(part * _BAR)
         yield f"{'█' * done}{'░' * (_BAR - done)} {ticket.id}: {state}"

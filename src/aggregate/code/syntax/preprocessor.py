@@ -44,6 +44,7 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
         macros += [(start, start + len(text.rstrip())) for start, text in starts if start >= 0]
     if b"export" in source:
         macros += [match.span() for match in _EXPORT.finditer(source)]
+        macros += _export_blocks(source)
     macros += [match.span(1) for match in _BEHIND_METHOD.finditer(source)]
     spans = [*macros, *_broken_conditions(without(source, macros))]
     if b"\\" in source:  # a grammar ends a macro of several lines at its first comment
@@ -56,6 +57,17 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
         if start >= done:
             yield start, end
             done = end
+
+
+def _export_blocks(source: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the beginning and end of ``export {}`` blocks of C++20, whose content stays."""
+    end = 0
+    for match in _EXPORT_BLOCK.finditer(source):
+        if match.start() >= end and end >= 0:
+            end = source.find(b"\n}", match.end())
+            if end >= 0:
+                yield match.span()
+                yield end + 1, end + 2
 
 
 def hidden_in_csharp(source: bytes) -> Iterator[tuple[int, int]]:
@@ -88,6 +100,7 @@ _EXPORT = re.compile(
     rb"^export(?=[ \t]++(?:class|struct|union|enum|template|namespace|inline|using|typedef|constexpr|concept)\b)",
     re.MULTILINE,
 )
+_EXPORT_BLOCK = re.compile(rb"^export\s*+\{", re.MULTILINE)
 # Behind a method of Objective-C: `- (void)stop:(int)a XY_AVAILABLE(ios(10)) {`.
 _BEHIND_METHOD = re.compile(
     rb"^(?:[-+][ \t]*+\(|@property\b|typedef\b)[^{};\"]{0,1000}?[\w)]\s++"

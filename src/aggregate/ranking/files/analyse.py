@@ -193,6 +193,8 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
     for definition in module.definitions[:_MOST_DEFINITIONS]:
         if definition.depth >= _DEEPEST or definition.first_line > len(lines):
             continue
+        if definition.kind == "export":
+            continue  # of names that another place defines
         while around and around[-1][1] <= definition.start:
             previous_end = max(previous_end, names[around[-1][0]].last)
             around.pop()

@@ -29,7 +29,6 @@ from aggregate.agents.tracks.assignment import (
     run_of,
     ticket_of,
 )
-from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.backend import open_engine
 from aggregate.agents.tracks.durable.database import (
     JSON,
@@ -43,6 +42,7 @@ from aggregate.agents.tracks.durable.database import (
 )
 from aggregate.agents.tracks.durable.heartbeat import QUEUE
 from aggregate.agents.tracks.durable.run_table import SegmentTable
+from aggregate.agents.tracks.steps import WorkerStopping
 from aggregate.base.errors import StateError
 from aggregate.prompt.document import Prompt
 

@@ -14,12 +14,7 @@ from dbos import DBOS, DBOSConfig
 from sqlalchemy.exc import SQLAlchemyError
 
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.attempt import (
-    STOP_SECONDS,
-    WorkerStopping,
-    attempt_assignment,
-    complete_assignment,
-)
+from aggregate.agents.tracks.attempt import attempt_assignment, complete_assignment
 from aggregate.agents.tracks.durable.backend import open_engine, worker_heartbeat
 from aggregate.agents.tracks.durable.database import JSON, database_errors, refuse_row
 from aggregate.agents.tracks.durable.dbos_queue import (
@@ -32,6 +27,7 @@ from aggregate.agents.tracks.durable.dbos_queue import (
 )
 from aggregate.agents.tracks.durable.run_table import PackTable
 from aggregate.agents.tracks.run_files import LEASE_SECONDS
+from aggregate.agents.tracks.steps import STOP_SECONDS, WorkerStopping
 from aggregate.agents.tracks.trees import Trees
 from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.base.errors import StateError
