@@ -101,7 +101,7 @@ def _next_call(
         if not one.text.startswith("error: ")
     ]
     if any(call.name == "replace_text" for call, _ in given):
-        broken_off = any("was broken off" in turn.told for turn in turns)
+        broken_off = any("was broken off" in turn.response for turn in turns)
         if notes and not broken_off and not any(call.name == "note" for call, _ in given):
             return {"tool": "note", "text": f"edit {number}"}
         return None

@@ -24,7 +24,7 @@ FILES = {
     ".gitignore": "ignored/\n",
     "ignored/c.py": "x = 3\n",
 }
-KEEP = "no manual_slop.toml here: all files that git does not ignore are candidates; "
+KEEP = "no manual_slop.toml here: files are chosen from all that git does not ignore; "
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_a_folder_without_a_configuration_stands_for_its_files(clone: Path) -> N
     assert (ended.code, ended.out) == (0, "md_gen/my_clone_001.md\n")
     assert (
         ended.err.splitlines()[0]
-        == KEEP + "to keep or narrow this choice: aggregate init --budget 32k"
+        == KEEP + "to write one that narrows them: aggregate init --budget 32k"
     )
     text = (clone / "md_gen/my_clone_001.md").read_text(encoding="utf-8")
     assert sorted(path for path in shown(text) if "*" not in path) == [

@@ -266,7 +266,7 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     note = (
         "4 secret-looking files are left out (.env, deploy/.docker/config.json, deploy/id_rsa and"
     )
-    note += " 1 more); to include one, name it and add --allow-secrets: **"
+    note += " 1 more); name one and add --allow-secrets to include it: **"
     assert [warning for warning in warnings if "secret-looking" in warning] == [f"NOTE: {note}"]
     assert f"NOTE: {note}" in text
     assert refused == ()

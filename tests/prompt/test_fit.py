@@ -307,6 +307,7 @@ def test_a_small_gap_is_shown() -> None:
     assert new_runs(getters, (1, 3), shown=(7, 7)) == [(1, 3)]
     long = "int a() {\n" + f"    return {'b + ' * 12}c;\n" + "}\n"
     assert new_runs(long * 2, (1, 1), (4, 4)) == [(1, 1), (4, 4)]
+    assert new_runs(long, (1, 1), (3, 3)) == [(1, 3)]  # a mark for a single line hides little
 
 
 def test_blank_lines_between_shown_ones_have_their_price() -> None:

@@ -71,7 +71,7 @@ def test_notes_of_one_glob_are_one_item(tmp_path: Path) -> None:
     composed = made(folder, {"paths": ["*"]})
     assert [record["path"] for record in composed.records] == ["a.txt", "*"]
     assert composed.warnings == (
-        "NOTE: 1 secret-looking file is left out (.env); to include one, name it and add --allow-secrets; 1 binary file is left out (b.bin): *",
+        "NOTE: 1 secret-looking file is left out (.env); name one and add --allow-secrets to include it; 1 binary file is left out (b.bin): *",
     )
 
 

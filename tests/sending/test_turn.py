@@ -94,9 +94,9 @@ def test_the_second_turn_reads_the_first(folder: Path) -> None:
     assert abs(done.reply.usage.cache_read - total) <= 1
     assert second.expected == replace(done.reply.usage, output=0)
     assert second.prefix is not None
-    assert (
-        second.prefix.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
-    )
+    kept = f"the first {second.prefix.shared:,} tokens are as in the last prompt"
+    assert second.prefix.sentence == f"{kept}, so a provider's cache may hold them"
+    assert second.prefix.shared == total
 
 
 def edit(folder: Path, name: str, *, more: str) -> None:

@@ -27,8 +27,8 @@ from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
 
 KEEP = (
-    "no manual_slop.toml here: all files that git does not ignore are candidates; "
-    "to keep or narrow this choice: aggregate init --budget 32k"
+    "no manual_slop.toml here: files are chosen from all that git does not ignore; "
+    "to write one that narrows them: aggregate init --budget 32k"
 )
 OVERVIEW = (
     "no manual_slop.toml here: this is an overview of all files that git does not ignore; "

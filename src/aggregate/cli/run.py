@@ -303,7 +303,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
       aggregate run "fix the timeout in the retry loop"
 
     A PATH is a file, folder or glob; only these are used. Words after -- are the task. Without a configuration, all
-    files that git does not ignore are used, and a task has a budget of 32,000 tokens.
+    files that git does not ignore are used, within 32,000 tokens: for the TASK, or for an overview of the project.
     """
     asked = AskedRun(**values)
     if asked.output == "":
@@ -348,9 +348,10 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
             say(report)
     if not asked.quiet and index.warning:
         warn_all([index.warning])
-    is_usual = index.is_used and not (asked.copies or asked.verify or asked.output or asked.is_xml)
+    unusual = (asked.copies, asked.verify, asked.output, asked.verbose, asked.is_xml)
+    is_usual = index.is_used and not any(unusual)
     if path and is_usual and not index.warning:
-        recording.keep_prompt(path, written, project, tells=not asked.quiet)
+        recording.keep_prompt(path, written, project)
 
 
 def _compose(
@@ -385,7 +386,7 @@ def _compose(
         if asked.as_json:
             write_json(written.data(path, warnings))
         if not asked.quiet:
-            written.tell(warnings)
+            written.tell(warnings, is_verbose=asked.verbose)
     return path, written
 
 

@@ -36,7 +36,7 @@ class Surroundings:
 
 
 class Editor:
-    """A draft during one edit."""
+    """Applies one edit of the page to a draft."""
 
     def __init__(self, draft: Draft, around: Surroundings, edit: Edit, document: Any) -> None:  # noqa: ANN401 - tomlkit's
         self.draft = draft
@@ -420,7 +420,9 @@ def _set_screenshot(editor: Editor) -> None:
     elif not is_on and path not in paths:
         raise ToolError(f"{path[:100]}: this screenshot comes from a pattern: change the pattern")
     elif not is_on:
-        remove_all(table[key], [index for index, other in enumerate(paths) if other == path])
+        remove_all(
+            table[key], [index for index, listed_path in enumerate(paths) if listed_path == path]
+        )
     images = dict.fromkeys((*editor.draft.images, entry))
     editor.draft = replace(editor.draft, images=tuple(images))
 

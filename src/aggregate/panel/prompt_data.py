@@ -61,14 +61,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
     if len(changed) > len(files) / 2:  # says little about one file
         changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
-    report = compare_prefixes(old, new)
-    sentence = _cache_sentence(report.shared, report.where)
-    return CacheMarks(breakpoints, kept_until, sentence, changed)
-
-
-def _cache_sentence(kept: int, where: str) -> str:
-    differs = f"; {where} differs" if where else ""
-    return f"The first {kept:,} tokens are as in the last prompt, so a provider's cache may hold them{differs}"
+    return CacheMarks(breakpoints, kept_until, compare_prefixes(old, new).sentence, changed)
 
 
 def prompt_data(

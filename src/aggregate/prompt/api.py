@@ -131,9 +131,9 @@ def build_markdown_no_history(
     The full text is this, two line breaks, and ``build_discussion_text(history)``.
     """
     with get_monitor().scope("build_markdown_no_history"):
-        shown = file_items, screenshot_base_dir, screenshots, ()
+        inputs = file_items, screenshot_base_dir, screenshots, ()
         return build_markdown_from_items(
-            *shown, summary_only, aggregation_strategy, execution_mode, base_dir
+            *inputs, summary_only, aggregation_strategy, execution_mode, base_dir
         )
 
 

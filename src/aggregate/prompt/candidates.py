@@ -96,13 +96,13 @@ class Candidates(OpenedCandidates):
     def _in_order(
         self, fit: Fit, order: FileOrder, notes: Iterable[RenderedFile]
     ) -> list[RenderedFile]:
-        shown = {
+        visible = {
             self.by_number[number].file.path: self.rendered(number, state)
             for number, state in fit.shown.items()
             if not state.is_empty or number in self._pinned
         }
-        shown.update((file.path, file) for file in notes)
-        configured = _sorted_by(shown, (file.path for file in self.files.selection.files))
+        visible.update((file.path, file) for file in notes)
+        configured = _sorted_by(visible, (file.path for file in self.files.selection.files))
         if order is FileOrder.CONFIGURED:
             return [*configured.values()]
         if order is FileOrder.RELEVANCE:

@@ -216,6 +216,9 @@ class _Filling:
             fit = self.files.new_fit(runs)
             initial_room = self._laid_out(fit, sections).room
             filled = self._advanced(fit, sections, target, initial_room)
+            if self.request.is_structural and not runs:
+                fit.drop_bare()
+                filled = self._advanced(fit, sections, target, initial_room)
             # Not the actual room: a larger budget may have less of it, but must not show fewer lines.
             spare = reserve - most_tokens(self.files.left_out(fit), limit=reserve, count=count)
             if spare > 0:

@@ -57,11 +57,11 @@ def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analy
             )
 
 
-def _packed(path: str, text: str, known: bytes, with_references: bool, problem: str = "") -> bytes:
+def _packed(path: str, text: str, packed: bytes, with_references: bool, problem: str = "") -> bytes:
     from aggregate.ranking.files import analyse  # imports the parser
 
-    made = analyse(path, text, problem=problem, packed=known, with_references=with_references)
-    return made.pack()
+    analysis = analyse(path, text, problem=problem, packed=packed, with_references=with_references)
+    return analysis.pack()
 
 
 def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:

@@ -75,15 +75,15 @@ def open_file(
     find = (lambda run: (run,)) if is_own else _finder(view, len(texts))
     is_whole = mode in _WHOLE_VIEWS
     gap = count(gap_line(view.language, len(texts)))
-    shown = statements if is_own else _seen_through(view, statements)
-    shown = shown if len(shown) == len(texts) else ()
+    mapped = statements if is_own else _seen_through(view, statements)
+    mapped = mapped if len(mapped) == len(texts) else ()
     # Digits, a bar and blanks, which may be tokens of their own.
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     gap += bool(ends)  # an indented mark
-    leads = _leads(definitions, texts, shown) if ends and has_leads else {}
+    leads = _leads(definitions, texts, mapped) if ends and has_leads else {}
     around += count(frame + SEPARATOR)
-    lines = FileLines(texts, find, around, gap, is_whole, number, shown, ends, leads)
+    lines = FileLines(texts, find, around, gap, is_whole, number, mapped, ends, leads)
     return OpenedFile(source, view, lines, is_text and view.text != source.text)
 
 
@@ -126,14 +126,14 @@ def _leads(
         start = _first_statement(body, end, texts, units)
         if start:
             runs.append((start, min(start + _MOST_SENTENCE - 1, end)))
-        for run in filter(None, runs):
-            first = run[0]
-            last = max(last_lines[units[line - 1]] for line in range(first, run[1] + 1))
-            if (
-                units[first - 1] == first
-                and last - first < _LONGEST_LEAD
-                and last <= definition.last
-            ):
+        for first, limit in filter(None, runs):
+            last = 0
+            for line in range(first, limit + 1):
+                whole = max(last, last_lines[units[line - 1]])
+                if whole - first >= _LONGEST_LEAD or whole > definition.last:
+                    break
+                last = whole
+            if last and units[first - 1] == first:
                 leads[definition.signature] = first, last
                 break
     return leads

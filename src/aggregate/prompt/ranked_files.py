@@ -71,7 +71,12 @@ def question_for(
     elif request.task and not question.task.terms:
         missing.append(Missing("text", "the task has only common words"))
     if task.since and not question.changes:
-        missing.append(Missing("changes", f"none of the files differs from {task.since}"))
+        missing.append(
+            Missing(
+                "changes",
+                f"none of the files differs from {task.since}; an older revision has committed changes",
+            )
+        )
     if question.is_empty:
         return replace(question, missing=tuple(missing))
     past = (history or begin_history(folder, index=index))()
@@ -208,12 +213,12 @@ def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName])
     Only a long definition with nested ones is reduced to a part.
     """
     definition = definitions[number]
-    inner = [other for other in definitions if other.outer == number]
+    inner = [definition for definition in definitions if definition.outer == number]
     if not inner or definition.last - definition.first < _LONGEST:
         return definition.first, definition.last
-    before = (other.last + 1 for other in inner if other.last < place.first)
-    behind = (other.first - 1 for other in inner if other.first > place.last)
-    first = max(definition.first, place.first - _CONTEXT, *before)
+    starts = (definition.last + 1 for definition in inner if definition.last < place.first)
+    behind = (definition.first - 1 for definition in inner if definition.first > place.last)
+    first = max(definition.first, place.first - _CONTEXT, *starts)
     return first, min(definition.last, place.last + _CONTEXT, *behind)
 
 

@@ -142,7 +142,7 @@ class Request:
 
     @property
     def is_structural(self) -> bool:
-        """Whether it explains the project, without a task."""
+        """Whether the prompt explains the project, without a task."""
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary
@@ -169,7 +169,7 @@ class Request:
 
     @property
     def is_review(self) -> bool:
-        """Whether it shows changes, without a task (rule T-14)."""
+        """Whether the prompt shows changes, without a task (rule T-14)."""
         task = self.task
         return (
             task is not None
@@ -392,7 +392,7 @@ def for_reader(warnings: Sequence[str]) -> list[str]:
     """Return warnings except those about binary files of the default glob."""
     sentences = []
     for warning in warnings:
-        sentence = warning.removeprefix(f"{ALL_FILES}: ")
+        sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")
         if sentence != warning:
             sentence = _BINARY.sub("", sentence).removeprefix("; ")
         if sentence:

@@ -36,7 +36,7 @@ def companions(
 ) -> list[Evidence]:
     """Return the tests and documents of the likeliest sources.
 
-    A task can exclude either ("without tests"). A review has companions of the changed files only.
+    A task can exclude either ("without tests"). A review only has companions of the changed files.
 
     Args:
         inquiry: The question and its corpus.

@@ -132,8 +132,8 @@ def spelt(inquiry: Inquiry) -> Question:
 def _is_unknown(inquiry: Inquiry, name: str) -> bool:
     last = WrittenName.parse(name).name
     terms = terms_in(last)
-    whole = max(terms, key=lambda term: (len(term), term), default="")
-    return len(last) >= _SHORTEST and bool(whole) and not inquiry.corpus.files_with(whole)
+    longest = max(terms, key=lambda term: (len(term), term), default="")
+    return len(last) >= _SHORTEST and bool(longest) and not inquiry.corpus.files_with(longest)
 
 
 def _definition_names(inquiry: Inquiry) -> Sequence[str]:

@@ -76,7 +76,7 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether structure alone decides the ranking."""
+        """Whether nothing was asked, so that only structure decides the ranking."""
         task = self.task
         has_task = task.terms or task.names or task.locations
         return not (has_task or self.focus or self.symbols or self.changes or self.picks)

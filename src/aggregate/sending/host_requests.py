@@ -79,9 +79,9 @@ def plan_for(
         system=options.system,
     )
     turn = prepare_turn(project, message, selection, environ={}, require_key=False)
-    asked = replace(turn.asked, schema=options.schema, temperature=options.temperature)
-    asked = turn.client.planned(asked)
-    return replace(turn, asked=asked)
+    request = replace(turn.asked, schema=options.schema, temperature=options.temperature)
+    request = turn.client.planned(request)
+    return replace(turn, asked=request)
 
 
 def to_anthropic(planned: Exchange) -> dict[str, Any]:

@@ -134,8 +134,8 @@ def plan_messages(
     sent = None if is_first else previous
     policy = _without_surplus((tools, system, messages), pieces, movable, policy)
     outline = _outline(pieces, digests, tokens, movable)
-    before = _before(sent, outline, pieces, policy, now)
-    layout = _layout(outline, pieces, policy, before)
+    last_request = _before(sent, outline, pieces, policy, now)
+    layout = _layout(outline, pieces, policy, last_request)
     plan = RequestPlan((), layout, tokens, 0, policy)
     expected, cache = charge(plan, sent.cache if sent else SimulatedCache(), at=now)
     breakpoints = frozenset(layout.breakpoints) - outline.fixed
@@ -155,7 +155,7 @@ def plan_messages(
         arguments["prompt_cache_key"] = key
     movable |= breakpoints
     return PlannedMessages(
-        name, model, arguments, plan, expected, movable, cache, now, before.pauses
+        name, model, arguments, plan, expected, movable, cache, now, last_request.pauses
     )
 
 

@@ -270,25 +270,19 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.ITEMS: f"{limits.dendrites} items of a step",
         Limit.DUPLICATES: f"{limits.duplicates} repeated items",
     }[budget.reached]
-    done: list[str] = []
-    in_part: list[str] = []
-    in_words: list[str] = []
+    names: dict[str, list[str]] = {"": [], "in part: ": [], "only in words: ": []}
     for neuron in neurons:
         if result_texts.is_failure(neuron.result):
             continue
+        progress = ""
         if f"{neuron.depth}.{neuron.index}" in budget.undone:
-            names = in_part
-        else:
-            names = in_words if result_texts.is_prose(neuron.result) else done
-        names.append(result_texts.clip(neuron.description, NOTE))
-    sentence = f"Stopped at the limit of {limit}, no step done"
+            progress = "in part: "
+        elif result_texts.is_prose(neuron.result):
+            progress = "only in words: "
+        names[progress].append(result_texts.clip(neuron.description, NOTE))
+    steps = "no step done"
     if neurons:
         planned = max(budget.planned, len(neurons))
-        sentence = f"Stopped at the limit of {limit}, {len(done)} of {planned} steps done"
-    if done:
-        sentence += f": {'; '.join(done)}"
-    if in_part:
-        sentence += f"; in part: {'; '.join(in_part)}"
-    if in_words:
-        sentence += f"; only in words: {'; '.join(in_words)}"
-    return sentence
+        steps = f"{len(names[''])} of {planned} steps done"
+    listed = "; ".join(f"{progress}{'; '.join(of)}" for progress, of in names.items() if of)
+    return f"Stopped at the limit of {limit}, {steps}{': ' if listed else ''}{listed}"

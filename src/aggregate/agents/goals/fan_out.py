@@ -24,7 +24,6 @@ LEFT_CHARACTERS: Final = 40
 DAY: Final = 86_400
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
 _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
-_COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
 
 
 def may_spawn(branch: Branch) -> bool:
@@ -76,9 +75,6 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
         ends_at_midnight = merged["end"] % DAY == 0
         merged["after_unix"] = merged["start"]
         merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
-    for content in map(result_texts.envelope_content, results):
-        if isinstance(content, Mapping):
-            merged |= {name: content[name] for name in _COPIED if name in content}
     return merged
 
 

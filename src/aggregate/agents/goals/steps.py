@@ -152,7 +152,7 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Execute a step for its chosen items, several by sub-tasks."""
+    """Call the tool once for a single chosen item, or spawn a sub-task for each of several."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
         without_items = replace(branch, other_items=reach.source.items)

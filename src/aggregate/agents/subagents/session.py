@@ -17,7 +17,7 @@ from aggregate.agents.results import (
     MergeOrder,
     merge_group,
 )
-from aggregate.agents.subagents.runs import RunRecord, RunStatus
+from aggregate.agents.subagents.runs import RunRecord, RunStatus, TaskRunner, Timers, TimerThread
 from aggregate.agents.subagents.spawn_request import (
     MOST_SECONDS,
     SpawnRequest,
@@ -26,7 +26,6 @@ from aggregate.agents.subagents.spawn_request import (
     read_request,
     read_timeout,
 )
-from aggregate.agents.subagents.task_runner import TaskRunner, Timers, TimerThread
 from aggregate.base.errors import AggregateError, Refusal, SpawnError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.values import Value, isolated_copy, unawaited

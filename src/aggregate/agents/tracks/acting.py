@@ -79,10 +79,10 @@ class TreeChanges(Changes):
 
     def save(self) -> str:
         tree = self._checked_out(is_changed=True)
-        before = tree.commit
+        parent = tree.commit
         commit = tree.save()
-        if commit != before:
-            self.packs.put(self.depot.pack(commit, (before,)))
+        if commit != parent:
+            self.packs.put(self.depot.pack(commit, (parent,)))
         self.commit = commit
         return commit
 
@@ -107,10 +107,10 @@ class TreeChanges(Changes):
             return assignment
         self.depot.take(assignment.base, self.packs)
         paths = [change.path for change in self.depot.changes(start, assignment.base)]
-        named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
+        path_list = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
         if not paths:
             return assignment
-        return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(named)}")
+        return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
         """Return the reply with one commit of all changes on the ticket's base, if there are any."""

@@ -84,15 +84,15 @@ def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
         raise TrackError(
             f"{change.path} is or becomes a link or a submodule: merge the tickets' branches yourself"
         )
-    before, after = repository.content(change.before), repository.content(change.after)
-    there = path.read_bytes() if path.is_file() else None
+    old, after = repository.content(change.before), repository.content(change.after)
+    current = path.read_bytes() if path.is_file() else None
     exists_after = change.mode != "000000"
     wanted = after if exists_after else None
-    if there == wanted:
+    if current == wanted:
         return ()
-    has_own_ends = there is not None and b"\r\n" in there and b"\r\n" not in before
-    plain = there.replace(b"\r\n", b"\n") if there is not None and has_own_ends else there
-    if plain != (before if change.mode_before != "000000" else None):
+    has_own_ends = current is not None and b"\r\n" in current and b"\r\n" not in old
+    plain = current.replace(b"\r\n", b"\n") if current is not None and has_own_ends else current
+    if plain != (old if change.mode_before != "000000" else None):
         raise TrackError(
             f"{change.path} has changed since the run began: undo your changes to it, then apply; "
             "nothing was written"

@@ -59,7 +59,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``; a shared file is counted only once."""
+        """The o200k tokens of the whole assignment; shared files are counted only once."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -92,9 +92,12 @@ class Assignment:
         data: dict[str, Any] = json.loads(text)
         segments = tuple(
             Segment(
-                Section(one["section"]), one["text"], Stability(one["stability"]), one["source"]
+                Section(segment["section"]),
+                segment["text"],
+                Stability(segment["stability"]),
+                segment["source"],
             )
-            for one in data["prompt"]["segments"]
+            for segment in data["prompt"]["segments"]
         )
         return cls(**{**data, "prompt": Prompt(segments), "tools": tuple(data["tools"])})
 

@@ -163,9 +163,9 @@ def complete_assignment(
     each ``attempt``.
     """
     replies: list[WorkerReply] = []
-    asked = assignment
+    current = assignment
     while True:
-        reply = attempt(worker, asked, len(replies) + 1)
+        reply = attempt(worker, current, len(replies) + 1)
         replies.append(reply)
         outcome = TicketOutcome(assignment.ticket, tuple(replies))
         if not reply.again:
@@ -174,13 +174,13 @@ def complete_assignment(
             return outcome.failed(f"{reply.text}; not retried: {spent}")
         may_go_on = len(replies) <= assignment.retries
         if reply.refused:
-            may_go_on = sum(bool(one.refused) for one in replies) == 1
+            may_go_on = sum(bool(reply.refused) for reply in replies) == 1
         if not may_go_on:
             return outcome
-        asked = replace(assignment, used_tokens=outcome.tokens)
+        current = replace(assignment, used_tokens=outcome.tokens)
         if reply.refused:
             message = f"{assignment.message}\n\n{CORRECT_IT.format(reply.refused)}"
-            asked = replace(asked, message=message)
+            current = replace(current, message=message)
         else:
             wait(doubling_delay(len(replies), BACKOFF_SECONDS, MAX_BACKOFF_SECONDS))
 

@@ -92,7 +92,7 @@ class Line:
             # Without its parents a commit would break the history of another clone.
             is_whole = base.parents or not self.top.head
             if not is_whole or any(
-                git(folder, "cat-file", "-e", one) is None for one in base.parents
+                git(folder, "cat-file", "-e", parent) is None for parent in base.parents
             ):
                 return
             git(folder, "unpack-objects", "-q", stdin=base.data, limits=OWN_LIMITS)
@@ -122,14 +122,16 @@ def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> 
     A branch cannot be below another branch.
     """
     listed = git(str(top.folder), "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
-    taken = (listed or b"").decode("utf-8", "replace").split()
+    branches_in_use = (listed or b"").decode("utf-8", "replace").split()
     usual, in_the_way = f"{_USUAL_BRANCHES}/{_ref_part(track)}", ""
     for number in count(1):
         prefix = _USUAL_BRANCHES if number == 1 else f"{_USUAL_BRANCHES}-{number}"
         branches = f"{prefix}/{_ref_part(track)}"
         ticket_branch = re.compile(f"{re.escape(branches)}/.+/")
         blocking = [
-            name for name in taken if name in (prefix, branches) or ticket_branch.match(name)
+            name
+            for name in branches_in_use
+            if name in (prefix, branches) or ticket_branch.match(name)
         ]
         if not blocking:
             break

@@ -47,14 +47,14 @@ class EventFile:
         with self._path.open("rb") as file:
             file.seek(self._end)
             data = file.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        self._end += len(whole)
-        for text in whole.splitlines():
+        complete = data[: data.rfind(b"\n") + 1]
+        self._end += len(complete)
+        for text in complete.splitlines():
             try:
                 self._ids.add(json.loads(text)["id"])
             except (ValueError, KeyError, TypeError):
                 continue  # not a line of ours
-        return len(whole) < len(data)
+        return len(complete) < len(data)
 
 
 def at(seconds: float) -> str:
@@ -94,8 +94,8 @@ def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
             yield line | check | _detail(_first_line(fault))
         elif name in ("calls", "write"):
             count = len(record.get("calls", calls[:1] if name == "write" else calls))
-            made, calls = calls[:count], calls[count:]
-            for place, call in enumerate(made):
+            executed, calls = calls[:count], calls[count:]
+            for place, call in enumerate(executed):
                 yield {**line, "id": f"{key}#{number}.{place}", **_call(record, place, call, turn)}
 
 
@@ -104,14 +104,14 @@ def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
     if name == "attempt" and not _has_answer(record):
         fault = record.get("text", "")
     fields = ("provider", "model", "tokens", "output_tokens", "cost")
-    taken = {field: record.get(field) for field in fields}
+    record_fields = {field: record.get(field) for field in fields}
     outcome = _outcome(record, fault)
-    return {"event": "turn", "turn": turn, **taken, "outcome": outcome, **_detail(fault)}
+    return {"event": "turn", "turn": turn, **record_fields, "outcome": outcome, **_detail(fault)}
 
 
-def _call(record: Mapping[str, Any], place: int, call: Mapping[str, Any], turn: int) -> Line:
-    text = next(iter(record.get("results", ())[place : place + 1]), "")
-    took = record.get("took", ())[place : place + 1]
+def _call(record: Mapping[str, Any], number: int, call: Mapping[str, Any], turn: int) -> Line:
+    text = next(iter(record.get("results", ())[number : number + 1]), "")
+    took = record.get("took", ())[number : number + 1]
     fault = text if text.startswith("error: ") else ""
     arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
     return {

@@ -57,13 +57,13 @@ class RunFiles:
 
     def write_reply(self, outcome: TicketOutcome) -> None:
         """Write a worker's answer or its failures, in place of those of an earlier round."""
-        kind, other, text = "reply", "failed", outcome.text
+        kind, other_kind, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
-            kind, other = other, kind
+            kind, other_kind = other_kind, kind
             errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
             text = "\n".join(errors)
         replace_own(self._path(outcome.ticket, kind), text)
-        self._path(outcome.ticket, other).unlink(missing_ok=True)
+        self._path(outcome.ticket, other_kind).unlink(missing_ok=True)
 
     def names(self, ticket: str) -> dict[str, str]:
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
@@ -105,7 +105,7 @@ class ReportLine:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has an answer, or needs none."""
+        """Whether the ticket has an answer, or was left out by its condition."""
         return self.status.has_answer or self.status is TicketStatus.LEFT_OUT
 
     @property
@@ -118,8 +118,8 @@ class ReportLine:
     def account(self) -> str:
         """Its state, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
         end = self.end
-        taken = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
-        return ", ".join([self.state, *(filter(None, taken) if self.attempts else ())])
+        measures = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
+        return ", ".join([self.state, *(filter(None, measures) if self.attempts else ())])
 
 
 def report_text(

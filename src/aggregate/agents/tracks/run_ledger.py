@@ -143,7 +143,7 @@ class RunLedger:
         return lines
 
     def follow(self, tickets: Iterable[Ticket]) -> None:
-        """Write what tickets with tools have done since the last look, which is some time ago."""
+        """Record the calls and turns of tickets with tools since the last call."""
         if monotonic() - self._followed >= _FOLLOW_SECONDS:
             for ticket in tickets:
                 if ticket.tools:

@@ -58,14 +58,18 @@ def merge_outcomes(
         if decider and decider.merge_strategy:
             strategy = decider.merge_strategy
         outputs = [
-            LabelledOutput(one.text, label=one.ticket, run_id=one.ticket, error=one.failure)
-            for one in group
+            LabelledOutput(
+                outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure
+            )
+            for outcome in group
         ]
         items = _items(group) if strategy in _TEXT_BY_TEXT else ()
         custom = decider.custom_function if decider else None
         variable = Group(name, strategy, custom, on_error=on_error, status=GroupStatus.COMPLETE)
         result = merge_group(variable, outputs)
-        warnings = [f"{one.ticket}: {one.last.warning}" for one in group if one.last.warning]
+        warnings = [
+            f"{outcome.ticket}: {outcome.last.warning}" for outcome in group if outcome.last.warning
+        ]
         merged[name] = replace(result, warnings=(*warnings, *result.warnings), items=items)
     return merged
 
@@ -82,7 +86,7 @@ def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
 
 
 def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
-    return {each.collect_into: each for each in reversed(tickets) if each.merge_strategy}
+    return {ticket.collect_into: ticket for ticket in reversed(tickets) if ticket.merge_strategy}
 
 
 def folded(
@@ -173,7 +177,7 @@ class RunOutcomes:
     def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
         """Return the outcomes of earlier rounds."""
         return self.queue.outcomes(
-            [key for each in ids for key in self.keys.earlier(each)]
+            [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
@@ -198,7 +202,7 @@ class RunOutcomes:
             for ticket_id in chunk:
                 if ticket_id in self.children:
                     children = self.children[ticket_id]
-                    outcomes = {each.ticket: each for each in self.of(children)}
+                    outcomes = {outcome.ticket: outcome for outcome in self.of(children)}
                     in_order = [outcomes[child] for child in children]
                     yield folded(
                         self._tickets[ticket_id],

@@ -137,14 +137,14 @@ class Schedule:
         for ticket_id in ticket_ids:
             if ticket_id not in self._ended:
                 # Tickets that have waited for others go first.
-                place = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
-                heappush(self._ready, place)
+                priority = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
+                heappush(self._ready, priority)
                 self._ready_ids.add(ticket_id)
 
     def _release_dependents(self, ticket_id: str, status: TicketStatus) -> dict[str, str]:
         is_rejected = status is TicketStatus.REJECTED
         stops = is_rejected or (status.has_failed and self._on_error is FailurePolicy.FAIL)
-        how = "was rejected" if is_rejected else "failed"
+        verb = "was rejected" if is_rejected else "failed"
         reasons: dict[str, str] = {}
         ends = [ticket_id]
         while ends:
@@ -154,8 +154,8 @@ class Schedule:
                 if dependent in self._skipped or dependent in self._ended:
                     continue
                 if stops:
-                    what = "was not run" if ended in self._skipped else how
-                    reasons[dependent] = f'not run: it depends on "{ended}", which {what}'
+                    reason = "was not run" if ended in self._skipped else verb
+                    reasons[dependent] = f'not run: it depends on "{ended}", which {reason}'
                     self._skipped.add(dependent)
                     ends.append(dependent)
                 elif not self._unmet[dependent]:

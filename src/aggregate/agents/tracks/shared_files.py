@@ -74,7 +74,10 @@ class Beginning:
         """Return a context: files, other stable sections, results, the discussion."""
         segments = [in_full.get(segment.source, segment) for segment in self.early]
         early = {segment.source for segment in self.early}
-        late = {**self.late, **{path: one for path, one in in_full.items() if path not in early}}
+        late = {
+            **self.late,
+            **{path: segment for path, segment in in_full.items() if path not in early},
+        }
         segments += late.values()
         beside = [segment for segment in others if segment.section is not Section.FILES]
         segments += [segment for segment in beside if segment.section is not Section.HISTORY]

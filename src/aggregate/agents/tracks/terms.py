@@ -144,9 +144,9 @@ def parse_worker(spec: str) -> tuple[str, str]:
     if kind == SCRIPTED:
         return SCRIPTED, ""
     if kind not in PROVIDERS:
-        known = ", ".join(PROVIDERS)
+        providers = ", ".join(PROVIDERS)
         raise TrackError(
-            f"no such worker: {spec!r}; use {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+            f"no such worker: {spec!r}; use {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {providers}"
         )
     return kind, argument
 
@@ -200,12 +200,12 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
             "configuration, or trust the project"
         ) from None
     for name in ticket.tools:
-        named = f'the ticket "{ticket.id}" names the tool {name!r}'
+        problem = f'the ticket "{ticket.id}" names the tool {name!r}'
         if name not in tools:
-            raise ConfigError(f"{named}: {did_you_mean(name, tools.names)}")
+            raise ConfigError(f"{problem}: {did_you_mean(name, tools.names)}")
         if lacking := sorted(tools.get(name).permissions - tools.permissions):
             options = " ".join(f"--allow {permission}" for permission in lacking)
-            raise ConfigError(f"{named}, which needs further permissions: add {options}")
+            raise ConfigError(f"{problem}, which needs further permissions: add {options}")
 
 
 def check_prices(
@@ -244,21 +244,21 @@ def grant_budget(
     max_tokens: int,
 ) -> GrantedBudget:
     """Return a ticket's budget: its own, its persona's, the configured one, or half of the window (rules B-1, B-11)."""
-    own = persona if ticket.budget is None else ticket.budget
+    configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
-    named = usual if own is None else own
-    if named is None:
+    amount = usual if configured is None else configured
+    if amount is None:
         tokens = default_tokens(recipient, most=table.most)
-    elif named == AUTO:
+    elif amount == AUTO:
         answer = ChatRequest().max_output  # stays free
         tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
-        tokens = named
+        tokens = amount
     share = _LOOPED if ticket.tools else _ONCE
     ratio = shipped_ratio(recipient.provider, recipient.model)
     tokens = max(1, min(tokens, ratio.own_tokens(int(max_tokens * share))))
     budget = Budget(tokens, table.history, table.results, FileOrder(table.order))
-    return GrantedBudget(budget, is_own=own is not None, is_named=named is not None)
+    return GrantedBudget(budget, is_own=configured is not None, is_named=amount is not None)
 
 
 def default_tokens(recipient: Recipient, *, most: int) -> int:

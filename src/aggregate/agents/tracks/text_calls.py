@@ -38,14 +38,14 @@ def call_instructions(tools: Sequence[OfferedTool]) -> str:
 def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
     """Parse calls of these tools from an answer: fenced blocks, or the whole text."""
     blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
-    objects = [each for block in blocks for each in _objects(block)]
-    found: list[ToolCall] = []
-    for each in objects:
-        name = each.get("tool", each.get("name"))
-        arguments = each.get("arguments", each.get("parameters"))
+    objects = [table for block in blocks for table in _objects(block)]
+    calls: list[ToolCall] = []
+    for table in objects:
+        name = table.get("tool", table.get("name"))
+        arguments = table.get("arguments", table.get("parameters"))
         if name in names and isinstance(arguments, dict):
-            found.append(ToolCall(f"text_{len(found) + 1}", str(name), arguments))
-    return tuple(found) if len(found) == len(objects) else ()
+            calls.append(ToolCall(f"text_{len(calls) + 1}", str(name), arguments))
+    return tuple(calls) if len(calls) == len(objects) else ()
 
 
 def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
@@ -75,4 +75,4 @@ def _objects(block: str) -> Iterator[dict[str, Any]]:
     except (ValueError, RecursionError):
         return
     values = value if isinstance(value, list) else [value]
-    yield from (each for each in values if isinstance(each, dict))
+    yield from (table for table in values if isinstance(table, dict))

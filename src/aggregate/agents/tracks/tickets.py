@@ -96,7 +96,7 @@ class Ticket(BaseModel):
 
     @property
     def changes_files(self) -> bool:
-        """Whether it needs a work tree, for changes or checks."""
+        """Whether the ticket needs a work tree, to change files or to run a check."""
         return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property
@@ -221,8 +221,8 @@ def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
 
 
 def without_items(ticket: Ticket) -> Ticket:
-    known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
-    return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
+    fixed_paths = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
+    return ticket.model_copy(update={"focus_files": fixed_paths}) if ticket.for_each else ticket
 
 
 def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
@@ -308,15 +308,15 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
             yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": rename one'
         position[ticket.id] = i
     merged_by: dict[str, Ticket] = {}
-    known = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
+    targets = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
     for i, ticket in enumerate(tickets):
         for key, message in (*_problems_of_variable(ticket, merged_by), *_problems_of_work(ticket)):
             yield ("tickets", i, key), message
         for j, name in enumerate(ticket.depends_on):
-            if name not in known:
-                nobody = "no ticket collects into it"
-                what = nobody if name.startswith("$") else "there is no such ticket"
-                message = f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
+            if name not in targets:
+                no_collector = "no ticket collects into it"
+                reason = no_collector if name.startswith("$") else "there is no such ticket"
+                message = f'"{ticket.id}" depends on "{name}", but {reason}: correct the name'
                 yield ("tickets", i, "depends_on", j), message
     if cycle := find_cycle(tickets):
         way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
@@ -352,11 +352,11 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
     if ticket.kind is TicketKind.APPROVAL:
         for key in ("for_each", "answer", "tools", "focus_files"):
             if getattr(ticket, key):
-                what = "is an approval, which needs no worker"
-                yield key, f'"{ticket.id}" {what}: leave {key} out'
+                reason = "is an approval, which needs no worker"
+                yield key, f'"{ticket.id}" {reason}: leave {key} out'
     if ticket.verify and not ticket.tools:
-        named = f'"{ticket.id}" is verified, but has no tools that change anything'
-        yield "verify", f"{named}: name some, such as {', '.join(CHANGES[:2])}"
+        problem = f'"{ticket.id}" is verified, but has no tools that change anything'
+        yield "verify", f"{problem}: name some, such as {', '.join(CHANGES[:2])}"
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
@@ -378,8 +378,8 @@ def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
                 continue
             for name in names:
                 if name not in known:
-                    what = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
-                    yield _unevaluated(i, ticket, key, what)
+                    reason = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
+                    yield _unevaluated(i, ticket, key, reason)
 
 
 def _unevaluated(i: int, ticket: Ticket, key: str, fault: str) -> Problem:

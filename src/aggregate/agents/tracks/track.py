@@ -129,13 +129,13 @@ def open_track(project_folder: Path, name: str) -> Track:
     exact = [entry for entry in linked if entry.track_id == name]
     matching = exact or [entry for entry in linked if entry.track_id.startswith(name)]
     if not exact and len(matching) != 1:
-        known = ", ".join(entry.track_id for entry in (matching or linked))
+        names = ", ".join(entry.track_id for entry in (matching or linked))
         if matching:
             raise TrackError(
-                f"{tracks_file}: {name} begins the ids of several tracks ({known}): write more of it"
+                f"{tracks_file}: {name} begins the ids of several tracks ({names}): write more of it"
             )
-        known = known or "none with a link to its folder"
-        raise TrackError(f"{tracks_file}: there is no track {name}: it has {known}")
+        names = names or "none with a link to its folder"
+        raise TrackError(f"{tracks_file}: there is no track {name}: it has {names}")
     entry = matching[0]
     folder = tracks_file.parent / "tracks" / entry.track_id
     if not folder.is_dir():
@@ -201,7 +201,7 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
     question = question or name
     title = heading_text(name)
     prompts = [f"{_LOOK}\n\n{question}", f"Answer from the findings:\n\n{question}"]
-    research, answer = (tomlkit.string(each, multiline=True).as_string() for each in prompts)
+    research, answer = (tomlkit.string(prompt, multiline=True).as_string() for prompt in prompts)
     keys = f"{', '.join(Ticket.model_fields)}."
     comment = "\n".join(wrap(keys, 100, initial_indent="# ", subsequent_indent="# "))
     texts = {

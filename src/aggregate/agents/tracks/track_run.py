@@ -143,8 +143,8 @@ class TrackRun:
                 is_spread = ending is not None and ending.status is TicketStatus.SPREAD
                 if is_spread or ticket_id in self._enqueued:
                     begun.append(ticket_id)
-        while taken := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
-            for ticket_id in taken:
+        while resumed := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
+            for ticket_id in resumed:
                 self.advance(self._schedule.tickets[ticket_id])
 
     def _is_met(self, ticket: Ticket) -> bool:
@@ -242,7 +242,9 @@ class TrackRun:
         return has_ended
 
     def _with_status(self, status: TicketStatus) -> list[str]:
-        return [ticket_id for ticket_id, this in self._open.items() if this is status]
+        return [
+            ticket_id for ticket_id, ticket_status in self._open.items() if ticket_status is status
+        ]
 
     def _is_unmerged(self, outcome: TicketOutcome) -> bool:
         return self._line is not None and not self._line.holds(outcome.last.commit)
@@ -259,8 +261,8 @@ class TrackRun:
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
         """Mark the tickets whose answers have begun; return the enqueued ones."""
         keys = self._outcomes.keys
-        known = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
-        begun_by_id = {ticket_of(key): begun for key, begun in known.items()}
+        begun_by_key = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
+        begun_by_id = {ticket_of(key): begun for key, begun in begun_by_key.items()}
         for ticket_id, begun in begun_by_id.items():
             if begun:
                 self._schedule.answer_begun(ticket_id)
@@ -273,8 +275,8 @@ class TrackRun:
 
     def _end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
         self._open.pop(ticket.id, None)
-        asked = self._outcomes.ending(ticket.id) is None
-        skipped = self._schedule.end(ticket.id, outcome.status, asked=asked)
+        is_asked = self._outcomes.ending(ticket.id) is None
+        skipped = self._schedule.end(ticket.id, outcome.status, asked=is_asked)
         self._ledger.end(ticket, outcome, announce=announce)
         for skipped_id, reason in skipped.items():
             end = TicketOutcome.without_worker(skipped_id, TicketStatus.NOT_RUN, reason)
@@ -295,15 +297,15 @@ class TrackRun:
         if cancelled:
             for ticket_id in in_queue:
                 self._ledger.cancel(tickets[ticket_id])
-        named = [ticket.id for ticket in self._outcomes.run.tickets]
+        ticket_ids = [ticket.id for ticket in self._outcomes.run.tickets]
         in_order: list[Ticket] = []
-        for ticket_id in named:
+        for ticket_id in ticket_ids:
             children = self._outcomes.children.get(ticket_id, ())
             in_order += [tickets[one] for one in (ticket_id, *children)]
         return self._ledger.close(
             in_order,
             lambda ended: self._outcomes.merge(
-                [ticket_id for ticket_id in named if ticket_id in ended],
+                [ticket_id for ticket_id in ticket_ids if ticket_id in ended],
                 on_error=FailurePolicy.REPORT,
             ),
             warnings=self._contexts.warnings,

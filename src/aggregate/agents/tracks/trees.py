@@ -86,11 +86,11 @@ class Depot:
 
     @classmethod
     def new(cls, folder: Path) -> "Depot":
-        made = cls(folder)
-        made.git("init", "-q", "--bare", "--template=", str(folder / "git"))
+        repository = cls(folder)
+        repository.git("init", "-q", "--bare", "--template=", str(folder / "git"))
         with (folder / "git" / "config").open("ab") as config:
             config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
-        return made
+        return repository
 
     def git(
         self,
@@ -144,7 +144,7 @@ class Depot:
             self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
-        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{each}" for each in parents)))
+        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{parent}" for parent in parents)))
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
         return Pack(commit, tuple(parents), data)
 
@@ -155,9 +155,9 @@ class Depot:
     def tree_of(self, commit: str) -> str:
         return self.git("rev-parse", f"{commit}^{{tree}}").decode().strip()
 
-    def contains(self, commit: str, other: str) -> bool:
+    def contains(self, commit: str, descendant: str) -> bool:
         """Return whether ``commit`` is ``other`` or its ancestor."""
-        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{other}")
+        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{descendant}")
         return not bases.strip()
 
     def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:
@@ -168,21 +168,21 @@ class Depot:
             return theirs, ()
         options = ("--write-tree", "-z", "--name-only", "--no-messages")
         try:
-            said = own_git(str(self.folder / "git"), "merge-tree", *options, ours, theirs)
+            output = own_git(str(self.folder / "git"), "merge-tree", *options, ours, theirs)
         except OSError:
-            said = None
-        if said:
-            return self.commit(said.split(b"\0")[0].decode(), (ours, theirs), message), ()
+            output = None
+        if output:
+            return self.commit(output.split(b"\0")[0].decode(), (ours, theirs), message), ()
         return "", self._both_changed(ours, theirs)
 
     def _both_changed(self, ours: str, theirs: str) -> tuple[str, ...]:
         base = self.git("merge-base", ours, theirs).decode().strip()
-        paths = [{each.path for each in self.changes(base, end)} for end in (ours, theirs)]
+        paths = [{change.path for change in self.changes(base, end)} for end in (ours, theirs)]
         return tuple(sorted(paths[0] & paths[1])) or ("its files",)
 
     def changes(self, before: str, after: str) -> list[Change]:
-        said = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)
-        parts = said.decode("utf-8", "surrogateescape").split("\0")
+        output = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)
+        parts = output.decode("utf-8", "surrogateescape").split("\0")
         changes = []
         for about, path in zip(parts[::2], parts[1::2], strict=False):
             mode_before, mode, old, new, _ = about.removeprefix(":").split(" ")
@@ -190,8 +190,8 @@ class Depot:
         return changes
 
     def diff(self, before: str, after: str) -> str:
-        said = self.git("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after)
-        return said.decode("utf-8", "replace")
+        output = self.git("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after)
+        return output.decode("utf-8", "replace")
 
     def content(self, blob: str) -> bytes:
         return b"" if not blob.strip("0") else self.git("cat-file", "blob", blob)

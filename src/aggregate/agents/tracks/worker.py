@@ -198,7 +198,11 @@ def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
 
 
 def _description(assignment: Assignment, tokens: int) -> str:
-    sources = [(one.section, one.source) for one in assignment.prompt.segments if one.source]
+    sources = [
+        (segment.section, segment.source)
+        for segment in assignment.prompt.segments
+        if segment.source
+    ]
     files = [source for section, source in sources if section is Section.FILES]
     results = [source for section, source in sources if section is Section.RESULTS]
     task = assignment.message.strip().split("\n")[-1]

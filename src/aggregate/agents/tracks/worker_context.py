@@ -115,8 +115,8 @@ class TicketContext:
         """Write the audit of chosen files beside a prompt at ``path`` (rule A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
-            shown = Prompt((*self.assignment.prompt.segments, task))
-            record_audit(path, *self.chosen, shown)
+            visible = Prompt((*self.assignment.prompt.segments, task))
+            record_audit(path, *self.chosen, visible)
 
 
 class WorkerContexts:
@@ -355,8 +355,8 @@ class WorkerContexts:
             return
         budget = replace(granted.budget, tokens=min(room for room in rooms if room >= least))
         words = "\n\n".join("\n".join((_plain_task(one), *one.focus_files)) for one in sharing)
-        asked = replace(request, entries=self._entries(request), task=Task(words))
-        _, composition = self._compose_within(asked, granted._replace(budget=budget))
+        group_request = replace(request, entries=self._entries(request), task=Task(words))
+        _, composition = self._compose_within(group_request, granted._replace(budget=budget))
         beginning = Beginning.of(composition.prompt.segments, self._files.late_paths)
         chosen = ChosenFiles(request, composition, beginning)
         self._chosen |= dict.fromkeys((ticket.id for ticket in sharing), chosen)
@@ -414,9 +414,9 @@ class WorkerContexts:
         A default budget is raised to the smallest possible prompt.
         """
         budget, around = granted.budget, plan.around if plan else 0
-        asked = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
+        reduced = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
-            composition = self._compose(asked)
+            composition = self._compose(reduced)
         except BudgetError as error:
             smallest = error.smallest + around
             about = f'the ticket "{plan.ticket.id}": {error.reason}' if plan else ""
@@ -441,7 +441,7 @@ class WorkerContexts:
             )
         composition.check_scope()
         self._warnings |= dict.fromkeys(composition.warnings)
-        return asked, composition
+        return reduced, composition
 
     def _compose(self, request: Request) -> Composition:
         # Tickets without a budget load no ranking.
@@ -503,9 +503,9 @@ def _exceeds(prompt: Prompt, tokens: int) -> bool:
     """Return whether a prompt has more than ``tokens``; stop counting beyond."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
-    left = tokens
+    rest = tokens
     for segment in prompt.segments:
-        left -= tokens_of(segment)
-        if left < 0:
+        rest -= tokens_of(segment)
+        if rest < 0:
             return True
     return False

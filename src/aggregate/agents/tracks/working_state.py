@@ -47,11 +47,13 @@ class ProjectTop(NamedTuple):
 
 def locate_top(folder: Path) -> ProjectTop:
     real = folder.resolve()
-    top = next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), real)
+    top = next(
+        (folder for folder in (real, *real.parents) if os.path.lexists(folder / ".git")), real
+    )
     inside = "" if top == real else real.relative_to(top).as_posix()
-    named = git(str(real), "rev-parse", "--show-toplevel")
+    top_level = git(str(real), "rev-parse", "--show-toplevel")
     # A repository's configuration may name another folder, whose files are not the project's.
-    is_git = named is not None and Path(os.fsdecode(named).rstrip("\r\n")).resolve() == top
+    is_git = top_level is not None and Path(os.fsdecode(top_level).rstrip("\r\n")).resolve() == top
     if is_git and inside and not git(str(real), "ls-files", "-z", "--cached"):
         is_git = git(str(top), "check-ignore", "-q", inside) is None
     return ProjectTop(top, inside, is_git=True) if is_git else ProjectTop(real, "", is_git=False)
@@ -121,7 +123,7 @@ def _update_index(
     """Add uncommitted changes and new files to the index."""
     changed = _names(run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
     new = {*FolderListing().files(str(top.folder))} - _names(run("ls-files", "-z", "--cached"))
-    gone, taken, large = [], [], []
+    deleted, added, large = [], [], []
     for name in sorted(changed | new):
         path = top.folder / name
         try:
@@ -130,15 +132,15 @@ def _update_index(
         except OSError:
             is_file = False
         if not is_file or path.parent.resolve() != path.parent:  # no file, or behind a link
-            gone.append(name)
+            deleted.append(name)
         elif is_secret(name) or is_history(name) or is_own(name):
             continue
         elif stat.st_size > LARGE_BYTES:
             large.append(name)
         else:
-            taken.append(name)
-    run("update-index", "-z", "--force-remove", "--stdin", stdin=_listed(gone))
-    run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(taken))
+            added.append(name)
+    run("update-index", "-z", "--force-remove", "--stdin", stdin=_listed(deleted))
+    run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(added))
     if large:
         size = f"{LARGE_BYTES // 1_000_000:,} MB"
         tell(f"work trees lack changes of files above {size}: {', '.join(large)}")
@@ -159,8 +161,8 @@ def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
         listed = run("rev-list", "--objects", "--no-walk", of).splitlines()
         return dict.fromkeys(line.partition(b" ")[0] for line in listed)
 
-    known = objects(parent) if parent else {}
-    names = b"".join(name + b"\n" for name in objects(commit) if name not in known)
+    parent_objects = objects(parent) if parent else {}
+    names = b"".join(name + b"\n" for name in objects(commit) if name not in parent_objects)
     pack = Pack(
         commit, (parent,) if parent else (), run("pack-objects", "-q", "--stdout", stdin=names)
     )

@@ -148,6 +148,9 @@ LANGUAGES = (
         names=("cpanfile",), interpreters=("perl",), comment="#"),
     Language("solidity", (".sol",), "tree_sitter_solidity"),
 )  # fmt: skip
+_BY_NAME = {name: row for row in LANGUAGES for name in row.names}
+_BY_SUFFIX = {suffix: row for row in LANGUAGES for suffix in row.suffixes}
+_BY_INTERPRETER = {program: row for row in LANGUAGES for program in row.interpreters}
 TAG_BY_SUFFIX = {
     ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
     ".csv": "csv", ".desktop": "ini", ".diff": "diff", ".erl": "erlang",
@@ -213,23 +216,20 @@ def language_of(path: str, text: str = "") -> Language | None:
 
 def naming_class(path: str) -> str:
     """Return all that ``language_of`` and ``fence_tag`` use of a path."""
-    by_name, by_suffix, _ = _index()
     name, suffix = _name_and_suffix(path)
-    language = by_name.get(name) or by_suffix.get(suffix)
+    language = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
 
 
 @cache
 def telling_names() -> frozenset[str]:
     """Return lower-case file names that decide the language or tag before suffixes."""
-    by_name, _, _ = _index()
-    return frozenset((*by_name, *TAG_BY_NAME))
+    return frozenset((*_BY_NAME, *TAG_BY_NAME))
 
 
 @cache
 def telling_suffixes() -> frozenset[str]:
-    _, by_suffix, _ = _index()
-    return frozenset((*by_suffix, *TAG_BY_SUFFIX))
+    return frozenset((*_BY_SUFFIX, *TAG_BY_SUFFIX))
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:
@@ -262,11 +262,10 @@ def comment_of(tag: str) -> str:
 
 
 def _language_at(path: str, text: str) -> Language | None:
-    by_name, by_suffix, by_interpreter = _index()
     name, suffix = _name_and_suffix(path)
-    language = by_name.get(name) or by_suffix.get(suffix)
+    language = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     if language is None and text.startswith("#!") and not _plain_tag(name, suffix):
-        language = by_interpreter.get(_interpreter(text))
+        language = _BY_INTERPRETER.get(_interpreter(text))
     return language
 
 
@@ -275,13 +274,13 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the last program of the first line with a language, else the first program."""
+    """Return the program in a ``#!`` line: the last one with a language, else the first."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]
     programs = [_program(word) for word in words if word and word[0] != "-" and "=" not in word]
-    _, _, by_interpreter = _index()
-    matches = [name for name in programs if name in by_interpreter or name in TAG_BY_INTERPRETER]
+    with_tag = _BY_INTERPRETER.keys() | TAG_BY_INTERPRETER
+    matches = [name for name in programs if name in with_tag]
     return (matches or programs or [""])[-1 if matches else 0]
 
 
@@ -294,13 +293,3 @@ def _name_and_suffix(path: str) -> tuple[str, str]:
     name = path[path.rfind("/") + 1 :].lower()
     dot = name.rfind(".")
     return name, name[dot:] if dot > 0 else ""
-
-
-@cache
-def _index() -> tuple[dict[str, Language], dict[str, Language], dict[str, Language]]:
-    by_name = {name: language for language in LANGUAGES for name in language.names}
-    by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
-    by_interpreter = {
-        program: language for language in LANGUAGES for program in language.interpreters
-    }
-    return by_name, by_suffix, by_interpreter

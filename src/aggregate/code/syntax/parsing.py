@@ -41,7 +41,7 @@ def grammar_of(language: Language) -> Grammar:
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the query for ``wanted``, and whether it has scopes and private captures."""
+    """Return the query for ``wanted``, whether it has scopes, and whether it has private captures."""
     captures: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):
@@ -133,7 +133,7 @@ _REPORTS_PER_BYTE: Final = 0.08
 
 
 class Deadline:
-    """The deadline of a text from now on, in this thread's own time."""
+    """A deadline of CPU time for a text, in this thread."""
 
     __slots__ = ("_earliest", "_latest", "_reports")
 
@@ -143,7 +143,7 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Count a report of the parser and return whether to give up the text."""
+        """Count a progress report of the parser; return whether to give up."""
         self._reports -= 1
         # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
@@ -226,7 +226,7 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
-    """Return the starts of the macros hidden from the parser, by their ends."""
+    """Return the start of each macro that is hidden from the parser, by its end."""
     hidden = language.hidden
     if hidden is None:
         return {}
@@ -236,7 +236,7 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
 
 
 def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
-    """Return ``source`` for the parser, with spaces for ``macros`` and zeros."""
+    """Return ``source`` for the parser, with spaces instead of ``macros`` and of zero bytes."""
     text = without(source, ((start, end) for end, start in macros.items())) if macros else source
     # Bash's scanner takes quadratic time for runs of zeros.
     return text.replace(b"\0", b" ")

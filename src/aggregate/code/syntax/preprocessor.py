@@ -1,4 +1,4 @@
-"""Hide unreadable code: macros and conditions of C, expressions in the markup of components."""
+"""Hide code that the parser cannot read: macros and conditions of C, expressions in markup of components."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

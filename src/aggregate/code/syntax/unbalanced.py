@@ -5,9 +5,9 @@ Without one brace or ``end`` a grammar reads all later definitions as a part of 
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
 
 from tree_sitter import Language as Grammar, Node, Query, QueryCursor, Tree
@@ -63,29 +63,22 @@ class _Block:
 
 
 def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words: str) -> bytes:
-    """Balance the blocks of ``source``, whose ``tree`` has an error.
+    """Return ``source`` with balanced braces; its ``tree`` has an error.
 
-    ``written`` is the text with its macros, which shows the indentation of lines. ``words`` open blocks that end with
-    ``end``.
+    ``written`` is the text with its macros, which shows the indentation of lines.
     """
     nodes = QueryCursor(_query(grammar, words)).captures(tree.root_node)
     in_text: set[int] = set()
     for node in nodes.get("text", ()):
         last = node.end_point.row - (not node.end_point.column)
         in_text.update(range(node.start_point.row + 1, last + 1))
-    # Nodes without bytes are inserted by the parser.
-    marks = {
-        node.start_byte: node.type
-        for node in nodes.get("word", ())
-        if node.end_byte > node.start_byte
-    }
-    braces = {
-        node.end_byte - 1: node.type
-        for node in nodes.get("brace", ())
-        if node.end_byte > node.start_byte
-    }
+    # Nodes without bytes are inserted by the parser; a brace may follow a mark, as in `#{`.
+    written_nodes = [node for node in nodes.get("brace", ()) if node.end_byte > node.start_byte]
+    braces = {node.end_byte - 1: node.type for node in written_nodes}
     for node in nodes.get("error", ()):
         braces |= _skipped_braces(source, node)
+    written_nodes = [node for node in nodes.get("word", ()) if node.end_byte > node.start_byte]
+    marks = {node.start_byte: node.type for node in written_nodes}
     for by_start, closing in ((braces, "}"), (marks, "end")):
         brackets = _brackets(source, by_start, closing)
         depth = lowest = 0
@@ -146,29 +139,20 @@ def _brackets(source: bytes, words: dict[int, str], closing: str) -> list[_Brack
     return brackets
 
 
-@dataclass(slots=True)
 class _Balancing:
     """Matches brackets by the indentation of their lines."""
 
-    source: bytes
-    written: bytes
-    in_text: set[int]  # lines that continue a string or a comment
-    closing: bytes
-    texts: list[bytes] = field(init=False)
-    starts: list[int] = field(init=False)  # of lines
-    indents: list[int] = field(init=False)
-    opened: list[_Block] = field(init=False, default_factory=list)
-    unclosed: list[_Block] = field(init=False, default_factory=list)
-    openings: dict[int, int] = field(init=False, default_factory=dict)  # by their closing brackets
-    extra: set[int] = field(init=False, default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.texts = self.source.split(b"\n")
-        self.starts = [0]
-        for text in self.texts:
-            self.starts.append(self.starts[-1] + len(text) + 1)
-        lines = self.written.split(b"\n")
+    def __init__(self, source: bytes, written: bytes, in_text: set[int], closing: bytes) -> None:
+        self.source, self.closing = source, closing
+        self.in_text = in_text  # lines that continue a string or a comment
+        self.texts = source.split(b"\n")
+        self.starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))
+        lines = written.split(b"\n")
         self.indents = [len(text) - len(text.lstrip(b" \t")) for text in lines]
+        self.opened: list[_Block] = []
+        self.unclosed: list[_Block] = []
+        self.extra: set[int] = set()  # closing brackets without an opening one
+        self.openings: dict[int, list[int]] = {}  # of the blocks that end in a row
 
     def balanced(self, brackets: list[_Bracket]) -> bytes:
         row = -1
@@ -225,12 +209,12 @@ class _Balancing:
             return 0
         above = range(bracket.row - 1, max(bracket.row - _LONGEST_BLOCK, -1), -1)
         head = next((r for r in above if self.texts[r].strip() and self.indents[r] <= indent), -1)
-        depth = 0  # of the head's parentheses
-        for row in range(head, bracket.row):
-            if row < 0 or self.indents[head] < indent:
-                break
+        if head < 0 or self.indents[head] < indent:
+            return 0
+        depth = self.texts[head].count(b"(") - self.texts[head].count(b")")
+        for row in range(head + 1, bracket.row):
             begins = self.texts[row].lstrip()[:1] not in b":.,)=&|?+"
-            if row > head and not depth and self.indents[row] > indent and begins:
+            if begins and not depth and self.indents[row] > indent:
                 return self.starts[row] + indent
             depth += self.texts[row].count(b"(") - self.texts[row].count(b")")
         return 0
@@ -285,11 +269,11 @@ class _Balancing:
             if block.is_indented:
                 block.dedent = block.dedent or row
             self.unclosed.append(block)
-        self.openings[start] = opened[index].start
+        self.openings.setdefault(row, []).append(opened[index].start)
         del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Close a block before the line that ends it, by replacing its last characters."""
+        """Close a block before the line that ends it, by replacing the characters before."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row
@@ -309,8 +293,7 @@ class _Balancing:
         if text.lstrip()[:1] in (b")", b"]") and text.endswith(b";"):
             mended[end - 1 : end] = self.closing[:1]  # parsers supply the semicolon
             return
-        ended = (self.openings[position] for position in self.openings if begin <= position < end)
-        inner = min(begin, *ended, begin)
+        inner = min([begin, *self.openings.get(inside[-1], ())])
         mended[inner:end] = re.sub(rb"[^\n]", b" ", bytes(mended[inner:end]))
         if inner != begin:
             self._empty(inner, mended)
@@ -333,7 +316,7 @@ class _Balancing:
 
 
 def body_end(source: bytes, start: int, end: int, head: int) -> int:
-    """Return the end of a body in a damaged file, before a line no deeper than its ``head``."""
+    """Return the end of a body in a damaged file: before a line indented no deeper than its head."""
     first = source.rfind(b"\n", 0, head) + 1
     indent = _indented(source, first) - first
     line = source.find(b"\n", start, end) + 1
@@ -360,6 +343,6 @@ def _indented(source: bytes, line: int) -> int:
 
 
 def _unclosed(text: bytearray, end: int) -> int:
-    """Return the number of parentheses left open in the line up to ``end``."""
+    """Return the number of open parentheses in the line up to ``end``."""
     line = text[text.rfind(b"\n", 0, end) + 1 : end]
     return max(0, line.count(b"(") - line.count(b")"))

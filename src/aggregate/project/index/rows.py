@@ -107,7 +107,7 @@ def _distributions(site: str) -> tuple[str, ...]:
 
 
 class Seal(NamedTuple):
-    """A kind's salt of checksums and mask of keys, which separate kinds."""
+    """A kind's salt for checksums and mask for keys, so that kinds cannot be confused."""
 
     salt: bytes
     mask: int

@@ -242,7 +242,7 @@ def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int | Non
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of each run; raise ``ValueError`` for impossible ones."""
+    """Yield lines, label, source and file lines of each run; raise ``ValueError`` if out of range."""
     ends: dict[int, int] = {}
     source = 0
     for lines, label, step, gap, difference in zip(*columns, strict=True):

@@ -176,7 +176,10 @@ class Share:
 
 @dataclass(slots=True)
 class StepOrder:
-    """Steps of several shares, the first one unless another is below its part."""
+    """The steps of several shares in one order.
+
+    The first share gives the next step, unless another one has used less than its part of the tokens.
+    """
 
     shares: Sequence[Share]
     signatures: float = WITH_TASK

@@ -5,17 +5,19 @@ order until one does not fit; of that one the first lines are taken. So a larger
 one shows.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from operator import not_, or_
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.prompt.fit.entry_order import Run, Step, StepOrder
 
 # Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.
 _SMALL_GAP = 40
+_SMALL_LINE = 100  # the same for a single line
 # White space (with line breaks) that a filled gap may have at most.
 _FEW_BLANKS = 200
 _MARGIN = 1  # Tokens for each run of lines: two lines may have more tokens apart than together
@@ -31,6 +33,9 @@ _SOON, _SOON_PATIENCE = 6_500, 4
 # Tokens and fraction of the limit: if no other step is left, a statement is cut rather than leave more unused (rule
 # B-6).
 _MAX_UNUSED, _MAX_UNUSED_PART = 100, 0.02
+# Lines with a word below which a file in part says no more than its name in the tree of an overview.
+_FEWEST_LINES: Final = 3
+_WORD: Final = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ class FileLines:
         object.__setattr__(self, "parts", parts)
 
     def whole(self, runs: Iterable[Run]) -> bytearray:
-        """Mark the lines of all statements that touch ``runs``."""
+        """Mark all lines of the statements that touch ``runs``."""
         marks = bytearray(len(self.texts))
         for first, last in runs:
             begin, end = max(first, 1), min(last, len(marks))
@@ -177,7 +182,8 @@ class ShownLines:
                 return False
         texts = self.lines.texts[first - 1 : last]
         characters = sum(len(text.strip()) for text in texts)
-        return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
+        most = _SMALL_LINE if first == last else _SMALL_GAP
+        return characters <= most and sum(map(len, texts)) - characters <= _FEW_BLANKS
 
     def show(self, runs: Iterable[Run]) -> None:
         for first, last in runs:
@@ -256,6 +262,14 @@ class Fit:
         if state := self._state(file):
             end = len(state.marks)
             state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
+
+    def drop_bare(self) -> None:
+        """Hide the files of which hardly more than a name is shown; their tokens can be spent again."""
+        for file, state in [*self.shown.items()]:
+            shown = compress(state.lines.texts, state.marks)
+            if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
+                del self.shown[file]
+                self._unusable.add(file)
 
     def advance(self, limit: int) -> None:
         """Take steps until ``limit``, and the first lines of the step that exceeds it."""

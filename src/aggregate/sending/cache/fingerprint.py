@@ -152,20 +152,16 @@ class HashedPrompt:
 @dataclass(frozen=True, slots=True)
 class PrefixReport:
     shared: int  # tokens
-    earlier: int  # tokens of the earlier prompt, 0 if they were not counted
-    total: int
     cause: Literal["same", "appended", "changed"]
     where: str = ""  # first file or section that differs, ``""`` if none does
 
-    @classmethod
-    def of_same(cls, tokens: int) -> "PrefixReport":
-        return cls(tokens, tokens, tokens, "same")
-
     @property
     def sentence(self) -> str:
-        earlier = f" of {self.earlier:,}" if self.earlier else ""
-        where = f": {self.where}" if self.where else ""
-        return f"{self.shared:,}{earlier} tokens of the prefix are kept ({self.cause}{where})"
+        differs = f"; {self.where} differs" if self.where else ""
+        if not self.shared:
+            return f"no token is as in the last prompt{differs}"
+        same = f"the first {self.shared:,} tokens are as in the last prompt"
+        return f"{same}, so a provider's cache may hold them{differs}"
 
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
@@ -175,7 +171,7 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
     tokens = min(tokens, earlier.tokens) if earlier.tokens else tokens
     if shared == len(earlier.segments):
         is_same = shared == len(later.segments)
-        return PrefixReport(tokens, earlier.tokens, later.tokens, "same" if is_same else "appended")
+        return PrefixReport(tokens, "same" if is_same else "appended")
     old_sources = {(old.section, old.source) for old in earlier.segments}
     new = later.segments[shared : shared + 1]
     # Name an inserted segment itself, else the old one that was changed, moved or removed.
@@ -188,4 +184,4 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
     is_system = segment.section == SYSTEM
     heading = "the system prompt" if is_system else f"the heading of {segment.section}"
     where = segment.source or heading
-    return PrefixReport(tokens, earlier.tokens, later.tokens, "changed", where)
+    return PrefixReport(tokens, "changed", where)

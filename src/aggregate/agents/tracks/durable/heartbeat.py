@@ -45,7 +45,7 @@ class Heartbeat(ABC):
     ) -> None:
         """Renew the sign of life in a thread, and call ``after_beat`` each time.
 
-        Each time that the database fails first, ``away`` is called with the reason.
+        When the database becomes unreachable, ``away`` is called with the reason.
         """
         self._thread = Thread(
             target=self._beat, args=(after_beat, away), name="conductor-heartbeat", daemon=True
