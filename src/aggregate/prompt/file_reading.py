@@ -278,7 +278,6 @@ def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
 
 
 def missing_grammar(request: ViewRequest) -> str:
-    """Return the language of a missing grammar, or ``""``."""
     if request.mode not in PARSED:
         return ""
     language = uninstalled_language_of(request.path, request.text)

@@ -246,7 +246,6 @@ class FocusIndex:
 
 
 def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the named files; ``files`` are pairs of path and entry."""
     wanted = tuple(focus_files)
     if not wanted:
         return frozenset()
@@ -306,10 +305,7 @@ def asked_for(
 
 
 def _task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
-    """Return the caller's task, or the configured one (rule T-1).
-
-    A task with only places or symbols has the configured text.
-    """
+    """Return the caller's task, else the configured one, whose text is also the default (rule T-1)."""
     if asked is None:
         return Task(standing.text) if standing.text.strip() else None
     task = Task(asked) if isinstance(asked, str) else asked
@@ -358,7 +354,6 @@ def _budget_of(
 
 
 def _places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
-    """Convert places to paths relative to ``base_dir``."""
     places = (
         item if isinstance(item, Place) else parse_place(str(item), base_dir) for item in focus
     )

@@ -395,7 +395,6 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
 
 
 def _words_of(selection: Selection) -> Iterator[str]:
-    """Yield all texts of the entries, each entry once."""
     last = None
     for file in selection.files:
         yield from (file.path, file.problem, *file.details)

@@ -99,10 +99,7 @@ class _BestFirst:
         return bool(self._heap) and self._heap[0][0] <= 0
 
     def pop(self) -> tuple[int, int]:
-        """Remove the best; return the indexes of its file and of itself in the file.
-
-        The first of equal values is best.
-        """
+        """Remove the best value, the first of equals; return the indexes of its file and within the file."""
         _, number, best = self._heap[0]
         values = self._files[number]
         if number not in self._following:
@@ -233,10 +230,7 @@ def _signature_step(files: Sequence[Fittable], number: int, definition: int) -> 
 
 
 def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
-    """Return a piece's lines with their signatures.
-
-    In a file with neither, a line of context is added on each side.
-    """
+    """Return a piece's lines with its signatures, or with a line of context in a file without definitions."""
     if piece.definition >= 0:
         return (*_signatures_around(file, piece.definition), (piece.first, piece.last))
     context = 0 if file.definitions else 1
