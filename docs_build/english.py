@@ -84,7 +84,10 @@ _NAMES_WITHOUT_NOUN: Final = frozenset(
 _FEWEST_WORDS: Final = 3  # of a message; shorter strings are keys and names
 _SQL: Final = re.compile(r"\s*(?:ALTER|CREATE|DELETE|DROP|INSERT|PRAGMA|SELECT|UPDATE|WITH)\b")
 _NOT_PRINTED: Final = frozenset(
-    {"compile", "door", "findall", "fullmatch", "match", "search", "split", "sub", "namedtuple"}
+    {
+        *("compile", "door", "doubt", "findall", "fullmatch"),
+        *("match", "namedtuple", "run_in_thread", "search", "split", "sub"),
+    }
 )
 
 
@@ -148,8 +151,10 @@ def _messages(node: ast.AST, hidden: set[int]) -> Iterator[ast.Constant | ast.Jo
         return
     if isinstance(node, ast.Call) and _called(node) in _NOT_PRINTED:
         return
+    keys = node.keys if isinstance(node, ast.Dict) else ()  # names, not sentences
     for child in ast.iter_child_nodes(node):
-        yield from _messages(child, hidden)
+        if child not in keys:
+            yield from _messages(child, hidden)
 
 
 def _is_prose(text: str) -> bool:

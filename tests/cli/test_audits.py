@@ -354,7 +354,7 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "a guess: nothing in the task points at specific code; likely areas: f in a.py, b.py\n"
-        "no evidence of history: there is no repository\n"
+        "ranked without history: there is no repository\n"
     )
     assert start(folder, "explain", "1", "b.py").out == (
         "b.py\n"

@@ -29,26 +29,28 @@ class ScriptedReply(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(default="", description="The answer.")
-    seconds: float = Field(default=0, ge=0, le=3600, description="How long it takes.")
-    fail: str = Field(default="", description="The error that is raised instead of an answer.")
+    seconds: float = Field(default=0, ge=0, le=3600, description="Seconds until the answer.")
+    fail: str = Field(default="", description="The error to raise instead of an answer.")
     failures: int = Field(
-        default=0, ge=0, description="How many attempts fail first; 0 with fail means all."
+        default=0,
+        ge=0,
+        description="Number of attempts that fail before the answer; 0 with a text in fail: all of them.",
     )
     cost: float = Field(
         default=0,
         ge=0,
         allow_inf_nan=False,
-        description="What it costs, in US dollars; to try limits.",
+        description="Cost of the answer in US dollars, to test limits.",
     )
     calls: list[ScriptedCall] = Field(
         default_factory=list,
-        description="The tools that are called before the answer, one a turn: tool, and its arguments.",
+        description="Tool calls before the answer, one per turn: tool, and its arguments as further keys.",
     )
     refuse: bool = Field(
-        default=False, description="The failure is a refusal: asking again does not help."
+        default=False, description="The failure is a refusal, which is not retried."
     )
     then: tuple["ScriptedReply", ...] = Field(
-        default=(), description="The answers of further attempts; the last one stays."
+        default=(), description="Answers to further attempts; the last one repeats."
     )
 
     @model_validator(mode="before")

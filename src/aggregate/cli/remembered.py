@@ -127,7 +127,7 @@ class ThisRun(NamedTuple):
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
-    """Return this run with the last one of the same arguments."""
+    """Return the description of this run, with the last run of the same arguments."""
     began_ns = time.time_ns()
     if sys.platform == "win32":
         return None  # its st_ctime is the time of creation

@@ -246,9 +246,9 @@ class AskedRun:
 @options.preset_option
 @click.option(
     "--pick",
-    metavar="PROVIDER[:MODEL]",
+    metavar="auto|PROVIDER[:MODEL]",
     default="",
-    help="Let this model pick files first; it sees the likeliest ones' names and signatures.",
+    help="Let this model pick files first; auto asks yours only where the ranking is unsure.",
 )
 @options.base_url_option
 @click.option(

@@ -221,7 +221,7 @@ class DiskState:
         )
 
     def take(self) -> tuple[set[str] | None, bool]:
-        """Return and reset the changed files, None if unknown."""
+        """Return the files changed since the last call, None if unknown, and reset them."""
         if not self.is_watched:  # any file may have changed
             self.check_all(must_list=False)
         changes = self._changed, self._must_list

@@ -36,7 +36,7 @@ class Surroundings:
 
 
 class Editor:
-    """A draft during one edit."""
+    """Applies one edit of the page to a draft."""
 
     def __init__(self, draft: Draft, around: Surroundings, edit: Edit, document: Any) -> None:  # noqa: ANN401 - tomlkit's
         self.draft = draft
@@ -201,7 +201,6 @@ def _set_views(editor: Editor) -> None:
 
 
 def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[str]:
-    """Return the outermost folders with all files among ``paths``."""
     counts, all_counts = _per_folder([*paths]), _per_folder([*listed])
     folders = [
         folder
@@ -303,7 +302,6 @@ def _confirm_slice(editor: Editor) -> None:
 
 
 def _remove_slice(editor: Editor) -> None:
-    """Remove a slice (``path``, ``id``)."""
     table, slices, number = _chosen_slice(editor)
     _set_slices(table, slices[:number] + slices[number + 1 :])
 
@@ -373,7 +371,6 @@ def _set_budget(editor: Editor, budget: int | str | None) -> None:
 
 
 def _set_strategy(editor: Editor) -> None:
-    """Set the strategy (``name``) of the Files section."""
     name = editor.word("name", [strategy.value for strategy in Strategy], "strategy")
     editor.set("project", "aggregation_strategy", name)
 
@@ -420,7 +417,9 @@ def _set_screenshot(editor: Editor) -> None:
     elif not is_on and path not in paths:
         raise ToolError(f"{path[:100]}: this screenshot comes from a pattern: change the pattern")
     elif not is_on:
-        remove_all(table[key], [index for index, other in enumerate(paths) if other == path])
+        remove_all(
+            table[key], [index for index, listed_path in enumerate(paths) if listed_path == path]
+        )
     images = dict.fromkeys((*editor.draft.images, entry))
     editor.draft = replace(editor.draft, images=tuple(images))
 

@@ -229,7 +229,7 @@ class Session:
         rendered = None
         if composed is not None and view.revision == revision and composed.tokens.files.get(path):
             files = composed.composition.files
-            rendered = next((other for other in files if other.path == path), None)
+            rendered = next((file for file in files if file.path == path), None)
         data = file_data(
             file,
             source,

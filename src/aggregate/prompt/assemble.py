@@ -97,18 +97,18 @@ class FoundSecrets:
         text = self.shown(segment.text, source or segment.section.value)
         return replace(segment, text=text, source=source)
 
-    def shown(self, text: str, place: str) -> str:
+    def shown(self, text: str, name: str) -> str:
         result = redact(text, self._redaction)
-        self._note(place, result.findings)
+        self._note(name, result.findings)
         return result.text if self._redaction.replaces else text
 
     @property
     def places(self) -> set[str]:
         return {*self._by_place, *self._files}
 
-    def _note(self, place: str, findings: Sequence[Finding]) -> None:
+    def _note(self, name: str, findings: Sequence[Finding]) -> None:
         if findings:
-            self._by_place.setdefault(place, []).extend(findings)
+            self._by_place.setdefault(name, []).extend(findings)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -131,17 +131,17 @@ class FoundSecrets:
             f"{number} replaced in {where}: --no-redact keeps all, {by_hash}{comment} keeps one",
         )
 
-    def _name(self, place: str, findings: Sequence[Finding]) -> str:
+    def _name(self, name: str, findings: Sequence[Finding]) -> str:
         rules = ", ".join(dict.fromkeys(finding.rule for finding in findings[:MOST_NAMED]))
         # Secrets that are not replaced were found in a view, whose lines are not the file's.
         line = f":{findings[0].line}" if self._redaction.replaces else ""
         more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
-        return f"{place}{line}{more} ({rules})"
+        return f"{name}{line}{more} ({rules})"
 
 
-def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
+def redact_text(text: str, name: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
     secrets = FoundSecrets(redaction)
-    return secrets.shown(text, place), secrets.warnings
+    return secrets.shown(text, name), secrets.warnings
 
 
 Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files

@@ -102,10 +102,10 @@ class FileReader:
         if redacted and redacted.is_changed:
             file, source, clean = _without_secrets(file, source, redacted, self.redaction)
         facts = ReadFacts.of(file.path, source)
-        shown = self.shown(file, facts)
-        if shown:
+        resolved = self.shown(file, facts)
+        if resolved:
             self.note_facts(file.path, facts)
-        return Reading(shown or file, source, clean, facts, is_listed=shown is None)
+        return Reading(resolved or file, source, clean, facts, is_listed=resolved is None)
 
     def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
         """Return a file with its view, ``None`` for an omitted binary or generated file."""
@@ -236,11 +236,11 @@ def _without_secrets(
     pairs = zip(source.text.split("\n"), redacted.text.split("\n"), strict=True)
     changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
     clean = replace(source, text=redacted.text, redacted=tuple(changed))
-    shown = clean if redaction.replaces else source
+    text = clean if redaction.replaces else source
     slices = file.item.custom_slices
-    if slices and shown.redacted:
+    if slices and text.redacted:
         file = file.with_slices(fixed_slices(slices, source.text))
-    return file, shown, clean
+    return file, text, clean
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
@@ -279,7 +279,6 @@ def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
 
 
 def missing_grammar(request: ViewRequest) -> str:
-    """Return the language of a missing grammar, or ``""``."""
     if request.mode not in PARSED:
         return ""
     language = uninstalled_language_of(request.path, request.text)
@@ -304,8 +303,8 @@ def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
         first_paths.setdefault(language, path)
         counts[language] += 1
     for language, path in first_paths.items():
-        others = counts[language] - 1
-        also = f" (and {others:,} more file{'' if others == 1 else 's'})" if others else ""
+        remaining = counts[language] - 1
+        also = f" (and {remaining:,} more file{'' if remaining == 1 else 's'})" if remaining else ""
         yield (
             path,
             f"shown without its structure{also}, as the grammar of {language} is not installed: "

@@ -85,8 +85,6 @@ def _shows_a_file(composition: Composition) -> bool:
 
 
 def _smallest_budget(request: Request, files: Candidates, low: int) -> int:
-    """Return the smallest budget above ``low`` that shows a file, ``0`` if none does."""
-
     def shows(tokens: int) -> bool:
         budget = replace(request.budget or Budget(0), tokens=tokens)
         return _shows_a_file(_fitted_prompt(replace(request, budget=budget), files))
@@ -201,10 +199,7 @@ class _Filling:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the fullest prompt within ``room`` tokens beside the pins, ``None`` if nothing fits.
-
-        It always contains the lines ``runs``.
-        """
+        """Return the fullest prompt in ``room`` tokens beside the pins, with the lines ``runs``, if any fits."""
         count = self.files.count
         sections = self.shares.within(room)
         limit = room - self.shares.reserved(room) - count(f"{FILES_TIER3}{SEPARATOR}")
@@ -268,10 +263,7 @@ class _Filling:
         with_notes: bool = False,
         frame: dict[Section, Sequence[Segment]] | None = None,
     ) -> _Fitted:
-        """Return the prompt with a fit's lines and the other sections.
-
-        ``remainder`` is the maximum number of tokens for the list of hidden files, ``0`` for none.
-        """
+        """Return the prompt of a fit; ``remainder`` limits the tokens of the list of hidden files."""
         request = self.request
         files = self.files.shown_files(
             fit, request.file_order, doubts=request.doubts, with_notes=with_notes

@@ -36,11 +36,11 @@ def fit_results(
     if not blocks:
         return FittedSection()
     layout = _Layout(blocks, count, is_readable)
-    whole = layout.segments(layout.whole)
-    needed = tokens_of(whole, count)
+    full_section = layout.segments(layout.whole)
+    needed = tokens_of(full_section, count)
     most = layout.tokens(0) + limit
     if needed <= most:
-        return FittedSection(whole, needed, needed)
+        return FittedSection(full_section, needed, needed)
     size = bisect_right(range(layout.whole), most, key=layout.tokens) - 1
     while size > 0 and layout.tokens(size) > most:  # fewer names may have more tokens than an item
         size -= 1
@@ -116,13 +116,13 @@ class _Layout:
 
     def cuts(self, size: int) -> tuple[Cut, ...]:
         """Return the shortened and the listed items, with the saved tokens."""
-        shown, characters = min(size, len(self.items)), self._characters(size)
+        number, characters = min(size, len(self.items)), self._characters(size)
         cuts = []
         for index, item in enumerate(self.items):
-            whole = self._item_tokens(index, len(item.text))
-            tokens = self._item_tokens(index, characters) if index < shown else 0
-            if index >= shown or len(item.text) > characters:
-                cuts.append(Cut("results", item.name, max(whole - tokens, 0), _CUT))
+            full_tokens = self._item_tokens(index, len(item.text))
+            tokens = self._item_tokens(index, characters) if index < number else 0
+            if index >= number or len(item.text) > characters:
+                cuts.append(Cut("results", item.name, max(full_tokens - tokens, 0), _CUT))
         return tuple(cuts)
 
     def _characters(self, size: int) -> int:
@@ -154,7 +154,6 @@ class _Layout:
 
 
 def _ends(text: str, characters: int) -> tuple[str, str]:
-    """Return the beginning and the end of a text, cut at line ends if possible."""
     first_line = text[:_LEAST].partition("\n")[0]
     head = text[: int(characters * _HEAD)]
     line_end = head.rfind("\n") + 1

@@ -197,12 +197,12 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
     needed = heading + sum(prices.values()) + sum(frames)
     while changes.files and heading > limit:
         number = len(changes.files) // 2
-        others = changes.others + len(changes.files) - number
-        changes = changes._replace(files=changes.files[:number], others=others)
+        omitted = changes.others + len(changes.files) - number
+        changes = changes._replace(files=changes.files[:number], others=omitted)
         heading = tokens_of(changes_segments(changes, [()] * number), count)
-    shown: list[list[str]] = [[] for _ in changes.files]
+    visible_hunks: list[list[str]] = [[] for _ in changes.files]
     spent, waiting = heading, list[tuple[list[str], int, str]]()
-    for file, hunks, frame in zip(changes.files, shown, frames, strict=False):
+    for file, hunks, frame in zip(changes.files, visible_hunks, frames, strict=False):
         for hunk in file.hunks:
             price = prices[hunk] + (0 if hunks else frame)
             if spent + price <= limit:
@@ -215,11 +215,11 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
         def with_part(part: str) -> int:
             parts = [*first[:index], part, *first[index:]]
-            lists = [parts if hunks is first else hunks for hunks in shown]
+            lists = [parts if hunks is first else hunks for hunks in visible_hunks]
             return tokens_of(changes_segments(changes, lists), count)
 
         first[index:index] = _part_of(too_long, limit, with_part)
-    segments = changes_segments(changes, shown)
+    segments = changes_segments(changes, visible_hunks)
     tokens = tokens_of(segments, count)
     if tokens > limit:  # a longer fence, or not even the first sentence fits
         segments, tokens = (), 0

@@ -70,17 +70,17 @@ def rendered_segment(file: RenderedFile) -> Segment:
 
 def numbered(segment: Segment) -> Segment:
     """Add line numbers to a file's block; lines without one source line get none."""
-    shown, lines = segment.shown, segment.text.split("\n")
-    if shown is None or shown.is_message or not is_fenced(segment.text):
+    source, lines = segment.shown, segment.text.split("\n")
+    if source is None or source.is_message or not is_fenced(segment.text):
         return segment
     content = lines[_BEFORE:-1]
-    spans = (Span(1, len(content), 1, len(content)),) if shown.spans is None else shown.spans
+    spans = (Span(1, len(content), 1, len(content)),) if source.spans is None else source.spans
     numbers = source_lines(spans)
     width = len(str(max(numbers.values(), default=0)))
     lines[_BEFORE:-1] = [
         f"{numbers.get(line, ''):>{width}} | {text}" for line, text in enumerate(content, start=1)
     ]
-    return replace(segment, text="\n".join(lines), shown=shown._replace(is_numbered=True))
+    return replace(segment, text="\n".join(lines), shown=source._replace(is_numbered=True))
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
@@ -191,9 +191,9 @@ class Tier3Files:
     """The files of many Tier 3 prompts, rendered once in full and once as structure.
 
     Args:
-        files: In the order of the prompts. as_rendered: The contents are views by ``render_files``, and used if they
-        are smaller than the structure. Records
-            of other origin may contain anything.
+        files: In the order of the prompts.
+        as_rendered: The contents are views by ``render_files``, and used if they are smaller than the structure.
+            Records of other origin may contain anything.
     """
 
     def __init__(self, files: Iterable[RenderedFile], *, as_rendered: bool = False) -> None:

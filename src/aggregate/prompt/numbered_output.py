@@ -89,10 +89,7 @@ def _ignore_folder(folder: Path) -> None:
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:
-    """Write a prompt to the user's file; return whether it can have records beside it.
-
-    A file is replaced atomically. A pipe or device is written to, and has no records.
-    """
+    """Write a prompt to the user's file, atomically if regular; return whether records may lie beside it."""
     target = Path(os.path.realpath(path))
     try:
         if target.exists() and not target.is_file() and not target.is_dir():

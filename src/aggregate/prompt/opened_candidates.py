@@ -199,13 +199,15 @@ class OpenedCandidates:
         pairs = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in numbers)
         return {number: first for number, first in pairs if number != first}
 
-    def _groups(self, ranked: Sequence[int], others: Sequence[int]) -> Iterator[Sequence[Fittable]]:
+    def _groups(
+        self, ranked: Sequence[int], remaining: Sequence[int]
+    ) -> Iterator[Sequence[Fittable]]:
         if ranked:
             yield self._fittables(ranked)
         size = _FIRST_OTHERS
-        while others:
-            yield self._fittables(others[:size])
-            others, size = others[size:], size * 2
+        while remaining:
+            yield self._fittables(remaining[:size])
+            remaining, size = remaining[size:], size * 2
 
     def _analysis(self, number: int) -> Analysis:
         return self._corpus.analyses([number])[0]

@@ -72,15 +72,15 @@ def open_file(
     find = (lambda run: (run,)) if is_own else _finder(view, len(texts))
     is_whole = mode in _WHOLE_VIEWS
     gap = count(gap_line(view.language, len(texts)))
-    shown = statements if is_own else _seen_through(view, statements)
-    shown = shown if len(shown) == len(texts) else ()
+    mapped = statements if is_own else _seen_through(view, statements)
+    mapped = mapped if len(mapped) == len(texts) else ()
     # Digits, a bar and blanks, which may be tokens of their own.
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     gap += bool(ends)  # an indented mark
-    leads = _leads(definitions, texts, shown) if ends and has_leads else {}
+    leads = _leads(definitions, texts, mapped) if ends and has_leads else {}
     lines = FileLines(
-        texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown, ends, leads
+        texts, find, count(frame + SEPARATOR), gap, is_whole, number, mapped, ends, leads
     )
     return OpenedFile(source, view, lines, is_text and view.text != source.text)
 

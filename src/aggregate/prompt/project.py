@@ -85,7 +85,7 @@ def open_project(
 
 
 def scope_of(project: Project) -> Scope:
-    """Return the files that a project may read."""
+    """Return which files a project may read."""
     root = project_root(project.folder)
     outside, secrets = project.allow_outside, project.allow_secrets
     is_mapping = project.path is None
@@ -176,7 +176,6 @@ def request_for(
 def _configured(
     project: Project, scope: Scope, applied: "ContextPreset | None", strategy: str | None
 ) -> Request:
-    """Return the request of the configuration, with the files of a preset if there is one."""
     config, folder = project.config, project.folder
     strategy = strategy or config.project.aggregation_strategy
     entries, screenshots = _listed(project, applied)
@@ -205,7 +204,7 @@ def _configured(
 def _listed(
     project: Project, applied: "ContextPreset | None"
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the files and screenshots of a preset, of the configuration, or of a folder without one."""
+    """Return the configured files and screenshots, or those of a preset; for a bare folder all files."""
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
     if project.is_bare:

@@ -213,8 +213,8 @@ class _Cache:
             name = message_text(section)
             sections[section] = (
                 {
-                    key: self._shown(each, f"{name}_{message_text(key)}")
-                    for key, each in content.items()
+                    key: self._shown(item, f"{name}_{message_text(key)}")
+                    for key, item in content.items()
                 }
                 if type(content) is dict
                 else self._shown(content, name)
@@ -253,9 +253,9 @@ def _stored_json(data: Value, context_key: str) -> str:
 def _refuse_link(folder: Path) -> None:
     """Raise if the cache folder, or its parent ``state``, is a link."""
     is_default = folder.parts[-2:] == PurePath(CACHE_DIR).parts
-    for each in (folder, folder.parent) if is_default else (folder,):
-        if each.is_symlink():
-            raise OutputError(f"{each}: values are not kept through a link: remove it")
+    for path in (folder, folder.parent) if is_default else (folder,):
+        if path.is_symlink():
+            raise OutputError(f"{path}: values are not kept through a link: remove it")
 
 
 def _summary(data: Value) -> str:

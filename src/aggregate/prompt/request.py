@@ -142,7 +142,7 @@ class Request:
 
     @property
     def is_structural(self) -> bool:
-        """Whether it explains the project, without a task."""
+        """Whether the prompt explains the project, without a task."""
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary
@@ -169,7 +169,7 @@ class Request:
 
     @property
     def is_review(self) -> bool:
-        """Whether it shows changes, without a task (rule T-14)."""
+        """Whether the prompt shows changes, without a task (rule T-14)."""
         task = self.task
         return (
             task is not None
@@ -241,7 +241,6 @@ class FocusIndex:
 
 
 def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the named files; ``files`` are pairs of path and entry."""
     wanted = tuple(focus_files)
     if not wanted:
         return frozenset()
@@ -301,10 +300,7 @@ def asked_for(
 
 
 def _task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
-    """Return the caller's task, or the configured one (rule T-1).
-
-    A task with only places or symbols has the configured text.
-    """
+    """Return the caller's task, else the configured one, whose text is also the default (rule T-1)."""
     if asked is None:
         return Task(standing.text) if standing.text.strip() else None
     task = Task(asked) if isinstance(asked, str) else asked
@@ -353,7 +349,6 @@ def _budget_of(
 
 
 def _places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
-    """Convert places to paths relative to ``base_dir``."""
     places = (
         item if isinstance(item, Place) else parse_place(str(item), base_dir) for item in focus
     )

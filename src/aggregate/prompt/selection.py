@@ -68,7 +68,7 @@ class ResolvedFile(NamedTuple):
 
     @property
     def is_rendered(self) -> bool:
-        """Whether it is shown by a view."""
+        """Whether the file is shown by a view."""
         item = self.entry.item
         is_raw = item.force_full or is_the_text(self.path, self.entry.view_mode)
         return not is_raw and item.auto_aggregate and not self.problem
@@ -124,8 +124,8 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     selection = with_generated_policy(selection, request)
     if request.task is None or request.budget is not None or request.is_tier3:
         return selection
-    named = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
-    pinned = focus_paths(named, request.focus_paths)
+    pairs = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
+    pinned = focus_paths(pairs, request.focus_paths)
     files = (
         file.with_item(replace(file.item, force_full=True, auto_aggregate=True))
         if file.path in pinned
@@ -141,14 +141,14 @@ def _narrowed(
     """Return the files of the command line, with settings from their configured entries (rules T-13 and B-3)."""
     if narrowing.paths:
         configured = {file.path: file for file in selection.files if not file.is_remark}
-        named = resolve(Entry(FileItem(path)) for path in narrowing.paths)
+        selected = resolve(Entry(FileItem(path)) for path in narrowing.paths)
         files = (
             configured[file.path]._replace(by_glob=file.by_glob)
             if file.path in configured
             else file
-            for file in named.files
+            for file in selected.files
         )
-        selection = replace(named, files=tuple(files))
+        selection = replace(selected, files=tuple(files))
     if not (narrowing.include or narrowing.exclude):
         return selection
     includes = _pattern_filter(narrowing.include, "--include")
@@ -359,7 +359,7 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
     clean = redact_words([*_words_of(selection)], redaction) if redaction.replaces else {}
     if not clean:
         return selection
-    taken = {file.path for file in selection.files if file.path not in clean}
+    clean_paths = {file.path for file in selection.files if file.path not in clean}
     entries: dict[int, Entry] = {}
 
     def said(text: str) -> str:
@@ -377,8 +377,8 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
         path = file.path
         if path in clean:
             names = chain([clean[path]], (f"{clean[path]} ({number})" for number in count(2)))
-            path = next(name for name in names if name not in taken)
-            taken.add(path)
+            path = next(name for name in names if name not in clean_paths)
+            clean_paths.add(path)
         if id(file.entry) not in entries:
             entries[id(file.entry)] = clean_entry(file.entry)
         details = tuple(map(said, file.details))
@@ -395,7 +395,6 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
 
 
 def _words_of(selection: Selection) -> Iterator[str]:
-    """Yield all texts of the entries, each entry once."""
     last = None
     for file in selection.files:
         yield from (file.path, file.problem, *file.details)

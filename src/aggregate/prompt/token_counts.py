@@ -69,8 +69,8 @@ class SegmentCounter:
         return self._counts
 
     def _look_up(self) -> None:
-        known = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
-        for (key, text), row in zip(self._waiting, known, strict=True):
+        cached = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
+        for (key, text), row in zip(self._waiting, cached, strict=True):
             if row is None:
                 self._counted.append((len(self._counts), key))
                 self._counter.submit(text)
@@ -109,8 +109,8 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -
     for i, segment in enumerate(prompt.segments):
         data = segment.text.encode("utf-8", "surrogatepass")
         counter.add(segment.text, data, SEPARATOR if i < last else end)
-    places = ((segment.section, segment.source) for segment in prompt.segments)
-    return PromptTokens.of(places, counter.counts())
+    keys = ((segment.section, segment.source) for segment in prompt.segments)
+    return PromptTokens.of(keys, counter.counts())
 
 
 @dataclass(slots=True, eq=False)

@@ -22,7 +22,7 @@ class Evidence:
 
     Attributes:
         matched: The matching words or names by file, for the audit.
-        missing: Why nothing could be observed.
+        missing: Why there is no observation.
     """
 
     kind: str
@@ -92,7 +92,6 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
 
 
 def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
-    """Raise values below ``value`` to it."""
     for key in keys:
         values[key] = max(values.get(key, 0.0), value)
 
@@ -206,6 +205,7 @@ class Ranking:
     is_broad: bool = False  # names of many files are more useful than a few bodies
     # Factor that turns an unpicked file's score into its score without picks (rule B-6).
     unpicked: float = 1.0
+    is_pointed: bool = False  # the task names a file, a definition or a location
 
 
 _MOST_REASONS = 6  # per file; further ones do not change its rank

@@ -37,6 +37,9 @@ class TaskText:
     sole: str = ""  # the name if the task is nothing but a name
     # Certainty by identifier, as written.
     names: Mapping[str, float] = field(default_factory=dict)
+    # Modules by the names that an example imports.
+    imported: Mapping[str, str] = field(default_factory=dict)
+    quotes: tuple[tuple[str, ...], ...] = ()  # terms of quoted lines of code
     locations: tuple[Location, ...] = ()  # the most specific first
     text: str = ""
     change_words: tuple[str, ...] = ()
@@ -76,7 +79,7 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether structure alone decides the ranking."""
+        """Whether nothing was asked, so that only structure decides the ranking."""
         task = self.task
         has_task = task.terms or task.names or task.locations
         return not (has_task or self.focus or self.symbols or self.changes or self.picks)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import exp, fsum, log, log1p
@@ -24,7 +24,7 @@ from aggregate.ranking.evidence import (
     scaled,
 )
 from aggregate.ranking.files.analysis import Analysis, Corpus, Piece
-from aggregate.ranking.guess import guess_of, spelt
+from aggregate.ranking.guess import guess_of, is_pointed, spelt, without_foreign_names
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
@@ -166,7 +166,7 @@ def _best_files(
 
 @lru_cache(maxsize=1_024)  # called for each file of a project, and most have fewer pieces
 def _logarithm_of_count(count: int) -> float:
-    """Return a file's gain in log-odds by ``count`` equal pieces."""
+    """Return how much the log-odds of a file grow with ``count`` equally likely pieces."""
     return log(max(1, count))
 
 
@@ -226,8 +226,8 @@ def _missing_definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[M
     unknown_size = sum(inquiry.files[file].characters for file in unknown)
     if unknown and unknown_size >= _MANY * size:
         path = inquiry.files[unknown[0]].path
-        others = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        yield Missing("definitions", f"no grammar for {path}{others}")
+        suffix = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        yield Missing("definitions", f"no grammar for {path}{suffix}")
 
 
 # Files whose uses are counted, those nearest to the base directory first: more take seconds.
@@ -272,9 +272,9 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
                 for piece, end in zip(analysis.pieces, ends, strict=False)
             ]
         # Together the pieces have the file's sum, however many they are.
-        whole = log(fsum(map(exp, values))) if values else 0.0
-        piece_sums[file] = [sums[file] + value - whole for value in values]
-    pieces, others = probabilities(
+        total = log(fsum(map(exp, values))) if values else 0.0
+        piece_sums[file] = [sums[file] + value - total for value in values]
+    pieces, file_chances = probabilities(
         piece_sums,
         {
             file: value
@@ -283,7 +283,7 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
         },
     )
     why = reasons(evidences, STRUCTURE_WEIGHTS, best_pieces={}, files=[*candidates])
-    files = in_order(len(corpus.files), pieces=pieces, others=others, why=why)
+    files = in_order(len(corpus.files), pieces=pieces, others=file_chances, why=why)
     # A task without any meaningful word is ranked by structure too.
     has_task = bool(question.task.text.strip())
     guess = guess_of(inquiry, (), candidates=candidates, files=files) if has_task else None
@@ -344,12 +344,12 @@ def _chances(
     # Other files have no piece evidence: assume the least of any candidate, to put them behind.
     rows = observation.pieces.items()
     least = min((max(row) - observation.files[file] for file, row in rows if row), default=0.0)
-    others = {
+    remaining = {
         file: observation.files[file] + least + _logarithm_of_count(facts.pieces)
         for file, facts in enumerate(inquiry.files)
         if file not in observation.candidates and facts.pieces
     }
-    return probabilities(observation.pieces, others)
+    return probabilities(observation.pieces, remaining)
 
 
 _MOST_EXPLAINED = 200  # files with reasons beyond the candidates; a monorepo has 100,000
@@ -366,8 +366,9 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     if question.is_empty:
         return rank_by_structure(corpus, question)
     inquiry = Inquiry.of(corpus, question)
+    inquiry = replace(inquiry, question=without_foreign_names(inquiry))
     corrected = spelt(inquiry)
-    if corrected is not question:
+    if corrected is not inquiry.question:
         inquiry = Inquiry.of(corpus, corrected)
     observation = observe(inquiry, weights)
     pieces, rest = _chances(inquiry, observation)
@@ -392,4 +393,5 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     is_chore = kind_of_chore(chore_of(question.task)) is PathKind.SETTINGS
     is_broad = guess is not None and not is_chore
     unpicked = unpicked_scale(pieces, evidences, weights)
-    return Ranking(files, missing, by_share, guess, is_broad, unpicked)
+    pointed = is_pointed(inquiry, evidences)
+    return Ranking(files, missing, by_share, guess, is_broad, unpicked, pointed)

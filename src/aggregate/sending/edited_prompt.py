@@ -70,9 +70,11 @@ class EditedPrompt:
             return None
         texts = {numbers[name]: text for name, text in blocks.items()}
         for number, text in texts.items():
-            before = segments[number]
+            old_segment = segments[number]
             tokens = _count(text, is_last=number == len(segments) - 1) if counts else 0
-            hashed = SegmentHash.of(text, tokens, section=before.section, source=before.source)
+            hashed = SegmentHash.of(
+                text, tokens, section=old_segment.section, source=old_segment.source
+            )
             segments[number] = hashed
         fingerprint = PromptFingerprint(tuple(segments))
         return cls(rows, warnings, counts, earlier, old, texts, fingerprint)

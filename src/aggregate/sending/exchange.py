@@ -79,8 +79,8 @@ class Exchange:
     @property
     def news(self) -> list[str]:
         older, extra = self.ordered.older, self.ordered.extra
-        shown = f"shown as the cache holds them, with diffs ({extra:+,} tokens)"
-        diffs = [f"{shown}: {short_list(older)}"] if older else []
+        description = f"shown as the cache holds them, with diffs ({extra:+,} tokens)"
+        diffs = [f"{description}: {short_list(older)}"] if older else []
         return [*diffs, *([self.prefix.sentence] if self.prefix else [])]
 
     @property

@@ -163,13 +163,15 @@ def _provider(sources: Sequence[_Source]) -> _Source:
     option, persona, *tables = sources
     # An address without a provider belongs to the user's own server.
     address = [replace(option, provider=COMPATIBLE)] if option.selection.base_url else []
-    named = (source for source in (option, persona, *address, *tables) if source.provider)
+    sources_with_provider = (
+        source for source in (option, persona, *address, *tables) if source.provider
+    )
     makers = (
         replace(source, provider=provider_of_model(source.selection.model))
         for source in sources
         if source.selection.model
     )
-    return next(chain(named, makers), option)
+    return next(chain(sources_with_provider, makers), option)
 
 
 def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
@@ -184,13 +186,13 @@ def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
 
 def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
     option, persona, *_ = sources
-    asked = provider.provider
+    provider_name = provider.provider
     for source in sources:
         if not source.selection.model:
             continue
         maker = provider_of_model(source.selection.model)
-        is_makers = not maker or maker == asked or asked not in _COMPANIES
-        fits = source.provider == asked if source.provider else is_makers
+        is_makers = not maker or maker == provider_name or provider_name not in _COMPANIES
+        fits = source.provider == provider_name if source.provider else is_makers
         # The user's model is not checked if the user also chose the provider or an address.
         if fits or (source is option and (provider.name == _OPTION or has_address)):
             return source
@@ -198,10 +200,12 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
             continue
         if has_address:
             return source
-        problem = f"{asked} does not have the model {source.selection.model} of {source.name}"
+        problem = (
+            f"{provider_name} does not have the model {source.selection.model} of {source.name}"
+        )
         fix = f"add --model, or use --provider {maker}"
         if source is option:
-            problem = f"{asked} ({provider.name}) does not have the model {source.selection.model}"
+            problem = f"{provider_name} ({provider.name}) does not have the model {source.selection.model}"
             fix = f"add --provider {maker}"
         raise ClientSetupError(f"{problem}: {fix}")
     return _Source(_USUAL)
@@ -216,7 +220,6 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
 
 
 def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    """Warn about settings without effect."""
     warnings: tuple[str, ...] = ()
     option, persona, *_ = sources
     names = []

@@ -158,8 +158,11 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
     """Return a segment's text, ``None`` if it was edited; 0 is the system prompt."""
-    before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
-    start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
+    preceding, segment = (
+        request.fingerprint.segments[1:number],
+        request.fingerprint.segments[number],
+    )
+    start = sum(earlier.size for earlier in preceding) + len(SEPARATOR) * len(preceding)
     try:
         descriptor, info = open_regular(request.path)
         with os.fdopen(descriptor, "rb") as file:
@@ -189,13 +192,13 @@ def _read_hash(
 
 
 def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
-    places = (tuple(data.get(name, ())) for name in ("ends", "marks", "lifetimes"))
+    positions = (tuple(data.get(name, ())) for name in ("ends", "marks", "lifetimes"))
     return replace(
         written,
         provider=str(data["provider"]),
         model=str(data["model"]),
         effort=str(data.get("effort", "")),
-        layout=BlockLayout(written.fingerprint.digests, *places),
+        layout=BlockLayout(written.fingerprint.digests, *positions),
         shown=tuple(_read_shown(*file) for file in data.get("shown", ())),
         pauses=tuple(data.get("pauses", ())),
         discussion=str(data.get("discussion", "")),
@@ -218,8 +221,8 @@ def _size(value: object) -> int:
 def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "PromptTokens":
     from aggregate.prompt import PromptTokens  # a quiet run counts nothing
 
-    places = [(Section(segment.section), segment.source) for segment in segments]
-    return PromptTokens.of(places, counts)
+    keys = [(Section(segment.section), segment.source) for segment in segments]
+    return PromptTokens.of(keys, counts)
 
 
 class PromptMeter:

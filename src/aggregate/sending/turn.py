@@ -108,10 +108,10 @@ def send_turn(
 
 def check_limit(prepared: Exchange) -> None:
     """Raise an error if a turn could exceed a limit in dollars."""
-    client, asked = prepared.client, prepared.selection.most
+    client, most_dollars = prepared.client, prepared.selection.most
     tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
     daily = min((most for most in tables if most is not None), default=None)
-    if client.provider == SCRIPTED or (asked is None and daily is None):
+    if client.provider == SCRIPTED or (most_dollars is None and daily is None):
         return
     could = prepared.most_it_costs
     if could is None:
@@ -120,7 +120,10 @@ def check_limit(prepared: Exchange) -> None:
             f'[models."{client.model}"] in your own configuration'
         )
     spent = spent_today() if daily is not None else Decimal(0)
-    for limit, so_far, name in ((asked, Decimal(0), "--most"), (daily, spent, "most_per_day")):
+    for limit, so_far, name in (
+        (most_dollars, Decimal(0), "--most"),
+        (daily, spent, "most_per_day"),
+    ):
         if limit is not None and so_far + could > Decimal(str(limit)):
             today = f", and {dollars(so_far)} were spent today" if so_far else ""
             raise ClientSetupError(

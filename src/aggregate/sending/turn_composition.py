@@ -112,10 +112,7 @@ def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int
 def _find_last_request(
     request: Request, client: Client, asked: ChatRequest, *, policy: CachePolicy
 ) -> LastRequest:
-    """Return the last request to continue from, by the user's own records.
-
-    Cached requests come first, then those of this discussion, then those to the same model.
-    """
+    """Return the user's last request: cached, in this discussion, or to the same model."""
     recipient = (client.provider, client.model, digest(asked.system))
     candidates: list[LastRequest] = []
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
@@ -203,9 +200,11 @@ class TurnComposer:
         if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             warnings += (_NO_HOURS,)
-        asked = client.planned(replace(request_of(selection), system=system))
-        last = _find_last_request(request, client, asked, policy=policy)
-        return cls(project, client, learned, selection, policy, asked, images, last), warnings
+        chat_request = client.planned(replace(request_of(selection), system=system))
+        last = _find_last_request(request, client, chat_request, policy=policy)
+        return cls(
+            project, client, learned, selection, policy, chat_request, images, last
+        ), warnings
 
     def compose(
         self,
@@ -222,8 +221,8 @@ class TurnComposer:
 
     def _fitted(self, request: Request, whole: Budget, compose: _Compose) -> _FittedTurn:
         ratio = self.client.ratio
-        others = count(self.asked.system) + sum(self.images.values())
-        own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - others, 1)
+        other_tokens = count(self.asked.system) + sum(self.images.values())
+        own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - other_tokens, 1)
         budget = replace(whole, tokens=own_tokens)
         # Without a cached prompt a new fit costs nothing extra.
         is_paid = self.policy.read < self.policy.write
@@ -232,15 +231,15 @@ class TurnComposer:
         try:
             turn = self._ordered_turn(request, compose)
         except BudgetError as error:
-            if not others and ratio.thousandths == OWN_COUNT.thousandths:
+            if not other_tokens and ratio.thousandths == OWN_COUNT.thousandths:
                 raise
-            raise self._in_whole_requests(error, others) from None
+            raise self._in_whole_requests(error, other_tokens) from None
         return self._within(budget, turn)
 
     def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
         """Convert an error about the files' budget to one about the request's."""
-        ratio, own = self.client.ratio, error.smallest + others
-        smallest = max(ratio.provider_tokens(own), own)
+        ratio, own_tokens = self.client.ratio, error.smallest + others
+        smallest = max(ratio.provider_tokens(own_tokens), own_tokens)
         beside = "instructions and images" if self.images else "instructions"
         return BudgetError(
             f"{error.reason}; with {others:,} tokens of {beside} and by {self.client.provider}'s count "
@@ -282,10 +281,10 @@ class TurnComposer:
         sections = (Section.FILES, Section.CHANGED)
         segments = earlier.fingerprint.segments
         sent = {part.source for part in segments if part.section in sections}
-        shown = {segment.source for segment in prompt.segments}
-        unshown = filter(None, sorted(sent - shown))
-        gone = (path for path in unshown if not is_file(request.base_dir / path))
-        parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
+        paths = {segment.source for segment in prompt.segments}
+        unshown = filter(None, sorted(sent - paths))
+        deleted = (path for path in unshown if not is_file(request.base_dir / path))
+        parts = [HashedSegment.counted(gone_segment(path), count) for path in deleted]
         hashed = HashedPrompt.of(
             prompt,
             count_prompt(prompt).segments,
@@ -309,10 +308,10 @@ class TurnComposer:
         plan = plan_request(prompt, self.policy, before=before)
         client = self.client
         layout = before.layout
-        left = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
+        cache = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it starts with the last request's cache
-            client = scripted_client(cache=left, model=client.model)
-        asked = replace(self.asked, plan=plan)
+            client = scripted_client(cache=cache, model=client.model)
+        chat_request = replace(self.asked, plan=plan)
         record = LoggedRequest(
             Path(),
             prompt.fingerprint,
@@ -322,17 +321,17 @@ class TurnComposer:
             turn.shown if turn.request.budget else (),
             before.pauses,
             turn.request.discussion,
-            asked.effort or "",
+            chat_request.effort or "",
         )
         return Exchange(
             self.project,
             client,
             self.selection,
-            asked,
+            chat_request,
             turn.request,
             turn.composition,
             turn.ordered,
-            charge(plan, left)[0],
+            charge(plan, cache)[0],
             record,
             compare_prefixes(earlier, prompt.fingerprint) if earlier.segments else None,
             None,

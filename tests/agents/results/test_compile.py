@@ -271,7 +271,7 @@ def test_promised_keys_are_recorded() -> None:
     assert metadata["output_keys"] == {"t": ["data", "score"]}
     assert metadata["warnings"] == [
         "t: missing in the result: score",
-        "u: output_keys is a str, not a list",
+        "u: output_keys must be a list, not a str",
     ]
 
 

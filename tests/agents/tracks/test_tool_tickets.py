@@ -145,7 +145,7 @@ def test_turns_are_limited(root: Path) -> None:
     made = attempt(root, loops, replace(ASKED, max_turns=3))
     assert (made.status, made.again, len(loops.asked)) == (TicketStatus.FAILED, False, 3)
     assert (
-        "it called tools instead of answering in turn 3 of 3: allow more with max_turns"
+        "it called tools again instead of answering in its last turn, 3 of 3: allow more with max_turns"
         in made.text
     )
 

@@ -106,7 +106,6 @@ def _answer_step(branch: Branch, step: str) -> StepOutcome:
 
 
 def _newest_fields(branch: Branch) -> tuple[str, list[str]]:
-    """Return name and fields of the newest list."""
     newest = heuristics.find_list(branch.context, "", branch.run.cache_dir)
     return (newest.name, heuristics.fields_of(newest.items)) if newest else ("", [])
 
@@ -158,8 +157,8 @@ def arguments_for(
 ) -> dict[str, Any]:
     """Return the arguments of one call (P4).
 
-    Those of the current item and the step go before the model's, and these before older results. The model is not
-    asked if the item gives all required ones.
+    Precedence: the current item, the step's text, the model's suggestion, older results. The model is not asked if the
+    item has all required arguments.
     """
     certain = sure_arguments(tool, step, branch)
     if feedback.arguments:

@@ -1,4 +1,4 @@
-"""Branches of a goal, with questions and calls within its limits."""
+"""The shared state of a goal (model, tools, limits), and a branch for each sub-task."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path

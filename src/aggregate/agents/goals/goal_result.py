@@ -153,7 +153,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer as plain data (X-6)."""
+    """Return the answer as a plain dictionary (X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {

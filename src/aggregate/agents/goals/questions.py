@@ -232,7 +232,7 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Parse a list of steps; prose means the goal as one step."""
+    """Parse the steps from a numbered list; without a list, return the goal as the only step."""
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:

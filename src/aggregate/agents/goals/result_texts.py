@@ -99,8 +99,8 @@ def value_lines(value: Value) -> str:
     if not isinstance(value, list | tuple):
         return value_text(value)
     lines = [_inline(item) for item in value[:SHOWN_ITEMS]]
-    if left := len(value) - len(lines):
-        lines.append(f"... and {left} more ({len(value)} in all)")
+    if rest := len(value) - len(lines):
+        lines.append(f"... and {rest} more ({len(value)} in all)")
     return "\n".join(lines) or "0 items"
 
 

@@ -152,7 +152,7 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Execute a step for its chosen items, several by sub-tasks."""
+    """Call the tool once for a single chosen item, or spawn a sub-task for each of several."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
         without_items = replace(branch, other_items=reach.source.items)
@@ -199,10 +199,7 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 
 
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
-    """Run sub-tasks and return their results in order.
-
-    They run in parallel only at the first level, since nested pools would multiply.
-    """
+    """Run sub-tasks, in parallel only at the first level, and return their results in order."""
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:

@@ -29,7 +29,7 @@ ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class CompilationContext:
-    """The circumstances of an analysis (rule R-3)."""
+    """The request and the executed tools that a report is compiled for (rule R-3)."""
 
     user_prompt: str
     tools_executed: list[str]  # names in execution order
@@ -42,7 +42,7 @@ class ResultCompiler(ABC):
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether it takes a result with this ``_tool_metadata``."""
+        """Return whether this compiler handles a result with this ``_tool_metadata``."""
 
     @abstractmethod
     def compile(
@@ -205,19 +205,19 @@ def _compile(
     # ``_tool_metadata`` of other systems, with a tool's name and parameters, has no category.
     category = metadata.get("category")
     for compiler in compilers if category else ():
-        asked = f"{type_name(compiler)}.can_compile"
+        source = f"{type_name(compiler)}.can_compile"
         try:
             if not compiler.can_compile(tool, isolated_copy(metadata)):
                 continue
-            asked = type_name(compiler)
+            source = type_name(compiler)
             compiled = compiler.compile(tool, isolated_copy(result), context)
             section = compiler.output_section
             if section in RESERVED:
                 raise CompilerError(f"{section} is a reserved section")
             return section, [(message_text(key), value) for key, value in compiled.items()]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken compiler must not lose the result
-            warnings.append(f"{tool}: {asked} failed: {message_text(error)}")
-            if asked == type_name(compiler):
+            warnings.append(f"{tool}: {source} failed: {message_text(error)}")
+            if source == type_name(compiler):
                 return UNPROCESSED, [(tool, result)]
     if isinstance(category, str) and category in SECTIONS:
         section = SECTIONS[category]
@@ -240,7 +240,7 @@ def _check_promises(tool: str, result: dict[str, Any], notes: dict[str, Any]) ->
         if missing:
             notes["warnings"].append(f"{tool}: missing in the result: {', '.join(missing)}")
     elif promised is not None:
-        notes["warnings"].append(f"{tool}: output_keys is a {type_name(promised)}, not a list")
+        notes["warnings"].append(f"{tool}: output_keys must be a list, not a {type_name(promised)}")
     error = jsonable(result.get("error"))
     if result.get("success") is False or error:
         notes["errors"].append(f"{tool} failed: {failure_text(error or None)}")

@@ -1,4 +1,4 @@
-"""The options, events and files of a run: numbered prompts and replies, and the report."""
+"""The options, events, files and report of a run."""
 
 import glob
 from collections import Counter
@@ -26,7 +26,7 @@ MOST_NUMBER = 999_999_999
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
-    """Return the number of a track's last run with a folder, 0 for none."""
+    """Return the highest number of a track's run folders, or 0."""
     folders = output_dir.glob(f"{glob.escape(track_id)}_*")
     names = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
     short = (name for name in names if name.isdecimal() and len(name) <= len(str(MOST_NUMBER)))
@@ -37,7 +37,7 @@ def last_number(output_dir: Path, track_id: str) -> int:
 class RunFiles:
     """The folder of a run, ``<output_dir>/<track>_<NNN>``.
 
-    A file's number is its ticket's position, so that writing again after a kill repeats the same file.
+    A file's number is its ticket's position: writing again after a kill repeats the same file.
     """
 
     folder: Path
@@ -56,14 +56,14 @@ class RunFiles:
         return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
-        """Write a worker's answer or its failures, in place of those of an earlier round."""
-        kind, other, text = "reply", "failed", outcome.text
+        """Write an answer or failures over those of earlier rounds."""
+        kind, other_kind, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
-            kind, other = other, kind
+            kind, other_kind = other_kind, kind
             errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
             text = "\n".join(errors)
         replace_own(self._path(outcome.ticket, kind), text)
-        self._path(outcome.ticket, other).unlink(missing_ok=True)
+        self._path(outcome.ticket, other_kind).unlink(missing_ok=True)
 
     def names(self, ticket: str) -> dict[str, str]:
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
@@ -105,7 +105,7 @@ class ReportLine:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has an answer, or needs none."""
+        """Whether the ticket has an answer, or was left out by its condition."""
         return self.status.has_answer or self.status is TicketStatus.LEFT_OUT
 
     @property
@@ -116,10 +116,10 @@ class ReportLine:
 
     @property
     def account(self) -> str:
-        """Its state, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
+        """State, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
         end = self.end
-        taken = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
-        return ", ".join([self.state, *(filter(None, taken) if self.attempts else ())])
+        measures = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
+        return ", ".join([self.state, *(filter(None, measures) if self.attempts else ())])
 
 
 def report_text(
@@ -157,7 +157,7 @@ def report_text(
 
 
 def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
-    """Return the tokens and cost of tickets, ``512 tokens, $0.0200``, with those of earlier rounds."""
+    """Format the tokens and cost of tickets: ``512 tokens, $0.0200``."""
     words = [f"{sum(line.end.tokens for line in lines):,} tokens"]
     cost = sum(line.end.cost or 0.0 for line in lines) + earlier_cost
     if cost > 0:
@@ -172,7 +172,7 @@ def dollars(amount: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time: ``0 s``, ``12 s``, ``3 min 5 s``, ``2 h 4 min``."""
+    """Format a time: ``12 s``, ``3 min 5 s``, ``2 h 4 min``."""
     minutes, rest = divmod(int(seconds), 60)
     if not minutes:
         return f"{rest} s"
@@ -239,7 +239,7 @@ class TrackResult:
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """Tickets that should edit files and changed none."""
+        """Tickets with edit tools and without changes."""
         return tuple(line.ticket.id for line in self.lines if line.status is TicketStatus.UNCHANGED)
 
     @property

@@ -55,7 +55,7 @@ OWN: Final = Recipient()  # the worker's own
 
 @dataclass(frozen=True, slots=True)
 class WorkerTerms:
-    """The tools and limits that a user allows, and the default recipient."""
+    """The tools and limits allowed by a user, and the default recipient."""
 
     provider: str = SCRIPTED
     model: str = ""
@@ -93,7 +93,7 @@ class WorkerTerms:
         return cls(provider, model, base_url, registry, limits, commands)
 
     def with_checks(self, project: Project, tickets: Tickets) -> "WorkerTerms":
-        """Return these terms with the commands and checks of a trusted project."""
+        """Add the commands and checks of a trusted project."""
         if not is_trusted(real_path(project.folder)):
             return self
         beginnings = (*self.commands.beginnings, *map(_words, project.config.conduct.commands))
@@ -101,7 +101,7 @@ class WorkerTerms:
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:
-        """Return the built-in tools over a work tree, and the user's own tools."""
+        """Return the tools of a work tree, and the user's own."""
         root = changes.root / changes.folder
         registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
         for tool in self.tools:
@@ -119,7 +119,7 @@ class WorkerTerms:
 def worker_tools(
     root: Path, *, permissions: Iterable[str] = ("read",), changes: ChangeTools | None = None
 ) -> ToolRegistry:
-    """Return the tools of tickets, which read a folder or change a work tree."""
+    """Return the tools to read a folder or change a tree."""
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
     add_composing_tools(registry, root)
     add_change_tools(registry, changes or ChangeTools(root))
@@ -139,14 +139,14 @@ def _words(command: str) -> tuple[str, ...]:
 
 
 def parse_worker(spec: str) -> tuple[str, str]:
-    """Return the provider and model of ``spec``, ``""`` for the default model."""
+    """Return provider and model of ``spec``, ``""`` for the default model."""
     kind, _, argument = spec.partition(":")
     if kind == SCRIPTED:
         return SCRIPTED, ""
     if kind not in PROVIDERS:
-        known = ", ".join(PROVIDERS)
+        providers = ", ".join(PROVIDERS)
         raise TrackError(
-            f"no such worker: {spec!r}; use {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+            f"no such worker: {spec!r}; use {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {providers}"
         )
     return kind, argument
 
@@ -155,7 +155,7 @@ def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Rec
     persona = find_persona(project, persona_name)
     if not (persona.provider or persona.model or persona.base_url):
         return OWN
-    client = _select(project, persona_name, terms, require_key=False)
+    client = select_client(project, persona_name, terms, require_key=False)
     if terms.provider == SCRIPTED:  # it asks no model, whatever a persona says
         return OWN
     return Recipient(client.provider, client.model, persona.base_url)
@@ -176,11 +176,11 @@ def open_recipients(
     for name in dict.fromkeys(personas):
         recipient = recipient_of(project, name, terms)
         if recipient != OWN and recipient not in clients:
-            clients[recipient] = wrap(_select(project, name, terms, require_key=True))
+            clients[recipient] = wrap(select_client(project, name, terms, require_key=True))
     return clients
 
 
-def _select(
+def select_client(
     project: Project, persona_name: str, terms: WorkerTerms, *, require_key: bool
 ) -> Client:
     persona = find_persona(project, persona_name)
@@ -200,12 +200,12 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
             "configuration, or trust the project"
         ) from None
     for name in ticket.tools:
-        named = f'the ticket "{ticket.id}" names the tool {name!r}'
+        problem = f'the ticket "{ticket.id}" names the tool {name!r}'
         if name not in tools:
-            raise ConfigError(f"{named}: {did_you_mean(name, tools.names)}")
+            raise ConfigError(f"{problem}: {did_you_mean(name, tools.names)}")
         if lacking := sorted(tools.get(name).permissions - tools.permissions):
             options = " ".join(f"--allow {permission}" for permission in lacking)
-            raise ConfigError(f"{named}, which needs further permissions: add {options}")
+            raise ConfigError(f"{problem}, which needs further permissions: add {options}")
 
 
 def check_prices(
@@ -231,7 +231,7 @@ def check_prices(
 
 class GrantedBudget(NamedTuple):
     budget: Budget
-    is_own: bool = False  # the ticket's or its persona's, so that files are chosen for it alone
+    is_own: bool = False  # the ticket's or its persona's: files are chosen for it alone
     is_named: bool = False  # else focus files may exceed it
 
 
@@ -243,22 +243,25 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return a ticket's budget: its own, its persona's, the configured one, or half of the window (rules B-1, B-11)."""
-    own = persona if ticket.budget is None else ticket.budget
+    """Return a ticket's budget (rules B-1, B-11).
+
+    It is the ticket's own, its persona's, the configured one, or half of the model's window.
+    """
+    configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
-    named = usual if own is None else own
-    if named is None:
+    amount = usual if configured is None else configured
+    if amount is None:
         tokens = default_tokens(recipient, most=table.most)
-    elif named == AUTO:
+    elif amount == AUTO:
         answer = ChatRequest().max_output  # stays free
         tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
-        tokens = named
+        tokens = amount
     share = _LOOPED if ticket.tools else _ONCE
     ratio = shipped_ratio(recipient.provider, recipient.model)
     tokens = max(1, min(tokens, ratio.own_tokens(int(max_tokens * share))))
     budget = Budget(tokens, table.history, table.results, FileOrder(table.order))
-    return GrantedBudget(budget, is_own=own is not None, is_named=named is not None)
+    return GrantedBudget(budget, is_own=configured is not None, is_named=amount is not None)
 
 
 def default_tokens(recipient: Recipient, *, most: int) -> int:

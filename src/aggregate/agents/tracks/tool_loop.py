@@ -1,4 +1,4 @@
-"""The tool loop of a ticket: send turns and run calls until the model answers or a limit is reached.
+"""The tool loop: send turns and run calls until an answer.
 
 Each reply and each result is recorded before it is used. After a kill the loop replays the record and continues. So all
 decisions, including sums of tokens, costs and seconds, depend only on recorded data.
@@ -44,12 +44,10 @@ from aggregate.sending.models import (
     ToolCall,
 )
 
-# What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
+# Characters of a shown result, head and tail: about 4,000 tokens. ``read_result`` shows the rest.
 SHOWN: Final = 16_000
 _TAIL: Final = 4_000
-RESULT_CHARACTERS: Final = (
-    1_000_000  # that are kept of a result; a project tool gives no more than 60,000
-)
+RESULT_CHARACTERS: Final = 1_000_000  # of a stored result; a project tool gives no more than 60,000
 LEAST_ANSWER: Final = 500  # tokens of an answer, about a page; with fewer left nothing is asked
 _OF_TOOL: Final = 200  # tokens of a tool's schema, about
 _AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
@@ -75,7 +73,7 @@ _OFFERED: Final = OfferedTool(
 
 
 class Changes:
-    """The target of a ticket's calls: here a folder, which they only read."""
+    """The target of calls: here a folder, which they read."""
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
@@ -91,11 +89,11 @@ class Changes:
         """Go on from a recorded commit."""
 
     def check(self) -> str:
-        """Return the output of the ticket's check if it fails, else ``""``."""
+        """Return the output of a failed check, else ``""``."""
         return ""
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Return the assignment with the changes of others since its context was made."""
+        """Return the assignment with a note on others' changes."""
         return assignment
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
@@ -125,11 +123,11 @@ class ToolLoop:
     _failed_checks: int = 0
     _size: int = 0  # tokens of its context
     _warnings: dict[str, None] = field(default_factory=dict)
-    _whole: dict[str, str] = field(default_factory=dict)  # results that were shown in part
+    _whole: dict[str, str] = field(default_factory=dict)  # results shown in part
     _expected: int = 0  # tokens of the next request, estimated
     _commit: str = ""  # where the last recorded change stands
     _watch: CallWatch = field(default_factory=CallWatch)
-    _reminders: set[str] = field(default_factory=set)  # what the model was asked once already
+    _reminders: set[str] = field(default_factory=set)  # reminders sent already
 
     def run(self) -> WorkerReply:
         """Return the answer; raise ``WorkerError`` if there is none."""
@@ -142,40 +140,40 @@ class ToolLoop:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
                 self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
-            said = self._ask()
-            calls = tuple(ToolCall(**call) for call in said["calls"])
+            reply = self._ask()
+            calls = tuple(ToolCall(**call) for call in reply["calls"])
             if calls and not is_last:
-                native = said["native"] if not self._as_text else None
+                native = reply["native"] if not self._as_text else None
                 results = tuple(self._called(calls))
-                self._add_turn(LoopTurn(said["text"], results, native=native), said["tokens"])
+                self._add_turn(LoopTurn(reply["text"], results, native=native), reply["tokens"])
                 if reason := self._watch.stuck(results):
                     raise self._failed(reason)
             elif calls:
                 raise self._failed(
-                    f"it called tools instead of answering in turn {len(self.turns) + 1} of "
+                    f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
-            elif note := self._fault_of(said):
+            elif note := self._fault_of(reply):
                 if is_last:
                     raise self._failed(note)
-                self._add_turn(LoopTurn(said["text"], note=note), said["tokens"])
-            elif not is_last and (reminder := self._reminder(said["text"])):
+                self._add_turn(LoopTurn(reply["text"], note=note), reply["tokens"])
+            elif not is_last and (reminder := self._reminder(reply["text"])):
                 self._reminders.add(reminder)
-                self._add_turn(LoopTurn(said["text"], note=reminder), said["tokens"])
+                self._add_turn(LoopTurn(reply["text"], note=reminder), reply["tokens"])
             else:
-                if announces_call(said["text"]):
+                if announces_call(reply["text"]):
                     self._warnings["the answer only announces a call"] = None
                 warning = "; ".join(self._warnings)
-                return WorkerReply(said["text"], self.tokens, warning, self.cost)
+                return WorkerReply(reply["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
-        """Add a turn, whose request and reply had ``tokens``, to the next request."""
+        """Add a turn, with ``tokens`` of request and reply."""
         self.turns.append(turn)
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
     def _reminder(self, text: str) -> str:
-        """Return a reminder to send before an answer is accepted, ``""`` for none.
+        """Return a reminder to send before accepting an answer.
 
         Each reminder is sent once.
         """
@@ -186,10 +184,10 @@ class ToolLoop:
         return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
 
     def _is_last(self) -> bool:
-        """Return whether turns, tokens or dollars suffice only for the answer."""
+        """Return whether turns, tokens or dollars suffice for one answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
-        left = self._left
-        if left < LEAST_ANSWER:
+        tokens_left = self._left
+        if tokens_left < LEAST_ANSWER:
             raise self._over(
                 f"used {self._used:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
                 f"{self._expected:,},",
@@ -197,7 +195,7 @@ class ToolLoop:
             )
         most = self.assignment.max_cost
         is_spent = most is not None and (self.cost or 0.0) >= most
-        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < growth
+        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or tokens_left < growth
 
     @property
     def _used(self) -> int:
@@ -205,7 +203,7 @@ class ToolLoop:
 
     @property
     def _left(self) -> int:
-        """Tokens left for the next answer, as if nothing were cached."""
+        """Tokens left for the next answer, without a cache."""
         return self.limits.max_tokens - self._used - self._expected
 
     def _over(self, reason: str, *, again: bool = True) -> WorkerError:
@@ -215,29 +213,29 @@ class ToolLoop:
         return WorkerError(reason, again=again, tokens=self.tokens, cost=self.cost)
 
     def _record(self, name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        left = self.assignment.timeout - self.seconds
-        if left <= 0:
+        seconds_left = self.assignment.timeout - self.seconds
+        if seconds_left <= 0:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        record = self.steps.record(name, action, left)
+        record = self.steps.record(name, action, seconds_left)
         self.seconds += record["seconds"]
         return record
 
     def _ask(self) -> dict[str, Any]:
-        said = self._record("turn", self._send)
-        if said.get("refuses_tools") and not self._as_text:
+        reply = self._record("turn", self._send)
+        if reply.get("refuses_tools") and not self._as_text:
             self._as_text = True
             self.turns = [written_out(turn) for turn in self.turns]
-            self._warnings[f"calls were sent as text: {said['error']}"] = None
-            said = self._record("turn", self._send)
-        if "timeout" in said:
+            self._warnings[f"calls were sent as text: {reply['error']}"] = None
+            reply = self._record("turn", self._send)
+        if "timeout" in reply:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        self.tokens += said["tokens"]
-        self.cost = None if said["cost"] is None else (self.cost or 0.0) + said["cost"]
-        if said["error"]:
-            raise self._failed(said["error"], again=said["again"])
-        self._warnings |= dict.fromkeys(said["warnings"])
+        self.tokens += reply["tokens"]
+        self.cost = None if reply["cost"] is None else (self.cost or 0.0) + reply["cost"]
+        if reply["error"]:
+            raise self._failed(reply["error"], again=reply["again"])
+        self._warnings |= dict.fromkeys(reply["warnings"])
         self.begun()
-        return said
+        return reply
 
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
@@ -261,7 +259,7 @@ class ToolLoop:
             reply = self.client.send(request)
         except ClientError as error:
             refusal = error if isinstance(error, ProviderError) else None
-            return _said(
+            return _turn_record(
                 provider=self.client.provider,
                 error=str(error),
                 again=refusal is not None and refusal.retryable,
@@ -282,7 +280,7 @@ class ToolLoop:
                 f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
                 f"{request.max_output:,} were allowed"
             )
-        return _said(
+        return _turn_record(
             text=text,
             calls=[asdict(call) for call in calls],
             native=reply.native if reply.calls else None,
@@ -297,15 +295,15 @@ class ToolLoop:
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
-        """Run the calls of a turn; consecutive reading calls run together."""
+        """Run the calls of a turn, consecutive reading ones together."""
         registry = self.changes.tools()
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
             if writes:
-                made = [(call, self._write(call)) for call in group]
+                results = [(call, self._write(call)) for call in group]
             else:
-                made = list(zip(read := list(group), self._read(read), strict=True))
-            for call, text in made:
+                results = list(zip(read := list(group), self._read(read), strict=True))
+            for call, text in results:
                 number += 1
                 yield CallResult(call, self._shown(text, f"{len(self.turns) + 1}.{number}"))
 
@@ -313,10 +311,10 @@ class ToolLoop:
         def read() -> dict[str, Any]:
             registry = self.changes.tools()
             made = ordered_map(
-                "call", lambda each: self._timed(registry, each), calls, workers=_AT_ONCE
+                "call", lambda call: self._timed(registry, call), calls, workers=_AT_ONCE
             )
             texts, took = [text for text, _ in made], [seconds for _, seconds in made]
-            return {"calls": [each.name for each in calls], "results": texts, "took": took}
+            return {"calls": [call.name for call in calls], "results": texts, "took": took}
 
         record = self._record("calls", read)
         return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
@@ -372,28 +370,31 @@ class ToolLoop:
     def _read_on(self, arguments: Mapping[str, Any]) -> str:
         reference, start = str(arguments.get("reference")), arguments.get("start", 0)
         if reference not in self._whole or not isinstance(start, int):
-            known = ", ".join(self._whole) or "none"
-            return f"error: reference is one of {known}, and start a number"
+            names = ", ".join(self._whole) or "none"
+            return f"error: reference is one of {names}, and start a number"
         text = self._whole[reference]
         start = max(start, 0)
-        return text[start : start + SHOWN - _TAIL] or f"error: it has {len(text):,} characters"
+        return (
+            text[start : start + SHOWN - _TAIL]
+            or f"error: start is beyond the end of {reference}, which has {len(text):,} characters"
+        )
 
     def _shown(self, text: str, reference: str) -> str:
         if len(text) <= SHOWN:
             return text
-        # Equal results share a reference; the guard compares what is shown.
+        # Equal results share a reference; the guard compares shown texts.
         reference = next((name for name, whole in self._whole.items() if whole == text), reference)
         self._whole[reference] = text
         head = SHOWN - _TAIL
-        left = len(text) - SHOWN
+        omitted = len(text) - SHOWN
         on = json.dumps({"reference": reference, "start": head})
-        return f"{text[:head]}\n[{left:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
+        return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
-    def _fault_of(self, said: Mapping[str, Any]) -> str:
-        """Return the message to the model about a rejected answer, ``""`` if it is accepted."""
+    def _fault_of(self, reply: Mapping[str, Any]) -> str:
+        """Return the message about a rejected answer, ``""`` if accepted."""
         try:
             if self.assignment.answer is not None:
-                checked_answer(said["text"], self.assignment.answer)
+                checked_answer(reply["text"], self.assignment.answer)
         except AnswerSchemaError as fault:
             if self._refused:
                 raise self._failed(f"the answer does not match its schema: {fault}") from None
@@ -421,7 +422,7 @@ _INTERRUPTED: Final = (
 )
 
 
-def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
+def _turn_record(**reply: Any) -> dict[str, Any]:  # noqa: ANN401 - the values of a record
     """Return the record of a turn, with defaults."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
@@ -433,17 +434,17 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
         "model": "",
         "provider": "",
     }
-    return {**nothing, **taken, **said}
+    return {**nothing, **taken, **reply}
 
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
     return call.name in registry and registry.get(call.name).writes
 
 
-def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
-    """Render a tool's output for the model; texts stay line by line, so that it can quote them.
+def result_text(output: Any) -> str:  # noqa: ANN401 - a tool's JSON
+    """Render a tool's output for the model, texts line by line.
 
-    A text that looks like a section of a prompt is fenced.
+    A text with headings of a prompt is fenced.
     """
     text = _plain_result(output)
     return text if plain_headings(text) == text else fence(text, "text")
@@ -463,6 +464,6 @@ def _plain_result(output: Any) -> str:  # noqa: ANN401 - any JSON value
 def _lines_of(name: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
     if name == "content" and isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join((f"{name}:", *value))
     return f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

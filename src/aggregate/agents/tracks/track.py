@@ -1,7 +1,4 @@
-"""Tracks: folders in ``conductor/tracks/`` and entries of ``tracks.md``.
-
-A change of ``tracks.md`` preserves all other bytes.
-"""
+"""Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``, edited in place."""
 
 import re
 from collections.abc import Iterator
@@ -38,10 +35,7 @@ class Checkbox(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrackEntry:
-    """An entry of ``tracks.md``.
-
-    Its id is the last part of the link below it, ``""`` without a link.
-    """
+    """An entry of ``tracks.md``; its id is the last part of its link, ``""`` without a link."""
 
     track_id: str
     description: str
@@ -99,7 +93,7 @@ class Track:
     description: str
     folder: Path
     tracks_file: Path
-    written_in: Path | None = None  # what its files must lie in, links resolved, to be changed
+    written_in: Path | None = None  # the folder of its files, with links resolved
 
     def tickets(self) -> Tickets:
         path = self.folder / TICKETS
@@ -119,7 +113,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track with an id, or the only one whose id begins with ``name``."""
+    """Return the track with this id, or a unique prefix."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(
@@ -129,13 +123,13 @@ def open_track(project_folder: Path, name: str) -> Track:
     exact = [entry for entry in linked if entry.track_id == name]
     matching = exact or [entry for entry in linked if entry.track_id.startswith(name)]
     if not exact and len(matching) != 1:
-        known = ", ".join(entry.track_id for entry in (matching or linked))
+        names = ", ".join(entry.track_id for entry in (matching or linked))
         if matching:
             raise TrackError(
-                f"{tracks_file}: {name} begins the ids of several tracks ({known}): write more of it"
+                f"{tracks_file}: {name} begins the ids of several tracks ({names}): write more of it"
             )
-        known = known or "none with a link to its folder"
-        raise TrackError(f"{tracks_file}: there is no track {name}: it has {known}")
+        names = names or "none with a link to its folder"
+        raise TrackError(f"{tracks_file}: there is no track {name}: it has {names}")
     entry = matching[0]
     folder = tracks_file.parent / "tracks" / entry.track_id
     if not folder.is_dir():
@@ -184,7 +178,7 @@ depends_on = ["$findings"]
 
 
 def new_track(folder: Path, name: str, *, time: datetime, question: str = "") -> Path:
-    """Create a track's files and its entry in ``tracks.md``; return its ``tickets.toml``.
+    """Create a track and its entry; return its ``tickets.toml``.
 
     The id consists of the name and the date. The track answers ``question``, by default the name.
     """
@@ -201,7 +195,7 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
     question = question or name
     title = heading_text(name)
     prompts = [f"{_LOOK}\n\n{question}", f"Answer from the findings:\n\n{question}"]
-    research, answer = (tomlkit.string(each, multiline=True).as_string() for each in prompts)
+    research, answer = (tomlkit.string(prompt, multiline=True).as_string() for prompt in prompts)
     keys = f"{', '.join(Ticket.model_fields)}."
     comment = "\n".join(wrap(keys, 100, initial_indent="# ", subsequent_indent="# "))
     texts = {

@@ -1,4 +1,4 @@
-"""Run a track: enqueue ready tickets and collect their outcomes until all have ended.
+"""Run a track: enqueue ready tickets, collect outcomes.
 
 ``TrackRun.advance`` shows the stages of a ticket: condition, worker, person or children, merge, end.
 """
@@ -64,7 +64,7 @@ class TrackRun:
         # Tickets under way: started ones are in the queue, others wait for a person or their children.
         self._open: dict[str, TicketStatus] = {}
         self._enqueued: set[str] = set()  # by this run before a restart, or by another process
-        # The ticket that runs again after a conflict: nothing else is merged meanwhile, so that it gets in.
+        # The ticket repeated after a conflict; nothing else is merged meanwhile.
         self._again = ""
 
     def run(self) -> TrackResult:
@@ -92,7 +92,7 @@ class TrackRun:
         return self._close(cancelled=False)
 
     def advance(self, ticket: Ticket, outcome: TicketOutcome | None = None) -> bool:
-        """Move a ticket one stage on: to its worker, or with an outcome to its end.
+        """Move a ticket to its worker, or with an outcome to its end.
 
         Return whether the outcome had an effect: it may have to wait for another ticket's merge.
         """
@@ -124,7 +124,7 @@ class TrackRun:
         return True
 
     def _take_up_earlier(self, ids: Sequence[str]) -> None:
-        """End tickets that ended before a restart, and resume those in progress.
+        """End or resume the tickets from before a restart.
 
         Tickets in progress ignore the concurrency limit, since their answers are paid for.
         """
@@ -135,7 +135,7 @@ class TrackRun:
             chunk = ids[start : start + CHUNK]
             self._enqueued |= self._notice_begun(chunk)
             for outcome in self._outcomes.of(chunk):
-                # Outcomes that are not merged yet are collected as if they had ended just now.
+                # Unmerged outcomes are collected as if new.
                 if not self._is_unmerged(outcome):
                     self._end(self._schedule.tickets[outcome.ticket], outcome, announce=False)
             for ticket_id in chunk:
@@ -143,8 +143,8 @@ class TrackRun:
                 is_spread = ending is not None and ending.status is TicketStatus.SPREAD
                 if is_spread or ticket_id in self._enqueued:
                     begun.append(ticket_id)
-        while taken := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
-            for ticket_id in taken:
+        while resumed := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
+            for ticket_id in resumed:
                 self.advance(self._schedule.tickets[ticket_id])
 
     def _is_met(self, ticket: Ticket) -> bool:
@@ -175,7 +175,7 @@ class TrackRun:
             except (BudgetError, ConfigError, ScopeError) as error:
                 if parent_of(ticket.id) == ticket.id:
                     raise
-                # A child follows from an answer, so that it could not be checked before the run.
+                # A child follows from an answer: nobody could check it before the run.
                 self._settle(ticket, TicketStatus.FAILED, str(error))
                 return
         self._open[ticket.id] = TicketStatus.STARTED
@@ -188,7 +188,7 @@ class TrackRun:
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
         key = self._outcomes.keys.of(ticket.id)
-        context = self._contexts.context(ticket, results, key)
+        context = self._contexts.context(ticket, results, key, asks=True)
         ahead = ticket.id in self._schedule.warming_up
         urgent = ahead or bool(waits_for)
         assignment: Assignment = replace(context.assignment, ahead=ahead, urgent=urgent)
@@ -202,7 +202,7 @@ class TrackRun:
         self._outcomes.queue.put(assignment)
 
     def _spread(self, ticket: Ticket) -> None:
-        """Create a ticket for each item of a list; after a restart they are the same."""
+        """Create a ticket for each item of a list, once."""
         ending = self._outcomes.ending(ticket.id)
         if ending is None:
             try:
@@ -221,7 +221,7 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Advance the tickets that have ended since the last call; return whether there are any."""
+        """Advance newly ended tickets; return whether there are any."""
         self._outcomes.changed.clear()
         in_queue = self._with_status(TicketStatus.STARTED)
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
@@ -229,12 +229,12 @@ class TrackRun:
         if warming_up:
             self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:
-            return True  # those that waited are enqueued before anything else is looked at
+            return True  # released tickets are enqueued before anything else
         outcomes = list(self._outcomes.of(in_queue))
         if approvals := self._with_status(TicketStatus.WAITING):
             self._outcomes.look()
             outcomes += self._outcomes.of(sorted(approvals))
-        # The one that all others wait for goes first.
+        # All others wait for the repeated one.
         outcomes.sort(key=lambda outcome: outcome.ticket != self._again)
         has_ended = False
         for outcome in outcomes:
@@ -242,7 +242,9 @@ class TrackRun:
         return has_ended
 
     def _with_status(self, status: TicketStatus) -> list[str]:
-        return [ticket_id for ticket_id, this in self._open.items() if this is status]
+        return [
+            ticket_id for ticket_id, ticket_status in self._open.items() if ticket_status is status
+        ]
 
     def _is_unmerged(self, outcome: TicketOutcome) -> bool:
         return self._line is not None and not self._line.holds(outcome.last.commit)
@@ -257,24 +259,24 @@ class TrackRun:
         self._ask_worker(ticket)
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
-        """Mark the tickets whose answers have begun; return the enqueued ones."""
+        """Mark tickets with begun answers; return the enqueued ones."""
         keys = self._outcomes.keys
-        known = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
-        begun_by_id = {ticket_of(key): begun for key, begun in known.items()}
+        begun_by_key = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
+        begun_by_id = {ticket_of(key): begun for key, begun in begun_by_key.items()}
         for ticket_id, begun in begun_by_id.items():
             if begun:
                 self._schedule.answer_begun(ticket_id)
         return set(begun_by_id)
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
-        """Record the end of a ticket that no worker has answered."""
+        """Record the end of a ticket without a worker's answer."""
         ending = self._outcomes.record(ticket.id, Ending(status, reason))
         self._end(ticket, ending.outcome(ticket.id))
 
     def _end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
         self._open.pop(ticket.id, None)
-        asked = self._outcomes.ending(ticket.id) is None
-        skipped = self._schedule.end(ticket.id, outcome.status, asked=asked)
+        is_asked = self._outcomes.ending(ticket.id) is None
+        skipped = self._schedule.end(ticket.id, outcome.status, asked=is_asked)
         self._ledger.end(ticket, outcome, announce=announce)
         for skipped_id, reason in skipped.items():
             end = TicketOutcome.without_worker(skipped_id, TicketStatus.NOT_RUN, reason)
@@ -295,15 +297,15 @@ class TrackRun:
         if cancelled:
             for ticket_id in in_queue:
                 self._ledger.cancel(tickets[ticket_id])
-        named = [ticket.id for ticket in self._outcomes.run.tickets]
+        ticket_ids = [ticket.id for ticket in self._outcomes.run.tickets]
         in_order: list[Ticket] = []
-        for ticket_id in named:
+        for ticket_id in ticket_ids:
             children = self._outcomes.children.get(ticket_id, ())
             in_order += [tickets[one] for one in (ticket_id, *children)]
         return self._ledger.close(
             in_order,
             lambda ended: self._outcomes.merge(
-                [ticket_id for ticket_id in named if ticket_id in ended],
+                [ticket_id for ticket_id in ticket_ids if ticket_id in ended],
                 on_error=FailurePolicy.REPORT,
             ),
             warnings=self._contexts.warnings,

@@ -1,7 +1,7 @@
-"""A run's private git repository, the work trees of its tickets, and merges.
+"""A run's private git repository, with work trees and merges.
 
-The repository has no configuration, so that settings of a project or user cannot start a program. A work tree has no
-``.git`` that a command could change. Commits are exchanged as packs through the database.
+The repository has no configuration, so settings of a project or user cannot start a program. A work tree has no
+``.git`` for commands to change. Commits are exchanged as packs through the database.
 """
 
 import shutil
@@ -30,7 +30,7 @@ class Packs(Protocol):
 
     def get(self, commit: str) -> Pack | None: ...
 
-    def put(self, pack: Pack) -> None: ...  # one that is there stays
+    def put(self, pack: Pack) -> None: ...  # an existing one stays
 
     def ref(self, name: str) -> str: ...  # the commit of that name, "" for none
 
@@ -38,7 +38,7 @@ class Packs(Protocol):
 
 
 class Change(NamedTuple):
-    """A file that differs between two commits: modes and blob ids, zeros if it does not exist."""
+    """A changed file: modes and blob ids, zeros if missing."""
 
     path: str
     mode_before: str
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether both sides are regular files or missing, not links or submodules."""
+        """Whether no side is a link or a submodule."""
         return {self.mode_before[:3], self.mode[:3]} <= {"000", "100"}
 
 
@@ -60,7 +60,7 @@ def depot() -> Iterator["Depot"]:
 
 
 class Trees:
-    """The repositories of a process's runs, created at the first use and deleted by ``close``."""
+    """The repositories of a process's runs, until ``close``."""
 
     def __init__(self, packs_of: Callable[[str], Packs]) -> None:
         self._packs_of = packs_of
@@ -82,15 +82,15 @@ class Trees:
 class Depot:
     folder: Path  # of the repository, and of the trees beside it
     lock: Lock = field(default_factory=Lock)
-    known: set[str] = field(default_factory=set)  # commits that were found to be there
+    known: set[str] = field(default_factory=set)  # commits in the repository
 
     @classmethod
     def new(cls, folder: Path) -> "Depot":
-        made = cls(folder)
-        made.git("init", "-q", "--bare", "--template=", str(folder / "git"))
+        repository = cls(folder)
+        repository.git("init", "-q", "--bare", "--template=", str(folder / "git"))
         with (folder / "git" / "config").open("ab") as config:
             config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
-        return made
+        return repository
 
     def git(
         self,
@@ -144,7 +144,7 @@ class Depot:
             self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
-        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{each}" for each in parents)))
+        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{parent}" for parent in parents)))
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
         return Pack(commit, tuple(parents), data)
 
@@ -155,9 +155,9 @@ class Depot:
     def tree_of(self, commit: str) -> str:
         return self.git("rev-parse", f"{commit}^{{tree}}").decode().strip()
 
-    def contains(self, commit: str, other: str) -> bool:
+    def contains(self, commit: str, descendant: str) -> bool:
         """Return whether ``commit`` is ``other`` or its ancestor."""
-        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{other}")
+        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{descendant}")
         return not bases.strip()
 
     def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:
@@ -168,21 +168,21 @@ class Depot:
             return theirs, ()
         options = ("--write-tree", "-z", "--name-only", "--no-messages")
         try:
-            said = own_git(str(self.folder / "git"), "merge-tree", *options, ours, theirs)
+            output = own_git(str(self.folder / "git"), "merge-tree", *options, ours, theirs)
         except OSError:
-            said = None
-        if said:
-            return self.commit(said.split(b"\0")[0].decode(), (ours, theirs), message), ()
+            output = None
+        if output:
+            return self.commit(output.split(b"\0")[0].decode(), (ours, theirs), message), ()
         return "", self._both_changed(ours, theirs)
 
     def _both_changed(self, ours: str, theirs: str) -> tuple[str, ...]:
         base = self.git("merge-base", ours, theirs).decode().strip()
-        paths = [{each.path for each in self.changes(base, end)} for end in (ours, theirs)]
+        paths = [{change.path for change in self.changes(base, end)} for end in (ours, theirs)]
         return tuple(sorted(paths[0] & paths[1])) or ("its files",)
 
     def changes(self, before: str, after: str) -> list[Change]:
-        said = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)
-        parts = said.decode("utf-8", "surrogateescape").split("\0")
+        output = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)
+        parts = output.decode("utf-8", "surrogateescape").split("\0")
         changes = []
         for about, path in zip(parts[::2], parts[1::2], strict=False):
             mode_before, mode, old, new, _ = about.removeprefix(":").split(" ")
@@ -190,8 +190,8 @@ class Depot:
         return changes
 
     def diff(self, before: str, after: str) -> str:
-        said = self.git("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after)
-        return said.decode("utf-8", "replace")
+        output = self.git("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after)
+        return output.decode("utf-8", "replace")
 
     def content(self, blob: str) -> bytes:
         return b"" if not blob.strip("0") else self.git("cat-file", "blob", blob)
@@ -208,7 +208,7 @@ class WorkTree:
 
     depot: Depot
     folder: Path
-    commit: str = ""  # what stands there, "" where that is not known
+    commit: str = ""  # its state, "" if unknown
 
     def go_to(self, commit: str) -> None:
         """Check out a commit, whatever the folder contains."""
@@ -221,14 +221,14 @@ class WorkTree:
         self.commit = commit
 
     def write(self) -> str:
-        """Write the folder's files as a git tree; ignored files and nested repositories are omitted."""
+        """Write the files as a git tree, without nested repositories."""
         for path in self.folder.rglob(".git"):
             _remove(path)
         self._git("add", "-A", ".")
         return self._git("write-tree").decode().strip()
 
     def save(self) -> str:
-        """Commit the folder's files; return the previous commit if nothing changed."""
+        """Commit the files; return the previous commit without changes."""
         tree = self.write()
         if tree != self.depot.tree_of(self.commit):
             self.commit = self.depot.commit(tree, (self.commit,), "A call")

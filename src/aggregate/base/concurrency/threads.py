@@ -35,11 +35,11 @@ def result_within(future: "Future[_R]", seconds: float | None = None) -> _R:
     """
     end = None if seconds is None else monotonic() + seconds
     while not future.done():
-        left = _WAIT_SECONDS if end is None else min(end - monotonic(), _WAIT_SECONDS)
-        if left <= 0:
+        timeout = _WAIT_SECONDS if end is None else min(end - monotonic(), _WAIT_SECONDS)
+        if timeout <= 0:
             raise TimeoutError
         with suppress(TimeoutError):
-            future.exception(timeout=left)
+            future.exception(timeout=timeout)
     return future.result()
 
 

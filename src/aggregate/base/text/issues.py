@@ -38,7 +38,7 @@ def clean_issue(text: str) -> str:
     Keeps fenced code, and the whole text if nothing would remain.
     """
     lines: list[str] = []
-    for is_code, block in groupby(_with_fences(text.split("\n")), key=lambda pair: pair[1]):
+    for is_code, block in groupby(with_fences(text.split("\n")), key=lambda pair: pair[1]):
         part = [line for line, _ in block]
         lines += part if is_code else _human_lines(part)
     words = _without_trailers(_without_empty_sections(lines))
@@ -64,8 +64,8 @@ def without_comments(text: str) -> str:
     return "".join((*parts, text[position:]))
 
 
-def _with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield each line with whether it is fenced."""
+def with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield each line, and whether it is in a fenced block."""
     mark = ""
     for line in lines:
         fence = _FENCE.match(line)
@@ -86,13 +86,12 @@ def _human_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _without_empty_sections(lines: Sequence[str]) -> list[str]:
-    """Drop empty sections and repeated blank lines."""
     result: list[str] = []  # reversed
     beginning = next((number for number, line in enumerate(lines) if line.strip()), 0)
     following = 1  # level of the next heading, 0 before text, 1 at the end
-    numbered = [*enumerate(_with_fences(lines))]
+    numbered = [*enumerate(with_fences(lines))]
     for number, (line, is_code) in reversed(numbered):
-        level = 0 if is_code else _level(line)
+        level = 0 if is_code else heading_level(line)
         if level and level >= following > 0 and number != beginning:
             continue
         if line.strip():
@@ -103,7 +102,8 @@ def _without_empty_sections(lines: Sequence[str]) -> list[str]:
     return result[::-1]
 
 
-def _level(line: str) -> int:
+def heading_level(line: str) -> int:
+    """Return the level of a Markdown or bold heading, 0 for other lines."""
     if heading := _HEADING.match(line):
         return len(heading["marks"])
     return _LOWEST if _BOLD_HEADING.fullmatch(line) else 0

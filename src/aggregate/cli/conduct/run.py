@@ -33,7 +33,9 @@ def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
     steps = list(preview(tickets, contexts, max_cost=settings["max_cost"]))
     write_rows(*(line for step in steps for line in _ticket_lines(step)))
     tokens = sum(step.tokens for step in steps)
-    write_rows(f"{counted(len(steps), 'ticket')}, {tokens:,} tokens before results are folded in")
+    write_rows(
+        f"{counted(len(steps), 'ticket')}, {tokens:,} tokens without the results of dependencies"
+    )
     warn_all(contexts.warnings)
 
 

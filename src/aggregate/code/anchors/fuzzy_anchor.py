@@ -1,4 +1,4 @@
-"""Capture slices and find them again: by exact text, then by context, without guessing."""
+"""Capture slices and find them again by text and context."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from aggregate.code.anchors.search_text import IndexedText, SearchText
 
 
 class SliceDict(TypedDict):
-    """Lines that the user picked, with an anchor to find them after edits (rule M-41).
+    """Lines picked by the user, with an anchor (rule M-41).
 
     ``start_line`` and ``end_line`` are 1-based and inclusive. ``FuzzyAnchor.create_slice`` writes the anchor keys and
     only ``FuzzyAnchor.resolve`` reads them; without them, a slice is taken by its line numbers.
@@ -47,7 +47,7 @@ class SliceDict(TypedDict):
 
 
 class AnchorState(Enum):
-    """Certainty of a slice's place; only the first three have line numbers."""
+    """Certainty of a place; the first three have line numbers."""
 
     FRESH = "fresh"  # The same text at the same lines
     MOVED = "moved"  # The same text at other lines
@@ -62,7 +62,7 @@ class Resolution:
     """The place of a slice in a text.
 
     Attributes:
-        start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned, so that no wrong line is shown.
+        start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned.
         end_line: Last line, inclusive; ``0`` likewise.
         state: Certainty of the place.
         reason: One sentence for the reader of the prompt; ``""`` for a fresh slice.
@@ -114,14 +114,14 @@ def relocate(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
         return Resolution(start, end, AnchorState.MOVED, f"moved from {old}")
     if exact.tied:
         return _ambiguous(anchor, exact)
-    place = fuzzy_match(target)
-    if place and place.sure:
-        if target.text.coded[place.start : place.end] == target.slice_window:
+    match = fuzzy_match(target)
+    if match and match.sure:
+        if target.text.coded[match.start : match.end] == target.slice_window:
             reason = f"only white space changed in {old}"
         else:
-            reason = f"{old} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
-        return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
-    if exact.rivals and not (place and place.gone):
+            reason = f"{old} {verb} edited: {min(round(match.alike * 100), 99)} % alike"
+        return Resolution(match.start + 1, match.end, AnchorState.EDITED, reason)
+    if exact.rivals and not (match and match.gone):
         return _ambiguous(anchor, exact)
     return _orphaned(f"{old} no longer {exists} in this file")
 
@@ -145,14 +145,14 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
 
 def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     candidates = exact.rivals[:MOST_CANDIDATES]
-    places = ", ".join(str(place + 1) for place in candidates) + (
+    positions = ", ".join(str(place + 1) for place in candidates) + (
         ", …" if exact.total > len(candidates) else ""
     )
     if exact.tied:
-        reason = f"{exact.total} places match equally well: lines {places}"
+        reason = f"{exact.total} places match equally well: lines {positions}"
     else:
-        word = "line" if places.isdecimal() else "lines"
-        reason = f"the same text stands at {word} {places}, but what surrounds it is not what surrounded the slice"
+        word = "line" if positions.isdecimal() else "lines"
+        reason = f"the same text stands at {word} {positions}, but what surrounds it is not what surrounded the slice"
     pairs = tuple((place + 1, place + anchor.size) for place in candidates)
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, pairs)
 
@@ -162,7 +162,7 @@ def _orphaned(reason: str) -> Resolution:
 
 
 class FuzzyAnchor:
-    """Capture slices and find them again after edits (rule M-17), without reading files."""
+    """Capture slices and find them again after edits (rule M-17)."""
 
     @staticmethod
     def create_slice(
@@ -214,7 +214,7 @@ class FuzzyAnchor:
 
     @staticmethod
     def resolve(piece: Mapping[str, Any], text: str) -> Resolution:
-        """Find a slice in ``text`` and rate the certainty of its place.
+        """Find a slice in ``text`` and rate its certainty.
 
         The exact text decides first, then the context of its copies, then the remaining lines of the slice and its
         context. Line ends (LF, CR LF) do not count. Slices without anchor keys are taken by their numbers, clamped.

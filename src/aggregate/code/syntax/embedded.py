@@ -37,7 +37,7 @@ _MOST_BLOCKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of bytes in another language."""
+    """A part of a file in another language, as a range of bytes."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class EmbeddedCaptures:
         tags = captured.get(_TAG)
         if not tags:
             return
-        # ``""`` is a language without a grammar, ``None`` a tag that names none.
+        # ``""`` is a language without a grammar, ``None`` a tag without a language.
         language: str | None = None
         text = (tags[0].text or b"")[:_TAG_BYTES]
         if match := next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None):
@@ -93,7 +93,7 @@ def read_blocks(
 
 
 def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Module:
-    """Insert the definitions of parts into those around them."""
+    """Insert the definitions of embedded parts into the surrounding ones."""
     inner = {block.start: (block, part) for block, part in parts}
     definitions: list[Definition] = []
     for definition in module.definitions:

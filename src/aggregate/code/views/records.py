@@ -1,4 +1,4 @@
-"""Digests of tables and JSON Lines: columns or keys, types and first rows."""
+"""Digests of tables and JSON Lines."""
 
 import csv
 import json
@@ -46,7 +46,7 @@ _BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return columns or keys with their types, the number of rows and the first rows (rule M-32)."""
+    """Return columns or keys, types and first rows (rule M-32)."""
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", _json_lines_digest(request.text)
@@ -203,8 +203,10 @@ def _keys(rows: list[object]) -> Iterator[str]:
         yield shortened(f"{name}: {' or '.join(sorted(counts))}{often}")
     if len(types) > _MOST_NAMES:
         yield more_row(len(types) - _MOST_NAMES)
-    others = Counter(_type(row) for row in rows if not isinstance(row, dict))
-    yield from (f"{counted(number, 'row')} of {name}" for name, number in sorted(others.items()))
+    other_types = Counter(_type(row) for row in rows if not isinstance(row, dict))
+    yield from (
+        f"{counted(number, 'row')} of {name}" for name, number in sorted(other_types.items())
+    )
 
 
 def _type(value: object) -> str:

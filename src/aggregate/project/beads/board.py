@@ -121,7 +121,6 @@ def _is_file(path: Path) -> bool:
 
 
 def _follow_redirect(directory: Path) -> Path:
-    """Return the target of a ``redirect`` file, else the directory itself."""
     try:
         lines = map(str.strip, _line_file(directory / "redirect").splitlines())
         target = next((line for line in lines if line and not line.startswith("#")), "")
@@ -132,7 +131,7 @@ def _follow_redirect(directory: Path) -> Path:
 
 
 def _main_checkout(root: Path) -> Path | None:
-    """Return a worktree's main checkout, which must point back to it."""
+    """Return the main checkout of a worktree, if the two refer to each other."""
     try:
         git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
         if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):

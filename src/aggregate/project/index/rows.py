@@ -107,7 +107,7 @@ def _distributions(site: str) -> tuple[str, ...]:
 
 
 class Seal(NamedTuple):
-    """A kind's salt of checksums and mask of keys, which separate kinds."""
+    """A kind's salt for checksums and mask for keys, so that kinds cannot be confused."""
 
     salt: bytes
     mask: int
@@ -188,7 +188,6 @@ def _chunks(ids: Iterable[int]) -> Iterator[tuple[Sequence[int], str]]:
 def in_transaction(
     connection: "sqlite3.Connection", change: Callable[["sqlite3.Connection"], None]
 ) -> None:
-    """Call ``change`` in a transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         change(connection)

@@ -1,4 +1,4 @@
-"""Watch a project's folders and single files for changes."""
+"""Watch folders and files of a project, and report changed paths."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

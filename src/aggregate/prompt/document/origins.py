@@ -28,10 +28,7 @@ class OriginKind(StrEnum):
 
 
 class Label(IntEnum):
-    """The kind and meaning of a run of lines.
-
-    Recorded maps contain the numbers, so they never change.
-    """
+    """The kind and meaning of a run; its number is recorded and never changes."""
 
     kind: OriginKind
     meaning: str
@@ -242,7 +239,7 @@ def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int | Non
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of each run; raise ``ValueError`` for impossible ones."""
+    """Yield lines, label, source and file lines of each run; raise ``ValueError`` if out of range."""
     ends: dict[int, int] = {}
     source = 0
     for lines, label, step, gap, difference in zip(*columns, strict=True):

@@ -95,10 +95,7 @@ class _BestFirst:
         return bool(self._heap)
 
     def pop(self) -> tuple[int, int]:
-        """Remove the best; return the indexes of its file and of itself in the file.
-
-        The first of equal values is best.
-        """
+        """Remove the best value, the first of equals; return the indexes of its file and within the file."""
         _, number, best = self._heap[0]
         values = self._files[number]
         if number not in self._following:
@@ -165,7 +162,10 @@ class Share:
 
 @dataclass(slots=True)
 class StepOrder:
-    """Steps of several shares, the first one unless another is below its part."""
+    """The steps of several shares in one order.
+
+    The first share gives the next step, unless another one has used less than its part of the tokens.
+    """
 
     shares: Sequence[Share]
     signatures: float = WITH_TASK
@@ -211,10 +211,7 @@ def _signature_step(files: Sequence[Fittable], number: int, definition: int) -> 
 
 
 def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
-    """Return a piece's lines with their signatures.
-
-    In a file with neither, a line of context is added on each side.
-    """
+    """Return a piece's lines with its signatures, or with a line of context in a file without definitions."""
     if piece.definition >= 0:
         return (*_signatures_around(file, piece.definition), (piece.first, piece.last))
     context = 0 if file.definitions else 1
@@ -331,10 +328,7 @@ def _likeliest_signatures(
 
 
 def _masses(file: Fittable) -> Mapping[int, float]:
-    """Sum the flattened probabilities of pieces by innermost definition.
-
-    ``-1`` is outside of all definitions.
-    """
+    """Sum the flattened probabilities of pieces by innermost definition, ``-1`` for none."""
     masses: dict[int, float] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
         masses[piece.definition] = masses.get(piece.definition, 0.0) + chance**_FLATTER

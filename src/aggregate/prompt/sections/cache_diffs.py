@@ -68,10 +68,7 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
 
 
 def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield equal blocks in order, at last the common end, which may be empty.
-
-    Common beginnings and ends are skipped; between them, lines that are unique on both sides are anchors.
-    """
+    """Yield equal blocks in order, at the end the common end of both texts, which may be empty."""
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
     old, new = older[first : len(older) - last], newer[first : len(newer) - last]
@@ -187,7 +184,10 @@ def _is_diff(text: str, path: str) -> bool:
 
 
 def shown_in_older(block: str, now: Segment) -> ShownText | None:
-    """Return the mapping of an old block to the file's lines, ``None`` if they do not match."""
+    """Map the lines of a file's older block to the file's present lines.
+
+    ``None`` if the block has lines that the file lacks.
+    """
     if now.shown is None or not now.shown.source or now.shown.is_message:
         return None
     spans = _find_runs(block.split("\n")[3:-1], now.shown.source.split("\n"))

@@ -72,7 +72,7 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The heading alone."""
+        """The segment of the heading, if there is one; the texts follow it."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
@@ -160,8 +160,8 @@ def _produced(producer: str, text: str) -> ResultItem:
 
 
 def _answer_items(answer: Answer) -> Iterator[ResultItem]:
-    place = _place("value", answer.whole) if answer.whole else ""
-    yield ResultItem("Answer", value_text(answer.summary), "", behind=place)
+    source = _place("value", answer.whole) if answer.whole else ""
+    yield ResultItem("Answer", value_text(answer.summary), "", behind=source)
     yield from _listed("Answer", "Warnings", answer.warnings)
     if answer.notes:
         yield _notes("Answer", answer.notes)
@@ -182,8 +182,10 @@ def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
         else summarised(fields)
         for section, fields in compiled.items()
     }
-    places = "\n".join(f"- {each.ref_id}: {one_line(each.place)}" for each in references)
-    behind = f"The whole values are in\n\n{places}" if references else ""
+    lines = "\n".join(
+        f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
+    )
+    behind = f"The whole values are in\n\n{lines}" if references else ""
     return ResultItem("Compiled Report", value_text(summaries), "", "json", behind)
 
 

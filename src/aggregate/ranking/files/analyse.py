@@ -165,7 +165,7 @@ def _read(
 def _references(
     text: str, language: Language, definitions: Sequence[DefinedName]
 ) -> list[Reference]:
-    """Return the first use of each name by innermost definition."""
+    """Return the references of a text: the first use of each name in each innermost definition."""
     references: dict[tuple[str, str, int], Reference] = {}
     around: list[int] = []
     upcoming = 0
@@ -241,10 +241,7 @@ def _pack_pieces(
     kinds: Sequence[LineKind],
     whole_lines: Sequence[str],
 ) -> tuple[list[Piece], list[bytes]]:
-    """Return the pieces, and a term table for each ``MOST_MEMBERS`` of them.
-
-    Terms come from the first ``most`` characters of ``whole_lines``; ``lines`` may be shortened.
-    """
+    """Return the pieces, and term tables of their first ``most`` characters for each ``MOST_MEMBERS`` of them."""
     pieces: list[Piece] = []
     words: list[Mapping[bytes, int]] = []
     room = most
@@ -272,7 +269,7 @@ def _pack_pieces(
 def _sizes_before(
     lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind
 ) -> Sequence[int]:
-    """Return the characters of one kind and of licences before each line and the end."""
+    """Return cumulative numbers of characters of one kind and of licences, by line."""
     sizes = [0]
     for line, kind in zip(lines, kinds or repeat(LineKind.CODE), strict=False):
         is_counted = kind is wanted or kind is LineKind.LICENCE

@@ -61,10 +61,7 @@ class BlockLayout:
 
 
 def digest(text: str | bytes) -> str:
-    """Return a hash of a text as 16 hexadecimal digits.
-
-    That is long enough to distinguish the versions of one project's files.
-    """
+    """Return a 64-bit hash, enough to distinguish the versions of one project's files."""
     return hashlib.blake2b(_bytes(text), digest_size=8).hexdigest()
 
 

@@ -88,7 +88,7 @@ class Learned(NamedTuple):
         aa, bb, ay, by = aa + _RIDGE, bb + _RIDGE, ay + _RIDGE * overall, by + _RIDGE * overall
         divisor = aa * bb - ab * ab
         both = (ay * bb - by * ab) / divisor, (by * aa - ay * ab) / divisor
-        code, words = (min(max(one, LOWEST / 1000), HIGHEST / 1000) for one in both)
+        code, words = (min(max(ratio, LOWEST / 1000), HIGHEST / 1000) for ratio in both)
         return code, words
 
     def after_tokens(self, sent: Kinds, usage: Usage) -> "Learned":
