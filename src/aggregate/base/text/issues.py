@@ -21,7 +21,8 @@ _SIGNED: Final = re.compile(
     r"[ \t>*_]*(?:<su[bp]>.*(?:\bbot\b|generated|automat|powered by).*|.{0,4}generated (?:with|by) \[.*"
     r"|sent from my \w+.*"
     r"|this (?:issue|pr|pull request|comment|commit|message) (?:was|has been|is) (?:auto|generated|created by).*"
-    r"|(?:\[!\[)?dependabot (?:will|compat|command).*|\[!\[dependabot.*|posted (?:via|by) .{0,60}\bbot\b.*)",
+    r"|(?:\[!\[)?dependabot (?:will|compat|command).*|\[!\[dependabot.*|posted (?:via|by) .{0,60}\bbot\b.*"
+    r"|merge pull request #?\d+(?: from \S+)?[ \t]*)",
     re.IGNORECASE,
 )
 _TRAILER: Final = re.compile(
@@ -110,14 +111,20 @@ def heading_level(line: str) -> int:
 
 
 def _without_trailers(lines: list[str]) -> list[str]:
-    """Drop a last paragraph of git trailers."""
-    end = len(lines)
-    while end and not lines[end - 1].strip():
-        end -= 1
+    """Drop a last paragraph of git trailers, and a rule above it."""
+    end = _end(lines)
     start = end
     while start and lines[start - 1].strip():
         start -= 1
     paragraph = lines[start:end]
     if not start or not paragraph or paragraph[0].startswith((" ", "\t")):
         return lines
-    return lines[:start] if all(map(_TRAILER.fullmatch, paragraph)) else lines
+    return lines[: _end(lines[:start])] if all(map(_TRAILER.fullmatch, paragraph)) else lines
+
+
+def _end(lines: Sequence[str]) -> int:
+    """Return the number of lines without blank ones and rules at the end."""
+    end = len(lines)
+    while end and not lines[end - 1].strip(" \t-"):
+        end -= 1
+    return end
