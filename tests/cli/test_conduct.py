@@ -159,7 +159,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
         (["run", "demo", "--worker", "oracle"], "no such worker: 'oracle'; use scripted"),
         (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
         (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
-        (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
+        (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all have ended"),
         (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
         (["run", "demo", "--database", "mysql://h/d"], "mysql://... is not a database for runs"),
         (["run", "demo", "--max-cost", "inf"], "'--max-cost': 'inf' is not a finite number."),

@@ -125,7 +125,7 @@ def test_a_text_that_takes_too_long_costs_only_itself() -> None:
     """A sentence says what happened and what to do, above the text's beginning; the next text is parsed as ever."""
     view = outlined("a.cpp", repeated("a<", 60_000))
     sentence = (
-        "parsing was stopped: it takes far longer than for a program of this size; "
+        "parsing was stopped: it took far longer than is usual for a file of this size; "
         'show the file with view_mode = "full", or exclude it'
     )
     assert view.problems == (sentence,)

@@ -588,7 +588,7 @@ def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     assert len(result.lines) == 3
     assert told == [
         f"going on with p/{TRACK}/001",
-        "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it",
+        "its tickets have changed since it began: it continues with the old ones; aggregate conduct cancel ends it",
     ]
 
 

@@ -304,7 +304,7 @@ def test_a_limit_without_prices(tmp_path: Path) -> None:
     """A run whose costs are not known begins nothing further, and says so."""
     run = conducted(track_project(tmp_path, many(3)), max_cost=1)
     assert list(states(run).values()) == ["done", "not run", "not run"]
-    assert 'the price of "t0" is not known, so that max_cost cannot be kept' in run.report
+    assert 'the price of "t0" is unknown, so max_cost cannot be enforced' in run.report
 
 
 def test_a_ticket_of_which_no_price_is_known() -> None:
