@@ -237,7 +237,7 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
             "md_gen/demo_001.md: manual_slop.toml is not a candidate of demo_001.md: git ignores it, it is",
         ),
         (["explain", "1", "*.rs"], "md_gen/demo_001.md: *.rs is not a candidate of demo_001.md"),
-        (["locate", "9:1"], "md_gen/demo_009.md: there is no such prompt"),
+        (["locate", "9:1"], "md_gen/demo_009.md: no such prompt"),
         (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),
         (["locate", "1:0"], "md_gen/demo_001.md: the prompt has "),
         (["locate", "src/retry.py:99999"], "src/retry.py: the file has 12 lines, but no line"),

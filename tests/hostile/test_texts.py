@@ -201,7 +201,7 @@ def test_what_no_deadline_interrupts_costs_itself_alone(name: str) -> None:
     hostile = views.pop(2)
     assert isinstance(hostile, View)
     assert hostile.text.startswith(
-        "NOTE: parsing was stopped: the parser crashes, or takes far too much"
+        "NOTE: parsing was stopped: the parser crashed, or took far too much"
     )
     assert views == [View(f"1-1  def f{i}()\n", (Span(1, 1, 1, 1),), "text") for i in range(4)]
 

@@ -96,7 +96,7 @@ def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:
     path = find_prompt(request.output_dir, request.namespace, name)
     audit = audits.read_audit(path)
     if audit is None:
-        reason = "this prompt has no audit" if path.exists() else "there is no such prompt"
+        reason = "this prompt has no audit" if path.exists() else "no such prompt"
         raise ConfigError(f"{reason}: {_HOW}", path=str(path))
     return path, audit
 

@@ -75,7 +75,7 @@ def test_words_around_json_are_named() -> None:
     assert result.value == {"a": 1}
     assert result.warnings == (
         "B: not merged: the text holds 2 JSON blocks, not one",
-        "the words around the JSON of 2 outputs are left out: A, C",
+        "the text around the JSON of 2 outputs is left out: A, C",
     )
 
 

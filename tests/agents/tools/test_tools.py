@@ -59,8 +59,8 @@ MISTAKES = [
     ("getDateRangeTimestamps", {"year": 2024, "month": 13}, "no such date"),
     ("getDateRangeTimestamps", {"year": 2024, "day": 3}, "a day needs its month"),
     ("getRelativeTimestamp", {"amount": 1, "unit": "parsecs"}, "unknown unit"),
-    ("getRelativeTimestamp", {"amount": 10**9, "unit": "years"}, "lead out of the years"),
-    ("getDateTimeHoursAgo", {"hours": 10**12}, "lead out of the years"),
+    ("getRelativeTimestamp", {"amount": 10**9, "unit": "years"}, "outside of the years"),
+    ("getDateTimeHoursAgo", {"hours": 10**12}, "outside of the years"),
 ]  # fmt: skip
 
 

@@ -234,7 +234,7 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
     )
     run = conducted(track_project(tmp_path, LIST), worker, queue=queue)
     assert states(run) == {"list": "failed", "look": "failed", "sum": "done"}
-    assert "list: its answer in the database is no JSON" in run.report
+    assert "list: its answer in the database is not the JSON" in run.report
 
 
 class Costs(Says):

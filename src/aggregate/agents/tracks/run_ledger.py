@@ -76,8 +76,8 @@ class Spending:
             return f'the price of "{self.unpriced}" is unknown, so max_cost cannot be enforced'
         if self.dearest and self._affordable(self.limit) < 1:
             return (
-                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and the rest may not suffice for another ticket: "
-                f"the most expensive one cost ${self.dearest:.4f}"
+                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and the rest may not suffice for another "
+                f"ticket: the most expensive one cost ${self.dearest:.4f}"
             )
         return ""
 

@@ -20,7 +20,10 @@ from aggregate.agents.tracks.tickets import Ticket, Tickets, names_in, parent_of
 from aggregate.base.values import Value
 from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy, ProducedText
 
-NO_JSON = "its answer in the database is not the JSON that its schema requires: it is damaged, or another program wrote it"
+NO_JSON = (
+    "its answer in the database is not the JSON that its schema requires: it is damaged, "
+    "or another program wrote it"
+)
 CHUNK = 200  # outcomes in memory at one time: an answer may have megabytes
 # Strategies whose value is read text by text
 _TEXT_BY_TEXT = (MergeStrategy.CONCAT, MergeStrategy.FIRST)
