@@ -42,7 +42,7 @@ _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE 
 _FRAME = 15
 # In a likely file: the most lines of a definition that is unfolded early, and its bonus as a part of the file's
 # probability and of its caller's.
-_SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
+_SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.05, 0.3
 _MANY_PIECES = 6  # pieces of a huge function, about 150 lines
 # Characters of all signatures of a file up to which they are shown with its first body, for context; the same for the
 # headings of a likely text.
