@@ -1,4 +1,4 @@
-"""``explain``, ``locate`` and ``prune``: look at written prompts, and delete old ones."""
+"""``explain``, ``locate`` and ``prune``: inspect and delete written prompts."""
 
 import os
 import re
