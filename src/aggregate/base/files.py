@@ -226,7 +226,7 @@ class FileItem:
 
 
 class FileRow(NamedTuple):
-    """Fields of a ``RenderedFile`` that survive its text."""
+    """The fields of a ``RenderedFile`` without its text, which is dropped."""
 
     path: str
     entry: str

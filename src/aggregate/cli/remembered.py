@@ -174,7 +174,7 @@ def repeat(run: RememberedRun) -> int | None:
 
 
 class LastPrompt(NamedTuple):
-    """The newest prompt; reading another than the remembered one fails."""
+    """The newest prompt; reading its ``parts`` raises ``ValueError`` if it is not the remembered one."""
 
     path: Path
     parts: Iterator[bytes]

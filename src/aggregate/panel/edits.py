@@ -114,7 +114,7 @@ class Editor:
         return EntryList(self.composition, key, base_dir)
 
     def entries_to_add_to(self) -> EntryList:
-        """Return the active entries, written out if implicit."""
+        """Return the list of active entries; create it if the configuration relies on a default."""
         entries = self.entries
         if not len(entries) and not self.preset and self.draft.asks(self.project):
             entries.add(ALL_FILES)

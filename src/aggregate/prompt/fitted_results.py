@@ -61,9 +61,9 @@ def result_texts(results: Sequence[Results]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The section in all sizes, from names alone to full texts.
+    """The section in all sizes, from names only to full texts.
 
-    Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each size above adds a
+    Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each further size adds one
     character to every item.
     """
 

@@ -191,7 +191,7 @@ def resolve_reference(value: Value, cache_dir: Path) -> Value:
 
 
 def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
-    """Return the newest list of the noun, else the newest with items (D-22)."""
+    """Return the newest list with the noun as key, else the newest list with items (D-22)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):

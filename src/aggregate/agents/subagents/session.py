@@ -66,7 +66,7 @@ class ByVariable(Mapping[str, _T]):
 class SubagentResults(ByVariable[AggregatedResult]):
     @property
     def bare(self) -> Mapping[str, Value]:
-        """The values alone, ``None`` for open and unknown groups."""
+        """The merged values without metadata, ``None`` for open and unknown groups."""
         return ByVariable(self._names, lambda name: self[name].value)
 
 

@@ -136,9 +136,9 @@ def envelope(result: AggregatedResult) -> dict[str, Any]:
 
 
 def announcement(*results: AggregatedResult) -> str:
-    """Return the message about final groups for a parent (O-15).
+    """Return the message that reports final groups to a parent agent (O-15).
 
-    A value is JSON on one line: no text can announce another group.
+    Each value is JSON on one line, so that no text can forge another group.
     """
     lines = [f"\N{PACKAGE} {result.variable_name}: {json_text(result.value)}" for result in results]
     return "\n".join(["---", "Collected Results (collectInto):", *lines]) if lines else ""

@@ -163,7 +163,7 @@ class RunLedger:
         stopped: str,
         cancelled: bool,
     ) -> TrackResult:
-        """Write the report of a run with every ticket in order; ``results`` merges tickets."""
+        """Write the report of a run with all tickets in order; ``results`` are the merged variables."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order

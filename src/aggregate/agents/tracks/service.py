@@ -1,4 +1,4 @@
-"""Conduct a track: begin a run or go on with one, over a database."""
+"""Conduct a track: begin a run or continue one, over a database."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -154,7 +154,7 @@ def _begin_or_resume(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> RunRow:
-    """Return the track's unfinished run, its latest one with failures, or a new one whose tickets were checked."""
+    """Return the unfinished run of a track, its latest one with failures, or a new, checked one."""
     tickets = track.tickets()
     # Read before the database: if another process begins a run meanwhile, both take the same
     # number, and thus its run.
@@ -206,7 +206,7 @@ def _go_on(
 def run_worker(
     database: str, worker: AnyWorker, *, lease: float = LEASE_SECONDS
 ) -> Iterator[WorkerProcess]:
-    """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs."""
+    """Work on the tickets of all tracks on ``database`` (a URL or a file) while the block runs."""
     with (
         open_database(database_url(database)) as engine,
         WorkerProcess(engine, worker, lease=lease) as process,

@@ -525,7 +525,7 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Return whether a prompt has more than ``tokens``; stop counting beyond."""
+    """Return whether a prompt has more than ``tokens``, counting no further than necessary."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
     rest = tokens

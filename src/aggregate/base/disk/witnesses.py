@@ -228,7 +228,7 @@ class Witnesses(NamedTuple):
         return None if any(map(os.path.lexists, self.absent)) else changed
 
     def with_files(self, changed: Mapping[str, tuple[int, ...]], *, now_ns: int) -> "Witnesses":
-        """Update the status of changed files; it stays unknown within the clock step."""
+        """Update the status of changed files; it stays unknown if a file has just changed."""
         states = self.states[:]
         for number, path in enumerate(self.files):
             if path in changed:

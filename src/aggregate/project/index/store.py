@@ -89,13 +89,13 @@ def look_at(path: str, *, seen_ns: int) -> FileState | None:
 
 
 def describe(states: Sequence[FileState | None]) -> bytes:
-    """Return the marks of files, ``b""`` if one is missing or was just changed."""
+    """Return the stat data (marks) of files, ``b""`` if one is missing or was changed just now."""
     marks = [settled_mark(state) for state in states]
     return b"\n".join(marks) if all(marks) else b""
 
 
 def settled_mark(state: FileState | None, name: str = "") -> bytes:
-    """Return the mark of a file, ``b""`` if it is missing or was just changed."""
+    """Return the stat data (mark) of a file, ``b""`` if it is missing or was changed just now."""
     return _mark(state, name) if state and state.is_settled else b""
 
 

@@ -129,7 +129,7 @@ def database_errors(url: str) -> Iterator[None]:
 
 
 def _is_away(error: Exception) -> bool:
-    """Return whether a server cannot be reached, or starts or stops; a refusal means that it is there."""
+    """Return whether a server is unreachable, starting or stopping; a refusal comes from a running one."""
     text = str(error)
     is_refusal = "FATAL" in text and not any(words in text for words in _PASSING)
     return isinstance(error, OperationalError) and "sqlite" not in text and not is_refusal
@@ -143,9 +143,9 @@ def first_line(error: Exception) -> str:
 def retry_while_away(
     engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS
 ) -> _T:
-    """Return the result of ``ask``, repeated while the server is away.
+    """Call ``ask`` until the server is reachable; return its result.
 
-    DBOS would wait without end; a person should learn the reason.
+    DBOS would wait without end and without a message.
     """
     end = monotonic() + patience
     failures = 0

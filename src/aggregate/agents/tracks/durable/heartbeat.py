@@ -1,4 +1,4 @@
-"""Signs of life of workers and conductors, by which the tickets of dead ones are recovered."""
+"""Signs of life of workers and conductors; tickets of dead workers are recovered."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _STOP_SECONDS = 5.0  # for a beat under way when the process ends
 
 
 class Heartbeat(ABC):
-    """The sign of life of this process, and a look at those of others."""
+    """The sign of life of this process, and checks of other processes'."""
 
     def __init__(self, engine: sa.Engine, executor_id: str, lease: float) -> None:
         self.engine = engine
@@ -32,7 +32,7 @@ class Heartbeat(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Take the sign of life back, so that others take the tickets."""
+        """Remove the sign of life, so that other workers take the tickets."""
 
     @abstractmethod
     def alive(self, prefix: str) -> set[str]:

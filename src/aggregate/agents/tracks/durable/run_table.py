@@ -75,7 +75,7 @@ class RunTable:
         return [RunRow(*row) for row in execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
-        """Enter a new run; of two processes that do so at once under one number, both get the same run."""
+        """Enter a new run; two processes that begin the same number at once get the same run."""
         run_id = f"{self._project}/{self._track}/{number:03d}"
         record = {"record": _RECORD, "run": tickets.model_dump(mode="json")}
         run = RunRow(run_id, number, RUNNING, json.dumps(record))
@@ -146,7 +146,7 @@ class EndingTable:
         return ending  # the run was forgotten meanwhile
 
     def decide(self, key: str, ending: Ending) -> bool:
-        """Write a person's decision on what waits; tell whether it is this one that counts."""
+        """Record a person's decision on a waiting ticket; return whether it was the first."""
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
         waits &= ENDINGS.c.state == TicketStatus.WAITING
         update = ENDINGS.update().where(waits).values(state=ending.status, text=ending.text)

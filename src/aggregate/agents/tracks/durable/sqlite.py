@@ -1,6 +1,6 @@
 """SQLite as the database of runs: a private file, and lock files as signs of life.
 
-All processes are on one machine, so nobody needs a lease: a process that ends loses its lock.
+All processes are on one machine and need no leases: a process that ends loses its lock.
 """
 
 import glob

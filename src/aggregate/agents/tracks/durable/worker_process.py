@@ -39,7 +39,7 @@ _ONLY = Lock()  # held by the open worker
 
 
 class WorkerProcess:
-    """This process as a worker, which takes tickets from the queue while the block runs.
+    """Takes tickets from the queue and answers them while the block runs.
 
     A process has at most one, since DBOS uses globals. ``changed`` is set when an answer has ended or, if others wait
     for it, begun. ``away`` is called with the reason when the database begins to fail.
@@ -164,7 +164,7 @@ class WorkerProcess:
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
     ) -> WorkerReply:
-        """Make one attempt in a slot until it is recorded: a kill repeats no more attempts than slots."""
+        """Make one attempt in a slot and record it; a kill repeats at most one attempt per slot."""
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
 
@@ -210,7 +210,7 @@ class WorkerProcess:
                     stop.set()
 
     def _look_after(self) -> None:
-        """Recover tickets of dead workers, and requeue idle ones of this worker, as DBOS does not."""
+        """Recover tickets of dead workers, and requeue tickets that this worker holds but does not run."""
         self._recover_dead()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
