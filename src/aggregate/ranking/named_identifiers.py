@@ -4,7 +4,7 @@ import re
 from itertools import islice
 from typing import Final
 
-from aggregate.code.syntax import telling_names, telling_suffixes
+from aggregate.code.syntax import TAGGED_NAMES, TAGGED_SUFFIXES
 from aggregate.ranking.terms import NO_TERMS
 
 
@@ -14,9 +14,9 @@ def is_file_name(path: str) -> bool:
     stem, dot, suffix = name.rpartition(".")
     # ``README.MD`` is a file, ``Timer.Go`` is a method.
     is_suffix = suffix.islower() or (suffix.isupper() and len(suffix) > 1)
-    if stem and is_suffix and f"{dot}{suffix.lower()}" in telling_suffixes():
+    if stem and is_suffix and f"{dot}{suffix.lower()}" in TAGGED_SUFFIXES:
         return True
-    return name.lower() in telling_names() and ("/" in path or "." in name)
+    return name.lower() in TAGGED_NAMES and ("/" in path or "." in name)
 
 
 CERTAIN: Final = 1.0  # quoted, called, capitalised, or code-like

@@ -1,4 +1,7 @@
-"""Tokens of replies, estimated if the server reports none so that limits hold, and faults of replies."""
+"""Tokens and faults of replies; missing token counts are estimated.
+
+Without the estimates a limit would never be reached.
+"""
 
 from dataclasses import replace
 
@@ -22,7 +25,7 @@ def size_of(client: Client, *texts: str) -> int:
 
 
 def metered(client: Client) -> Client:
-    """Return a client that estimates tokens which the server does not report."""
+    """Return a client with estimates of unreported tokens."""
 
     async def metering(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
         reply = await ask(request, on_text)
