@@ -1,4 +1,4 @@
-"""Cached tables of words and analyses of files, by content.
+"""Tables of the words and definitions of files, cached by content for the ranking.
 
 Neighbouring files form a group with one large table. Edited files move to a small second table. Definitions and pieces
 are cached only for files that a question has analysed.
@@ -46,7 +46,7 @@ USUAL: Final = ReadFacts()  # the facts of most files
 
 
 def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analysis]:
-    """Yield the analyses of files in order, made in child processes."""
+    """Analyse files in child processes; yield the analyses in order."""
     calls = (Call(file, _packed, (*file, with_references), len(file[1])) for file in files)
     with closing(in_children(calls)) as answered:
         for call in answered:
@@ -65,7 +65,7 @@ def _packed(path: str, text: str, packed: bytes, with_references: bool, problem:
 
 
 def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
-    """Pack the tables of files from their texts."""
+    """Return the packed tables of the words and facts of some files."""
     return pack_tables(
         [
             look_roughly(*file) if file and not isinstance(file, RoughFile) else file
@@ -76,7 +76,7 @@ def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A table of some files of a group."""
+    """A table of some files of a group, with their numbers."""
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
@@ -86,7 +86,7 @@ class Part:
 
 @dataclass(slots=True)
 class FileGroup:
-    """A group of files on its way into the corpus."""
+    """A group of neighbouring files, with the cached tables that are still valid."""
 
     files: Sequence[ResolvedFile]
     places: Sequence[int]  # indexes among all files of the prompt
@@ -98,7 +98,7 @@ class FileGroup:
 
     @property
     def unknown(self) -> Sequence[int]:
-        """Members without a table."""
+        """Files of the group that no table contains."""
         members = {member for part in self.parts for member in part.members}
         return [member for member in range(len(self.files)) if member not in members]
 
@@ -111,9 +111,9 @@ class FileGroup:
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
     def unpack(self, row: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Return the keys and members of the parts in a row of the index.
+        """Return the parts in a row of the index: key, and numbers of the files, for each.
 
-        ``before`` has each file's old member number, ``-1`` for none.
+        ``before`` has each file's number in the row, ``-1`` if the row lacks it.
         """
         self.identities = [b""] * len(self.files)
         if not row:
@@ -175,9 +175,9 @@ def content_hash(identity: bytes) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class KnownFiles:
-    """Cached analyses of files and tables of groups.
+    """Cached analyses of single files, and cached tables of groups.
 
-    A file's identity is a hash of its bytes, or of its text without secrets, and a digest of its name's traits.
+    A key is a hash of a file's bytes (or of its redacted text) and of the parts of its name that matter.
     """
 
     index: Index
@@ -185,7 +185,7 @@ class KnownFiles:
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
-        """Return the readable files in groups, with the cached data of unchanged ones."""
+        """Return the readable files in groups, with cached tables for unchanged ones."""
         groups = list(self._groups(files))
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             batch = groups[start : start + _GROUPS_AT_ONCE]
@@ -203,7 +203,7 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups, with borders by path, so that a new file changes few of them."""
+        """Yield the readable files in groups; borders depend on paths, so that a new file changes few groups."""
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)
@@ -222,7 +222,7 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Make the missing tables of groups by reading files; yield the number of files read."""
+        """Read the files without tables and make these; yield the number of files read after each step."""
 
         def calls() -> Iterator[Call[tuple[FileGroup, int, bytes], tuple[bytes, bytes]]]:
             has_begun = False
@@ -244,7 +244,7 @@ class KnownFiles:
                 yield count
 
     def _new_part(self, group: FileGroup) -> tuple[bytes, list[_Looked]]:
-        """Add a group's missing part from the index, or return its members and files to read."""
+        """Add the table of a group's new files from the index, or return the files that must be read for it."""
         unread = [member for member, identity in enumerate(group.identities) if not identity]
         texts = self._texts(group, unread)
         members = sorted({*group.unknown, *(m for part in group.parts[1:] for m in part.members)})
@@ -270,7 +270,7 @@ class KnownFiles:
         return texts
 
     def _read(self, group: FileGroup, member: int) -> Named | None:
-        """Read the words of a file, and record its facts."""
+        """Read a file for its words only; return its facts and text, ``None`` if unreadable."""
         file, seen_ns = group.files[member], self.index.now_ns()
         source = read_file(file.file, hashed=True)
         state = source.info and file_state(source.info, seen_ns=seen_ns)

@@ -1,4 +1,4 @@
-"""Find tests and documents of the likeliest sources."""
+"""Find the tests and documents that belong to the likeliest source files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _EXCLUDED: Final = re.compile(
 def companions(
     inquiry: Inquiry, sums: Sequence[float], against: Mapping[int, float]
 ) -> list[Evidence]:
-    """Return the tests and documents of the likeliest sources.
+    """Return as evidence the tests and documents that belong to the likeliest source files.
 
     A task can exclude either ("without tests"). A review only has companions of the changed files.
 
@@ -74,7 +74,7 @@ def companions(
 
 
 def _is_page(path: str) -> bool:
-    """Return whether a document is prose; a changelog is not, since it mentions every source."""
+    """Return whether a document is prose about code; a changelog is not, since it mentions every source."""
     suffix = path.rpartition("/")[2].partition(".")[2].rpartition(".")[2]
     return (not suffix or suffix.lower() in DOCUMENT_SUFFIXES) and not CHANGELOG.search(path)
 
@@ -82,7 +82,10 @@ def _is_page(path: str) -> bool:
 def _match_sources(
     inquiry: Inquiry, files: Sequence[int], names: Mapping[str, Sequence[str]]
 ) -> tuple[dict[int, float], dict[int, str]]:
-    """Match files to sources, likeliest first; return certainty and source path by file."""
+    """Match test or document files to source files by name.
+
+    Return by file how certain the match is, and the path of the source.
+    """
     by_stem: dict[str, list[int]] = {}
     for file in files:
         by_stem.setdefault(_stem(inquiry.files[file].path), []).append(file)
