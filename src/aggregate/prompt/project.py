@@ -113,9 +113,10 @@ def request_for(
     With a task or a budget and no configured files, all files are used that git does not ignore (rule T-6).
 
     Args:
-        project: The project. strategy: How files are rendered; by default as configured. preset: The name of a context
-        preset, which replaces the configured files; by default the active one. focus_files: With a task or a budget,
-        files or lines that are always shown and where the ranking starts; else, and
+        project: The project.
+        strategy: How files are rendered; by default as configured.
+        preset: The name of a context preset, which replaces the configured files; by default the active one.
+        focus_files: With a task or a budget, lines or files that are always shown, where the ranking starts; else, and
             for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
         tier: ``3`` for a Tier 3 prompt.
         with_history: Include the discussion.
