@@ -13,7 +13,7 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
     ticket_of,
 )
-from aggregate.agents.tracks.durable.backend import is_conducted, shrink
+from aggregate.agents.tracks.durable.backend import is_conducted
 from aggregate.agents.tracks.durable.database import (
     Engine,
     database_exists,
@@ -49,9 +49,6 @@ class TrackProgress:
     state: str  # running, interrupted, finished or cancelled
     lines: tuple[ReportLine, ...]  # one for each ended ticket
     statuses: Mapping[str, TicketStatus]  # of open tickets: not run, started, spread or waits
-    failed_before: Mapping[str, str]  # the failed dependencies of tickets by id
-    turns: Mapping[str, int]  # of tickets with tools under way
-    tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
 
     @property
     def account(self) -> str:
@@ -112,27 +109,15 @@ class PastRun:
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
         statuses = dict.fromkeys(open_ids, TicketStatus.NOT_RUN)
-        turns: dict[str, int] = {}
         for ticket_id in open_ids:
             ending = self._outcomes.ending(ticket_id)
             if ending and goes_on:
                 statuses[ticket_id] = ending.status
-        for key in self._queue.unfinished(self._keys_of(open_ids)):
-            if goes_on:
+        if goes_on:
+            for key in self._queue.unfinished(self._keys_of(open_ids)):
                 statuses[ticket_of(key)] = TicketStatus.STARTED
-            if self.tickets[ticket_of(key)].tools:
-                steps = [step.name for step in self._queue.steps(key)]
-                turns[ticket_of(key)] = steps.count("turn")
-        failed = {ticket_id for ticket_id, line in self.lines.items() if not line.is_done}
-        waits_for = dependencies(self._run.tickets)
-        failed_before: dict[str, str] = {}
-        for ticket_id in self.tickets:
-            lost = [one for one in waits_for.get(parent_of(ticket_id), ()) if one in failed]
-            if lost:
-                failed_before[ticket_id] = ", ".join(lost)
         lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
-        tickets = tuple(self.tickets.values())
-        return TrackProgress(run_id, state, tuple(lines), statuses, failed_before, turns, tickets)
+        return TrackProgress(run_id, state, tuple(lines), statuses)
 
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
         self._check_id(ticket_id)
@@ -341,5 +326,4 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
             EndingTable(runs.engine, run.run_id).forget()
             PackTable(runs.engine, run.run_id).forget()
             runs.table.forget(run)
-        shrink(runs.engine)
         return [run.run_id for run in over]

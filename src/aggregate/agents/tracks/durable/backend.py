@@ -69,15 +69,6 @@ def _create_on_server(engine: sa.Engine) -> None:
         postgres.METADATA.create_all(connection)
 
 
-def shrink(engine: sa.Engine) -> None:
-    """Shrink a file by its deleted rows; Postgres reuses their space."""
-    if engine.dialect.name == "sqlite":
-        from aggregate.agents.tracks.durable.sqlite import shrink_file
-
-        with database_errors(str(engine.url)):
-            shrink_file(engine)
-
-
 def worker_heartbeat(engine: sa.Engine, lease: float) -> Heartbeat:
     name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(6)}"
     return _heartbeat(engine, name, lease)

@@ -11,8 +11,6 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
-import sqlalchemy as sa
-
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat
 from aggregate.base.disk.writing import create_private, private_folder
 
@@ -50,16 +48,6 @@ def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN40
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
                 raise
         sleep(_BUSY_LOOK_SECONDS)
-
-
-def shrink_file(engine: sa.Engine) -> None:
-    """Return the space of deleted rows to the disk."""
-    with engine.connect() as connection:
-        # It fails within SQLAlchemy's transaction; a checkpoint writes the log into the file.
-        cursor = connection.connection.cursor()
-        cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        cursor.close()
 
 
 class LockFile(Heartbeat):
