@@ -76,14 +76,11 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
         return {}
-    is_narrow = request.is_structural and not (
-        request.is_overview and request.narrowing == Narrowing()
-    )
-    first = (
-        project_segment(request.title, is_overview=request.is_structural, is_narrow=is_narrow),
-    )
+    is_overview = request.is_structural
+    is_whole = request.is_overview and request.narrowing == Narrowing()
+    first = (project_segment(request.title, is_overview=is_overview, is_whole=is_whole),)
     if task is None:
-        return {Section.PROJECT: first} if request.is_structural else {}
+        return {Section.PROJECT: first} if is_overview else {}
     if request.is_review:
         return {Section.PROJECT: first}
     head = find_head(str(request.base_dir))

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from aggregate.base.files import FileRow
 from aggregate.prompt.document import END, SEPARATOR, Section
-from aggregate.sending.cache.fingerprint import (
-    PrefixReport,
-    PromptFingerprint,
-    SegmentHash,
-    compare_prefixes,
-)
+from aggregate.sending.cache.fingerprint import PromptFingerprint, SegmentHash
 from aggregate.sending.request_log import LoggedRequest, prompt_tokens, read_request, write_request
 
 if TYPE_CHECKING:
@@ -103,9 +98,8 @@ class EditedPrompt:
         counts = [segment.tokens for segment in segments]
         return prompt_tokens(segments, counts) if self._counts else None
 
-    def record(self, path: Path, _tokens: object) -> PrefixReport:
+    def record(self, path: Path, _tokens: object) -> None:
         write_request(LoggedRequest(path, self._fingerprint))
-        return compare_prefixes(self._earlier.fingerprint, self._fingerprint)
 
 
 def _count(text: str, *, is_last: bool) -> int:

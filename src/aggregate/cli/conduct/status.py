@@ -89,7 +89,7 @@ def _attempt_rows(attempts: list[run_control.MadeAttempt]) -> Iterator[str]:
 
 
 def _step(line: dict[str, Any]) -> str:
-    """Return the row of a turn, a call or a check."""
+    """Return the table row of a worker's turn, call or check."""
     name = f"turn {line['turn']}" if line["event"] == "turn" else line.get("tool", "check")
     tokens = f", {line['tokens']:,} tokens" if line.get("tokens") else ""
     fault = line.get("detail", "timed out" if line["outcome"] == "timeout" else "")

@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -16,7 +17,7 @@ from tree_sitter import Language as Grammar, Node, Parser, Query, QueryCursor, T
 from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.languages import Language, LanguageKind
 from aggregate.code.syntax.preprocessor import without
-from aggregate.code.syntax.unbalanced import balanced, body_end
+from aggregate.code.syntax.unbalanced import balanced, body_end, bracket_query
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
@@ -201,13 +202,17 @@ def _parse(
         text = language.disguise(text)
     tree = _parsed(text, parser, deadline)
     root = tree.root_node
-    if (
-        not root.has_error
-        or language.kind is not LanguageKind.CODE
-        or _is_unreadable(root, language)
-    ):
+    has_brackets = language.blocks or b"{" in text or b"}" in text
+    if language.kind is not LanguageKind.CODE or not root.has_error or not has_brackets:
         return tree
-    mended = balanced(text, source, tree, grammar_of(language), language.blocks)
+    if _is_unreadable(root, language):
+        return tree
+    query = bracket_query(grammar_of(language), language.blocks)
+    nodes: defaultdict[str, list[Node]] = defaultdict(list)
+    for match in _all_matches(query, root, deadline or Deadline(len(text))):
+        for name, captured in match.items():
+            nodes[name] += captured
+    mended = balanced(text, source, nodes)
     return tree if mended == text else _parsed(mended, parser, None)
 
 

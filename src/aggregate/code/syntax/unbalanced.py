@@ -5,12 +5,13 @@ Without one brace or ``end`` a grammar reads all later definitions as a part of 
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
 
-from tree_sitter import Language as Grammar, Node, Query, QueryCursor, Tree
+from tree_sitter import Language as Grammar, Node, Query
 
 # Labels, clauses, directives, comments and continued lines may be indented less than their block.
 _UNINDENTED: Final = re.compile(
@@ -62,12 +63,11 @@ class _Block:
     dedent: int = 0
 
 
-def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words: str) -> bytes:
-    """Return ``source`` with balanced braces; its ``tree`` has an error.
+def balanced(source: bytes, written: bytes, nodes: Mapping[str, list[Node]]) -> bytes:
+    """Balance the blocks of ``source``, whose tree has an error.
 
-    ``written`` is the text with its macros and indentation. ``words`` open blocks up to ``end``.
+    ``written`` is the text with its macros and indentation, ``nodes`` are the captures of ``bracket_query``.
     """
-    nodes = QueryCursor(_query(grammar, words)).captures(tree.root_node)
     in_text: set[int] = set()
     for node in nodes.get("text", ()):
         last = node.end_point.row - (not node.end_point.column)
@@ -91,7 +91,8 @@ def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words:
 
 
 @cache
-def _query(grammar: Grammar, words: str) -> Query:
+def bracket_query(grammar: Grammar, words: str) -> Query:
+    """Return a query for brackets, texts and errors; ``words`` open blocks up to ``end``."""
     patterns = {"(ERROR) @error"}
     blocks = {*words.split(), "end"} if words else set()
     for number in range(grammar.node_kind_count):

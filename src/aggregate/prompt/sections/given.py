@@ -28,10 +28,10 @@ _OVERVIEW = (
 _SELECTED = " It covers only the files that the configuration or the command line selects."
 
 
-def project_segment(name: str, *, is_overview: bool = False, is_narrow: bool = False) -> Segment:
+def project_segment(name: str, *, is_overview: bool = False, is_whole: bool = False) -> Segment:
     """Return the line about the project before the files, which all its prompts share."""
-    more = _OVERVIEW if is_overview else ""
-    more += _SELECTED if is_narrow else ""
+    scope = "" if is_whole else _SELECTED
+    more = f"{_OVERVIEW}{scope}" if is_overview else ""
     project = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
     return Segment(Section.PROJECT, f"Parts of {project}.{more} {_MARKS}", Stability.STABLE)
 

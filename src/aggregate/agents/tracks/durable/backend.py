@@ -28,7 +28,7 @@ _MAX_OVERFLOW = 48
 
 
 def open_engine(url: str) -> sa.Engine:
-    """Return an engine on a database with our tables.
+    """Connect to a database; create missing tables.
 
     SQLite is in write-ahead mode: a kill loses nothing, a power failure the last transactions, which are repeated.
     """
@@ -82,7 +82,7 @@ def conducting(
     lease: float,
     away: Callable[[str], None] = lambda _reason: None,
 ) -> Iterator[None]:
-    """Register this process as conductor of a run during the block."""
+    """Mark this process as the conductor of a run during the block."""
     heartbeat = _heartbeat(engine, f"{_prefix(run_id)}{token_hex(6)}", lease)
     retry_while_away(engine, heartbeat.renew)
     heartbeat.start(away=away)
