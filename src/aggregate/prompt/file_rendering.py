@@ -336,9 +336,10 @@ def _holds_text(reading: Reading, view: View) -> bool:
     if reading.file.entry.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
     # Line ends and outer blanks may differ.
-    text = reading.source.text.replace("\r\n", "\n").strip()
-    content = view.text.replace("\r\n", "\n").strip()
-    return bool(text) and view.text != reading.source.text and text in content
+    text, content = reading.source.text.strip(), view.text
+    if not text or len(text) - text.count("\r\n") > len(content) or content == reading.source.text:
+        return False
+    return text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
 
 
 def _rendered_file(
