@@ -36,10 +36,9 @@ from aggregate import (
 from aggregate.agents.tools import make_tool
 from aggregate.agents.tracks import WorkerTerms, applying, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.attempts_made import made_attempts
-from aggregate.agents.tracks.run_control import status
+from aggregate.agents.tracks.run_control import made_attempts, status
+from aggregate.agents.tracks.steps import Steps
 from aggregate.agents.tracks.terms import worker_tools
-from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.sending.clients.client import Retry, scripted_client
 from aggregate.sending.clients.protocol import ChatRequest
@@ -102,7 +101,7 @@ def _next_call(
         if not one.text.startswith("error: ")
     ]
     if any(call.name == "replace_text" for call, _ in given):
-        broken_off = any("was broken off" in turn.told for turn in turns)
+        broken_off = any("was broken off" in turn.response for turn in turns)
         if notes and not broken_off and not any(call.name == "note" for call, _ in given):
             return {"tool": "note", "text": f"edit {number}"}
         return None
@@ -290,14 +289,14 @@ def wrong_events(folder: Path, url: str, names: Sequence[str]) -> int:
     ids = [line["id"] for line in lines]
     wrong = len(ids) - len(set(ids))
     for name in names:
-        steps = [
-            step.what.partition(" ")[0].rstrip(":")
+        recorded = Counter(
+            line["event"]
             for made in made_attempts(project, TRACK, name, database=url)
-            for step in made.steps
-        ]
+            for line in made.lines
+        )
         found = Counter(line["event"] for line in lines if line["ticket"] == name)
-        wrong += abs(found["turn"] - steps.count("turn"))
-        wrong += abs(found["call"] - steps.count("read") - steps.count("wrote"))
+        wrong += abs(found["turn"] - recorded["turn"])
+        wrong += abs(found["call"] - recorded["call"])
         wrong += found["ticket"] < 2
     return wrong
 

@@ -13,7 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aggregate import RunOptions, RunStatus, WorkerError, conduct, open_project
+from aggregate import RunOptions, WorkerError, conduct, open_project
+from aggregate.agents.tracks import TicketStatus
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_files import PollingOptions, TrackResult
 from simulation.trees import write_track
@@ -37,14 +38,14 @@ class Fault(StrEnum):
 
 
 EXPECTED = {
-    Fault.NONE: (RunStatus.SUCCESS, 1),
-    Fault.CRASH: (RunStatus.ERROR, 2),
-    Fault.CRASH_ONCE: (RunStatus.SUCCESS, 2),
-    Fault.LATE: (RunStatus.TIMEOUT, 2),
-    Fault.REFUSE: (RunStatus.ERROR, 1),
-    Fault.SLOW: (RunStatus.SUCCESS, 1),
-    Fault.EMPTY: (RunStatus.ERROR, 2),
-    Fault.FORGE: (RunStatus.SUCCESS, 1),
+    Fault.NONE: (TicketStatus.DONE, 1),
+    Fault.CRASH: (TicketStatus.FAILED, 2),
+    Fault.CRASH_ONCE: (TicketStatus.DONE, 2),
+    Fault.LATE: (TicketStatus.TIMED_OUT, 2),
+    Fault.REFUSE: (TicketStatus.FAILED, 1),
+    Fault.SLOW: (TicketStatus.DONE, 1),
+    Fault.EMPTY: (TicketStatus.FAILED, 2),
+    Fault.FORGE: (TicketStatus.DONE, 1),
 }
 """How a ticket ends, and after how many attempts; each may be made again once."""
 FAULTS = list(Fault)
@@ -103,7 +104,7 @@ def problems(result: TrackResult, worker: FaultyWorker) -> list[str]:
         if "too late" in text:
             found.append(f"a late answer is in the {where}")
         for line in result.lines:
-            if line.status is not RunStatus.SUCCESS and f"{line.ticket.id} failed: " not in text:
+            if line.status is not TicketStatus.DONE and f"{line.ticket.id} failed: " not in text:
                 found.append(f"the failure of {line.ticket.id} is not in the {where}")
     return found
 

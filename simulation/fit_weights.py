@@ -105,7 +105,7 @@ def _observe(
     tree: Path, commit: TaskCommit, text: str
 ) -> tuple[tuple[str, ...], Example | None, int]:
     """Return the kinds of evidence, an example if any changed piece is a candidate, and how many were changed."""
-    from aggregate.base.request import Task
+    from aggregate.base.task import Task
     from aggregate.project.index import user_index
     from aggregate.prompt import open_project, request_for, select_files
     from aggregate.prompt.file_corpus import read_corpus

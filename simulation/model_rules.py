@@ -14,6 +14,6 @@ def main(parser: ArgumentParser) -> None:
     old = [(age, row) for age, row in ages if age > options.days]
     for age, row in sorted(old, key=lambda found: -found[0]):
         print(
-            f"{age:5} days  {row.as_of}  {row.providers or 'any'} {row.models}: {', '.join(row.says)} ({row.source})"
+            f"{age:5} days  {row.as_of}  {row.providers or 'any'} {row.models}: {', '.join(row.values)} ({row.source})"
         )
     print(f"{len(old)} of {len(ROWS)} rows are older than {options.days} days")

@@ -48,7 +48,7 @@ def main(parser: ArgumentParser) -> None:
 
 
 def _sheets(clone: Path, commits: Iterator[TaskCommit]) -> Iterator[tuple[TaskCommit, "Sheet"]]:
-    from aggregate.base.request import Budget, Task
+    from aggregate.base.task import Budget, Task
     from aggregate.prompt import open_project, request_for
 
     with tempfile.TemporaryDirectory() as folder:

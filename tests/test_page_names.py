@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ OTHERS = {
 }
 
 
+@cache
 def defined() -> set[str]:
     """Return the classes and functions of the package; those of commands are not for import."""
     names = set()

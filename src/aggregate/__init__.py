@@ -16,7 +16,6 @@ if (
 
     from aggregate.agents.goals import (
         Completion as Completion,
-        EngineLimits as EngineLimits,
         GoalResult as GoalResult,
         Model as Model,
         Neuron as Neuron,
@@ -26,8 +25,10 @@ if (
         scripted_model as scripted_model,
         select_answer as select_answer,
     )
+    from aggregate.agents.limits import EngineLimits as EngineLimits
     from aggregate.agents.results import (
         CompilationContext as CompilationContext,
+        Group as Group,
         LabelledOutput as LabelledOutput,
         MetadataBasedResultCompiler as MetadataBasedResultCompiler,
         ResultCompiler as ResultCompiler,
@@ -37,7 +38,6 @@ if (
         result_compiler as result_compiler,
     )
     from aggregate.agents.subagents import (
-        Group as Group,
         RunHandle as RunHandle,
         RunRecord as RunRecord,
         RunStatus as RunStatus,
@@ -87,7 +87,7 @@ if (
         ViewMode as ViewMode,
     )
     from aggregate.base.monitor import get_monitor as get_monitor
-    from aggregate.base.request import (
+    from aggregate.base.task import (
         Budget as Budget,
         FileChoice as FileChoice,
         Place as Place,
@@ -182,15 +182,16 @@ if (
     )
 
 _HOMES = {
-    "aggregate.agents.goals": "Completion EngineLimits GoalResult Model Neuron NeuronAgent Question extract_quantity scripted_model select_answer",
-    "aggregate.agents.results": "CompilationContext LabelledOutput MetadataBasedResultCompiler ResultCompiler compile_results merge_outputs register_compiler result_compiler",
-    "aggregate.agents.subagents": "Group RunHandle RunRecord RunStatus SubagentSession sessions_spawn",
+    "aggregate.agents.goals": "Completion GoalResult Model Neuron NeuronAgent Question extract_quantity scripted_model select_answer",
+    "aggregate.agents.limits": "EngineLimits",
+    "aggregate.agents.results": "CompilationContext Group LabelledOutput MetadataBasedResultCompiler ResultCompiler compile_results merge_outputs register_compiler result_compiler",
+    "aggregate.agents.subagents": "RunHandle RunRecord RunStatus SubagentSession sessions_spawn",
     "aggregate.agents.tools": "ToolContext ToolRegistry discover_tools execute_data_analysis standard_tools tool",
     "aggregate.agents.tracks": "ModelWorker RunOptions WorkerReply conduct make_worker run_worker_lifecycle",
     "aggregate.base.errors": "AggregateError BudgetError ClientError ClientSetupError CompilerError ConfigError DataReferenceError ModelError OutputError PromptTooLongError ProviderError SandboxError ScopeError SpawnError StateError ToolError TrackError WorkerError",
     "aggregate.base.files": "FileItem FileRecord View ViewMode",
     "aggregate.base.monitor": "get_monitor",
-    "aggregate.base.request": "Budget FileChoice Place Task",
+    "aggregate.base.task": "Budget FileChoice Place Task",
     "aggregate.base.tokens": "count",
     "aggregate.cli": "main",
     "aggregate.code.anchors": "AnchorState FuzzyAnchor Resolution",

@@ -20,9 +20,9 @@ def test_a_list_has_an_answer_for_each_attempt(tmp_path: Path, name: str, text: 
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     replies = load_replies(path)
-    assert [replies["a"].at(attempt).text for attempt in (1, 2, 3)] == ["x", "y", "y"]
-    assert [replies["a"].at(attempt).cost for attempt in (1, 2)] == [0, 1]
-    assert [replies["b"].at(attempt).text for attempt in (1, 2)] == ["z", "z"]
+    assert [replies["a"].take(attempt).text for attempt in (1, 2, 3)] == ["x", "y", "y"]
+    assert [replies["a"].take(attempt).cost for attempt in (1, 2)] == [0, 1]
+    assert [replies["b"].take(attempt).text for attempt in (1, 2)] == ["z", "z"]
 
 
 @pytest.mark.parametrize("text", ["answers.a = []", "answers.a = 1", "answers.a = [1, 2]"])

@@ -56,6 +56,34 @@ def test_work_ahead_keeps_the_order_and_takes_only_what_comes_next() -> None:
         next(made_of_texts)
 
 
+INTERRUPTED = """
+import signal, time
+from aggregate.base.concurrency import ordered_map, result_within, run_in_thread
+
+def hang(_number: int = 0) -> None:
+    signal.raise_signal(signal.SIGINT)
+    time.sleep(60)
+
+{}
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+@pytest.mark.parametrize(
+    "wait",
+    [
+        'ordered_map("hanging", hang, [1], workers=1)',
+        'result_within(run_in_thread("hanging", hang), 50)',
+    ],
+)
+def test_an_interrupt_that_wakes_no_wait_is_not_lost(wait: str) -> None:
+    """Ctrl-C ends a wait for a thread, even if it comes just before the wait, or to another thread."""
+    command = [sys.executable, "-c", INTERRUPTED.format(wait)]
+    ended = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=20, check=False)
+    assert ended.returncode != 0
+    assert ended.stderr.strip().endswith("KeyboardInterrupt")
+
+
 def test_answers_come_in_order_and_what_asks_for_nothing_keeps_its_place() -> None:
     """Large and small calls in several processes are answered in order."""
     sizes = [3_000_000, 0, 7, 400_000, 400_000, 1]

@@ -181,7 +181,15 @@ def test_a_task_behind_diff_is_no_revision(clone: Path) -> None:
 
 def test_a_review_of_nothing_warns(clone: Path) -> None:
     """Where no file differs, a line says so (rule T-14)."""
-    assert "warning: none of the files differs from HEAD" in succeeded("--diff").err
+    sentence = "none of the files differs from HEAD; an older revision has committed changes"
+    assert f"warning: {sentence}\n" in succeeded("--diff").err
+
+
+def test_a_pattern_that_leaves_no_file_is_named(clone: Path) -> None:
+    """Where ``--include`` or ``--exclude`` leaves nothing, the warning does not blame the folder (rule T-13)."""
+    sentence = "warning: no files: --include and --exclude leave none\n"
+    assert sentence in succeeded("--include", "nothing/*.md").err
+    assert sentence not in succeeded("--include", "src/*.py").err
 
 
 def test_the_folder_of_prompts_ignores_itself(clone: Path) -> None:
@@ -207,6 +215,8 @@ def test_a_preset_is_not_overwritten_by_accident(clone: Path) -> None:
     assert "add --force to overwrite it" in again.err
     forced = succeeded("preset", "save", "mine", "README.md", "--force")
     assert forced.err == 'saved "mine": 1 file\n'
+    assert succeeded("preset", "save", "folder", "src").err == 'saved "folder": 3 files\n'
+    assert "is a directory" not in succeeded("--preset", "folder").err
 
 
 def test_a_prompt_is_split_between_files(clone: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Place, Task
-from aggregate.cli.asking import read_task, typed_places
+from aggregate.cli.asking import read_task_argument, typed_places
 from tests.cli.command_line import aggregate, mistake, start
 from tests.project.history import Repository
 from tests.projects import project
@@ -24,7 +24,7 @@ FILES = {
     ".gitignore": "ignored/\n",
     "ignored/c.py": "x = 3\n",
 }
-KEEP = "no manual_slop.toml here: all files that git does not ignore are candidates; "
+KEEP = "no manual_slop.toml here: files are chosen from all that git does not ignore; "
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_a_folder_without_a_configuration_stands_for_its_files(clone: Path) -> N
     assert (ended.code, ended.out) == (0, "md_gen/my_clone_001.md\n")
     assert (
         ended.err.splitlines()[0]
-        == KEEP + "to keep or narrow this choice: aggregate init --budget 32k"
+        == KEEP + "to write one that narrows them: aggregate init --budget 32k"
     )
     text = (clone / "md_gen/my_clone_001.md").read_text(encoding="utf-8")
     assert sorted(path for path in shown(text) if "*" not in path) == [
@@ -121,12 +121,12 @@ def test_a_task_comes_from_a_file_or_standard_input(
     """``@FILE`` and ``-`` are read as UTF-8; anything else is the text itself (rule T-1)."""
     monkeypatch.chdir(project(tmp_path, {"ticket.md": "Größer\nmachen\n"}))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("von außen".encode())))
-    assert read_task("@ticket.md") == Task("Größer\nmachen\n")
-    assert read_task("-") == Task("von außen")
-    assert read_task(" @ticket.md") == Task(" @ticket.md")
-    assert read_task("") == Task("")
-    assert read_task(None) is None
-    assert read_task(None, symbols=("A.b",), since="v1") == Task("", (), ("A.b",), "v1")
+    assert read_task_argument("@ticket.md") == Task("Größer\nmachen\n")
+    assert read_task_argument("-") == Task("von außen")
+    assert read_task_argument(" @ticket.md") == Task(" @ticket.md")
+    assert read_task_argument("") == Task("")
+    assert read_task_argument(None) is None
+    assert read_task_argument(None, symbols=("A.b",), since="v1") == Task("", (), ("A.b",), "v1")
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,10 @@ def test_a_name_is_told_only_where_it_stands(tmp_path: Path) -> None:
     [
         (["explain", "9"], "md_gen/demo_009.md: no such prompt: only aggregate run with"),
         (["explain", "nope.py"], "md_gen/demo_001.md: nope.py is not a candidate of demo_001.md"),
+        (
+            ["explain", "manual_slop.toml"],
+            "md_gen/demo_001.md: manual_slop.toml is not a candidate of demo_001.md: git ignores it, it is",
+        ),
         (["explain", "1", "*.rs"], "md_gen/demo_001.md: *.rs is not a candidate of demo_001.md"),
         (["locate", "9:1"], "md_gen/demo_009.md: no such prompt"),
         (["locate", "1:99999"], "md_gen/demo_001.md: the prompt has "),
@@ -350,7 +354,7 @@ def test_the_table_as_a_whole(tmp_path: Path) -> None:
         "      200 in history\n"
         "cut: history: turns 1 to 2, 300 tokens: its share is full\n"
         "a guess: nothing in the task points at specific code; likely areas: f in a.py, b.py\n"
-        "no evidence of history: there is no repository\n"
+        "ranked without history: there is no repository\n"
     )
     assert start(folder, "explain", "1", "b.py").out == (
         "b.py\n"

@@ -207,7 +207,7 @@ def test_compact(folder: Path) -> None:
     assert len(out) == 4
     said = err.splitlines()
     before = next(
-        place for place, line in enumerate(said) if "become a summary, for about $" in line
+        place for place, line in enumerate(said) if "scripted claude-sonnet-5 summarises " in line
     )
     assert said[before + 2] == "all turns are saved: --discussion default-full continues from them"
     assert said[-2] == 'discussion "default-full", 6 turns'
@@ -463,11 +463,11 @@ def test_what_is_added_is_shown_within_a_budget(folder: Path) -> None:
     ("line", "said"),
     [
         ("/add", "name a file"),
-        ("/add nothere.py", "there is no file nothere.py"),
-        ("/drop nothere.py", "there is no file nothere.py"),
+        ("/add nothere.py", "no such file in the project: nothere.py"),
+        ("/drop nothere.py", "no such file in the project: nothere.py"),
         ("/add ../secret.py", "../secret.py may not be read"),
         ("/attach b.py", "not a PNG, JPEG, GIF or WebP image"),
-        ("/attach shot.png", "there is no image shot.png"),
+        ("/attach shot.png", "no such image: shot.png"),
     ],
 )
 def test_what_cannot_be_attached_is_refused(folder: Path, line: str, said: str) -> None:

@@ -110,7 +110,7 @@ def test_a_limit_of_costs_that_are_not_known(tmp_path: Path, dry: list[str]) -> 
     arguments = ["run", "demo", *server, "--max-cost", "1", *dry]
     shown = conduct(folder, *arguments)
     assert shown.code == 2
-    assert (shown.out, "max_cost cannot be kept: the price of" in shown.err) == ("", True)
+    assert (shown.out, "max_cost cannot be enforced: the price of" in shown.err) == ("", True)
     assert not (folder / "md_gen").exists()
 
 

@@ -10,7 +10,7 @@ import click
 import pytest
 from click.shell_completion import ShellComplete
 
-from aggregate.cli.program import COMMANDS, CONDUCT, Row, load, program
+from aggregate.cli.program import COMMANDS, CONDUCT, CommandEntry, load, program
 from tests.cli.command_line import Ended, aggregate, succeeded
 from tests.projects import project
 
@@ -222,7 +222,7 @@ def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str
     [(name, table) for table in (COMMANDS, CONDUCT) for name in table],
     ids=lambda value: str(value)[:9],
 )
-def test_the_table_says_what_the_commands_say(name: str, table: dict[str, Row]) -> None:
+def test_the_table_says_what_the_commands_say(name: str, table: dict[str, CommandEntry]) -> None:
     """Each command exists under its name, and its own help begins with what the list says of it."""
     command = load(name, table)
     assert command.name == name

@@ -106,19 +106,19 @@ def test_fork_keeps_what_the_cache_holds(config: Path) -> None:
     send("Elsewhere?", "c")
     said = send("Two?", "b")
     assert re.search(
-        r"^([\d,]+) of \1 tokens of the prefix are kept \(appended\)$", said, re.MULTILINE
+        r"^the first [\d,]+ tokens are as in the last prompt[^;]*$", said, re.MULTILINE
     )
     turns = turns_in(Path("manual_slop.b_history.toml"))
     assert turns[0] == "Noted."
     assert len(turns) == 5
     said = send("Three?")
     assert re.search(
-        r"^([\d,]+) of \1 tokens of the prefix are kept \(appended\)$", said, re.MULTILINE
+        r"^the first [\d,]+ tokens are as in the last prompt[^;]*$", said, re.MULTILINE
     )
 
 
 def test_the_list(config: Path) -> None:
-    """Name, turns, tokens, when it was last used, and what it goes on from (S-4)."""
+    """Name, turns, tokens, when it was last used, and what it continues (S-4)."""
     send("One?", "a")
     aggregate("discussion", "fork", "a", "b")
     os.utime("manual_slop.a_history.toml", (1_800_000_000, 1_800_000_000))
@@ -130,7 +130,7 @@ def test_the_list(config: Path) -> None:
     )
     assert rows[0][3:] == ["-"]
     assert rows[1][3].startswith("2027-01-15")
-    assert rows[2][4] == "goes on from a"
+    assert rows[2][4] == "continues a"
 
 
 def test_delete(config: Path) -> None:
@@ -153,8 +153,8 @@ def test_delete(config: Path) -> None:
         (["discussion", "fork", "a", "../x"], "invalid name of a discussion '../x'"),
         (["discussion", "fork", "a", "A"], "invalid name of a discussion 'A'"),
         (["discussion", "fork", "a", "a"], "a discussion of this name already exists"),
-        (["discussion", "fork", "a", "default"], 'there is a discussion "default" already'),
-        (["discussion", "fork", "none", "b"], '"none" is no discussion'),
+        (["discussion", "fork", "a", "default"], 'the discussion "default" already exists'),
+        (["discussion", "fork", "none", "b"], '"none" means no discussion'),
         (["discussion", "delete", "default", "-y"], 'the discussion "default" has no file of its own'),
         (["send", "x", "--provider", "scripted", "--discussion", "a b"], "invalid name of a discussion 'a b'"),
     ],

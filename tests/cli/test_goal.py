@@ -200,8 +200,10 @@ def test_files_without_a_goal(tmp_path: Path, text: str) -> None:
 
 
 def test_a_limit_has_an_exit_code(tmp_path: Path) -> None:
-    """What was done is printed, the limit is named beside it, and the exit code is 3 (X-4)."""
+    """What was done is printed, the limit is named beside it, and the exit code is 3 (X-4, X-12)."""
     script = SCRIPT | {"decompose": "1. Greet Ann\n2. Greet Bo"}
     done = run(tmp_path, "Greet", "--allow", "network", "--max-steps", "1", script=script)
     assert (done.out, done.code) == ("Hello Ann\n", 3)
-    assert done.err.endswith("aggregate: Stopped at the limit of 1 steps: done: Greet Ann\n")
+    assert done.err.endswith(
+        "aggregate: Stopped at the limit of 1 steps, 1 of 2 steps done: Greet Ann\n"
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Budget, count, open_project, request_for
-from aggregate.base.request import Finish
+from aggregate.base.task import Finish
 from aggregate.project.configuration import unconfigured
 from aggregate.prompt.sections.tree import Tree
 from tests.cli.command_line import start
@@ -99,6 +99,25 @@ def test_a_larger_budget_never_shows_less_of_an_overview(lake: Path) -> None:
         )
         assert {line for line in shown if line.startswith(("def ", "Ferry"))} <= lines
         shown = lines
+
+
+def test_an_overview_of_a_part_says_so(lake: Path) -> None:
+    """A reader learns that the configuration or the command line has selected the files (rule T-12)."""
+    sentence = "It covers only the files that the configuration or the command line selects."
+    assert sentence not in overview(lake, 2_000)
+    assert sentence in start(lake, "src", "--budget", "2k", "--stdout", "-q").out
+
+
+def test_an_overview_shows_no_file_by_a_mere_name(lake: Path) -> None:
+    """A file in part has at least three lines that say something; others are listed (rule T-12)."""
+    for budget in (1_000, 1_500, 2_500):
+        files = overview(lake, budget).split("### Not shown")[0].split("### File ")[1:]
+        blocks = [block.splitlines()[3:] for block in files]
+        lines = [[line for line in block if any(map(str.isalpha, line))] for block in blocks]
+        assert all(
+            len(block) >= 3 or "..." not in "".join(raw)
+            for block, raw in zip(lines, blocks, strict=True)
+        )
 
 
 def test_without_a_frame_it_begins_with_the_tree(lake: Path) -> None:

@@ -74,7 +74,7 @@ def test_what_came_without_a_reason_for_its_end_is_kept(folder: Path) -> None:
         code, err = here(folder, server)
     assert answer(folder) == "".join(LINES[:2])
     assert code == 0
-    assert "the answer is not complete (other)" in err
+    assert "the answer is incomplete (other)" in err
     assert turns_in(folder / "manual_slop_history.toml")[-1]["content"] == "".join(LINES[:2])
     assert was_recorded(folder)
 

@@ -50,7 +50,7 @@ def test_a_model_is_asked_and_its_choice_is_accounted_for(folder: Path) -> None:
     said = "second look: compatible:tiny picks src/"
     assert said in first.err
     assert "1,112 tokens in, 3 out, price unknown\n" in first.err
-    assert "(it was asked before)\n" in again.err
+    assert "(stored answer)\n" in again.err
     audit = json.loads((folder / "md_gen/.demo_002.audit.json").read_text())
     assert audit["look"][0].startswith("compatible:tiny picks src/")
     assert audit["look"][1].endswith(" 90%, number 4 before: is near")
@@ -66,7 +66,7 @@ def test_a_silly_answer_is_a_warning_and_is_asked_for_again(folder: Path) -> Non
     for pick in ([], ["--pick", "scripted"], ["--pick", "scripted"]):
         ended = start(folder, *TASK, *pick)
         assert ended.code == 0
-        warning = "warning: second look: scripted:claude-sonnet-5 names nothing of the project"
+        warning = "warning: second look: scripted:claude-sonnet-5 picked nothing in the project"
         assert (warning in ended.err) is bool(pick)
     texts = {path.read_text() for path in (folder / "md_gen").glob("demo_*.md")}
     assert len(texts) == 1

@@ -103,4 +103,4 @@ class Turns:
     def told(self) -> list[str]:
         """What the last request told the model, turn by turn."""
         blocks = self.asked[-1].plan.blocks
-        return [block.turn.told for block in blocks if block.turn][::2]
+        return [block.turn.response for block in blocks if block.turn][::2]

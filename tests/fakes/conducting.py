@@ -12,11 +12,12 @@ from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts, open
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
+    RecordedStep,
     TicketKeys,
     TicketOutcome,
     WorkerReply,
 )
-from aggregate.agents.tracks.attempt import Attempt, attempt_assignment, complete_assignment
+from aggregate.agents.tracks.attempt import attempt_assignment, complete_assignment
 from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
 from aggregate.agents.tracks.run_ledger import RunLedger
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
@@ -60,7 +61,7 @@ def assigned(ticket: str = "a", message: str = "x", **fields: Any) -> Assignment
     return Assignment(f"r/{ticket}", ticket, fields.pop("prompt", Prompt(())), message, **fields)
 
 
-def attempted(worker: Worker, asked: Assignment) -> Attempt:
+def attempted(worker: Worker, asked: Assignment) -> WorkerReply:
     """Let a worker make its first attempt."""
     return attempt_assignment(worker, asked, 1)
 
@@ -122,6 +123,10 @@ class MemoryQueue:
         for key in keys:
             self.waiting.pop(key, None)
 
+    def steps(self, key: str) -> list[RecordedStep]:
+        """Return none: what a worker here does is not recorded."""
+        return []
+
 
 @dataclass
 class MemoryEndings:
@@ -172,19 +177,17 @@ def conducted(
     in_memory = queue or MemoryQueue(who)
     events: list[TicketEvent] = []
     files = RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)})
-    result = TrackRun(
-        RunOutcomes(
-            tickets,
-            queue=in_memory,
-            keys=TicketKeys("demo/1", rounds or {}),
-            endings=endings or MemoryEndings(),
-        ),
-        WorkerContexts(loaded),
-        RunLedger(track, files, observe=events.append, max_cost=max_cost),
-        polling=polling or PollingOptions(poll=0.001),
-        cancelled=cancelled,
+    outcomes = RunOutcomes(
+        tickets,
+        queue=in_memory,
+        keys=TicketKeys("demo/1", rounds or {}),
+        endings=endings or MemoryEndings(),
+        is_cancelled=cancelled,
         changed=changed,
-    ).run()
+    )
+    ledger = RunLedger(track, files, outcomes, observe=events.append, max_cost=max_cost)
+    polling = polling or PollingOptions(poll=0.001)
+    result = TrackRun(outcomes, WorkerContexts(loaded), ledger, None, polling).run()
     return Conducted(
-        result, who, in_memory, [f"{one.state.value} {one.ticket.id}" for one in events], folder
+        result, who, in_memory, [f"{one.status.value} {one.ticket.id}" for one in events], folder
     )

@@ -13,7 +13,8 @@ from dbos import WorkflowStatus
 
 from aggregate import Project, Prompt, RunOptions, StateError, conduct, open_project
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
-from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url, open_engine
+from aggregate.agents.tracks.durable.backend import open_engine
+from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url
 from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
     _outcome as outcome_of_workflow,
@@ -114,7 +115,7 @@ def test_a_pickled_assignment_is_not_read(engine: sa.Engine, tmp_path: Path) -> 
     ]
 
 
-NO_ATTEMPT = {"status": "success", "text": "x", "tokens": 1, "cost": -9.0}
+NO_ATTEMPT = {"status": "done", "text": "x", "tokens": 1, "cost": -9.0}
 
 
 @pytest.mark.parametrize("is_pickled", [True, False])
@@ -186,7 +187,7 @@ def write_run(engine: sa.Engine, *, tickets: str) -> None:
 
 def recorded(tickets: object) -> str:
     """Return the row of a run with these tickets."""
-    return json.dumps({"record": 3, "run": {"tickets": tickets}})
+    return json.dumps({"record": 4, "run": {"tickets": tickets}})
 
 
 def test_a_run_of_an_earlier_version(engine: sa.Engine, project: Project) -> None:
@@ -235,27 +236,31 @@ def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
     [
         {"text": {"a": 1}},
         {"tokens": "many"},
-        {"ticket": "../b"},
         {"tokens": -1},
+        {"status": "well"},
         {"cost": float("nan")},
     ],
 )
 def test_an_outcome_of_other_types(changed: dict[str, object]) -> None:
     """An outcome whose fields are not what they should be, or that is another ticket's, is refused before it is used."""
-    outcome = {"ticket": "a", "status": "success", "text": "t", "tokens": 1, "errors": []} | changed
-    workflow = WorkflowStatus()
-    workflow.workflow_id, workflow.status, workflow.output = "r/a", "SUCCESS", json.dumps(outcome)
-    with pytest.raises(StateError, match="the outcome of a in the database is not JSON of ours"):
-        outcome_of_workflow(workflow)
+    reply = {"text": "t", "tokens": 1, "status": "done"}
+    planted = {"ticket": "a", "replies": [reply | changed]}
+    outcomes = (planted, {"ticket": "../b", "replies": [reply]}, {"ticket": "a", "replies": []})
+    for outcome in outcomes:
+        workflow = WorkflowStatus()
+        workflow.workflow_id, workflow.status = "r/a", "SUCCESS"
+        workflow.output = json.dumps(outcome)
+        with pytest.raises(StateError, match="the outcome of a in the database is not JSON"):
+            outcome_of_workflow(workflow)
 
 
 def test_half_a_surrogate_pair_in_an_outcome() -> None:
     """An outcome with half a surrogate pair, which no file can hold, is refused."""
     with pytest.raises(ValueError, match="JSON"):
-        TicketOutcome.from_json('{"ticket": "a", "status": "success", "text": "\\ud800"}')
+        TicketOutcome.from_json('{"ticket": "a", "replies": [{"text": "\\ud800"}]}')
 
 
-@pytest.mark.parametrize(("state", "text"), [("done", "x"), ("spread", "5"), ("spread", "[")])
+@pytest.mark.parametrize(("state", "text"), [("well", "x"), ("spread", "5"), ("spread", "[")])
 def test_an_ending_of_somebody_else(
     engine: sa.Engine, project: Project, state: str, text: str
 ) -> None:

@@ -264,7 +264,7 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     assert SECRET not in text
     assert "### File .env.example" in text
     note = "4 matching files left out as secret-looking (.env, deploy/.docker/config.json, deploy/id_rsa and"
-    note += " 1 more), to take one name it and add --allow-secrets: **"
+    note += " 1 more); name one and add --allow-secrets to include it: **"
     assert [warning for warning in warnings if "secret-looking" in warning] == [f"NOTE: {note}"]
     assert f"NOTE: {note}" in text
     assert refused == ()

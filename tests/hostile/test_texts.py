@@ -8,8 +8,9 @@ from time import thread_time
 import pytest
 
 from aggregate import View, ViewMode
+from aggregate.base.errors import DeadlineError
 from aggregate.base.files import Span, ViewRequest
-from aggregate.code.syntax import read_module
+from aggregate.code.syntax import read_definitions, read_module, shared_parse
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
 from aggregate.code.views.rendering import render_all
 from aggregate.prompt.turns import turn_texts
@@ -108,6 +109,18 @@ def test_a_small_text_is_given_up_too() -> None:
     outlined("a.html", repeated("<!--", 30_000))
 
 
+def test_a_failed_parse_is_reused() -> None:
+    """Views of one text wait once for the parser's deadline."""
+    text, language = repeated("a<", 60_000), language_called("cpp")
+    with shared_parse():
+        errors = []
+        for read in (read_definitions, read_definitions, read_module):
+            with pytest.raises(DeadlineError) as raised:
+                read(text, language)
+            errors.append(raised.value)
+    assert errors[0] is errors[1] is errors[2]
+
+
 def test_a_text_that_takes_too_long_costs_only_itself() -> None:
     """A sentence says what happened and what to do, above the text's beginning; the next text is parsed as ever."""
     view = outlined("a.cpp", repeated("a<", 60_000))
@@ -126,6 +139,7 @@ def test_a_text_that_takes_too_long_costs_only_itself() -> None:
         ("a.rs", repeated("#[a(b)]\n", 60_000), True),
         ("a.yaml", repeated("---\n", 60_000), True),
         ("a.rb", "class A\nend\n" + "( a " * 6_000, False),
+        ("a.pl", "{\n" * 80_000, False),
     ],
 )
 def test_long_runs_without_a_name_are_not_searched(

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -126,6 +127,34 @@ def test_a_link_that_leads_out_is_not_written_through(tmp_path: Path) -> None:
     (folder / ".mcp.json").symlink_to(own)
     assert start(folder, "mcp", "install", "claude-code", "--yes").code != 0
     assert own.read_text() == "{}"
+
+
+def test_a_missing_package_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host could not start the server, and shows no reason; the change itself is made."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    ended = start(tmp_path, "mcp", "install", "zed", "--yes")
+    assert ended.code == 0
+    assert ended.err.startswith("warning: aggregate mcp needs another package: ")
+    assert (
+        "needs another package"
+        not in start(tmp_path, "mcp", "install", "zed", "--remove", "--yes").err
+    )
+
+
+def test_a_program_of_an_environment_is_started_by_its_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The host does not have the PATH of an activated environment; a program elsewhere on PATH goes by its name."""
+    python = Path(sys.executable)
+    program = tmp_path / "bin/aggregate"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    folder = project(tmp_path / "p", {"a.py": ""})
+    for path, command in ((python.parent, str(python)), (program.parent, "aggregate")):
+        monkeypatch.setenv("PATH", str(path))
+        shown = start(folder, "mcp", "install", "zed", "--dry-run")
+        assert f'"command": "{command}"' in shown.out
 
 
 def test_a_person_is_asked(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 from aggregate.panel.access import Access
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.session import Event, Session
+from aggregate.panel.page_session import Event, Session
 from tests.projects import project
 
 TOKEN, KEY = "t" * 32, "k" * 32

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import aggregate
-from aggregate.panel.composing import ComposedDraft, compose_draft
+from aggregate.panel.composition import ComposedDraft, compose_draft
 from aggregate.panel.draft import Draft
 from aggregate.prompt import Composer
 from tests.projects import project

@@ -21,8 +21,8 @@ from aggregate.cli.serve import panel as command
 from aggregate.panel.access import Access
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
+from aggregate.panel.page_session import Session
 from aggregate.panel.serving import Address, open_listener, server, watch_disk
-from aggregate.panel.session import Session
 from tests.panel.opened import FILES, TOKEN, access
 from tests.project.repository import git
 from tests.projects import project

@@ -18,7 +18,7 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.request import FileOrder, Level, Missing, Reason
+from aggregate.base.task import FileOrder, Level, Missing, Reason
 from aggregate.prompt import Request, count_prompt
 from aggregate.prompt.audit import (
     Audit,

@@ -176,6 +176,20 @@ def long(x):
         19, 20, 21,
     ]
     return values
+
+
+def begun(x):
+    y = x
+    y += (
+        1 + 1 +
+        2 + 2 +
+        3 + 3 +
+        4 + 4 +
+        5 + 5 +
+        6 + 6 +
+        7 + 7
+    )
+    return y
 '''
 
 
@@ -189,11 +203,14 @@ def test_a_folded_definition_says_what_it_is_for(tmp_path: Path) -> None:
     )
     index = kept_nothing()
     found = Candidates(request, rank_files(request, index=index), index=index)
-    content = found.rendered(0, shown(found, (2, 2), (12, 12), (19, 19), (27, 27))).content
+    content = found.rendered(
+        0, shown(found, (2, 2), (12, 12), (19, 19), (27, 27), (40, 40))
+    ).content
     assert content == (
         "\n"
         'def documented(x):\n    """Say what it is for."""\n    # ...6\n'
         "# Say it above. And more\n# of it here.\ndef commented(x):\n    # ...6\n"
         "def plain(x):\n    y = x\n    y += 1\n    # ...5\n"
-        "def long(x):\n    # ...10\n"
+        "def long(x):\n    # ...12\n"
+        "def begun(x):\n    y = x\n    # ...10\n"
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import Budget, Composition, Task, count, open_project, request_for
-from aggregate.base.request import Finish, Given
+from aggregate.base.task import Finish, Given
 from aggregate.prompt import Request
 from aggregate.prompt.document import Section
 from aggregate.prompt.sections.given import cut_middle, quoted, task_segment

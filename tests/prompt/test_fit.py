@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 
 from aggregate import View, count
 from aggregate.code.views import focused, gap_line
+from aggregate.prompt.fit.entry_order import Fittable, Run, Share, StepOrder
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines, as_runs, marked_runs
-from aggregate.prompt.fit.steps import Fittable, Run, Share, StepOrder
 from aggregate.ranking.files import DefinedName, Piece
 
 FRAME, GAP = 8, 4
@@ -307,6 +307,7 @@ def test_a_small_gap_is_shown() -> None:
     assert new_runs(getters, (1, 3), shown=(7, 7)) == [(1, 3)]
     long = "int a() {\n" + f"    return {'b + ' * 12}c;\n" + "}\n"
     assert new_runs(long * 2, (1, 1), (4, 4)) == [(1, 1), (4, 4)]
+    assert new_runs(long, (1, 1), (3, 3)) == [(1, 3)]  # a mark for a single line hides little
 
 
 def test_blank_lines_between_shown_ones_have_their_price() -> None:

@@ -24,11 +24,25 @@ from aggregate.prompt.sections.folders import describing_files, first_sentence, 
         ("a/package.json", '{"name": "a", "description": "The core"}', "The core"),
         ("a/package.json", "{broken", ""),
         ("a/main.py", "import os\n", ""),
+        ("a/main.rs", "#![allow(clippy::single)]\n\nmod cmd;\n", ""),
+        (
+            "a/README.md",
+            "1. **Build**\n\n```js\nimport x;\n```\n\nLogs it (i.e. prints it). B.\n",
+            "Logs it (i.e. prints it).",
+        ),
+        ("a/README.md", "**Note**\n\nSends mail.\n", "Sends mail."),
     ],
 )
 def test_a_file_says_what_its_folder_holds(path: str, text: str, sentence: str) -> None:
     """A docstring, a comment, a README or a package's description, and no licence (rule T-12)."""
     assert first_sentence(path, text) == sentence
+
+
+def test_a_repeated_sentence_gives_way_to_a_heading() -> None:
+    """Where many pages begin alike, a folder has the first line of its page that differs (rule T-12)."""
+    page = "All the code\n\n## Chapter 2: Trees\n\nWhere trees grow.\n"
+    assert first_sentence("a/README.md", page) == "All the code"
+    assert first_sentence("a/README.md", page, repeated={"All the code"}) == "Chapter 2: Trees"
 
 
 def test_of_several_files_the_best_describes_a_folder() -> None:

@@ -114,7 +114,7 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
         "48 shop/cart.py: focused of full, rank 2 shows Cart.total next focused\n"
         "67 shop/prices.py: full of full, rank 1 shows total, discounted\n"
         "0 tests/test_cart.py: name of full, rank 3\n"
-        "cut history: turn 1, 70: the discussion has no more of the budget; the oldest turns go first\n"
+        "cut history: turn 1, 70: the discussion's share of the budget is used up; the oldest turns are left out first\n"
         "no history: the files are not in a git repository\n"
     )
 

@@ -27,8 +27,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     """Return output and errors of run, view, stats and languages where Ruby's grammar is not installed."""
     config = '[files]\npaths = [{ path = "[abc].*", view_mode = "skeleton" }]\n'
     files = {"a.rb": _RUBY, "b.rb": _RUBY, "c.py": "def f():\n    return 123456789\n"}
+    files |= {"d.rb": _RUBY * 15, "d.toml": '[files]\npaths = ["d.rb"]\n'}
     folder = project(tmp_path_factory.mktemp("p"), {**files, "manual_slop.toml": config})
-    commands = json.dumps([["run", "--stdout"], ["view", "a.rb"], ["stats"], ["languages"]])
+    task = ["run", "-c", "d.toml", "--stdout", "--budget", "900", "weigh the parcel"]
+    commands = json.dumps([["run", "--stdout"], ["view", "a.rb"], ["stats"], ["languages"], task])
     program = [sys.executable, "-c", _WITHOUT_RUBY, commands]
     ended = subprocess.run(
         program,
@@ -40,7 +42,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     )
     assert ended.returncode == 0, ended.stderr
     answers = json.loads(ended.stdout)
-    assert [code for code, *_ in answers] == [0, 0, 0, 0]
+    assert [code for code, *_ in answers] == [0] * len(answers)
     return [(out, err) for _, out, err in answers]
 
 
@@ -60,3 +62,9 @@ def test_commands_that_look_say_so_too(told: list[tuple[str, str]]) -> None:
     assert [said.count(_SENTENCE) for _, said in told[1:3]] == [1, 1]
     rows = [row for row in told[3][0].splitlines() if "not installed" in row]
     assert [row.split()[0] for row in rows] == ["ruby"]
+
+
+def test_a_choice_for_a_task_says_what_it_lacks(told: list[tuple[str, str]]) -> None:
+    """Files of such a language are ranked by their words alone, which the user learns without asking for reasons."""
+    sentence = "ruby is read as plain text, as its grammar is not installed"
+    assert f"warning: {sentence}: aggregate languages says how to install it\n" in told[4][1]

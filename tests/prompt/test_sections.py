@@ -25,7 +25,7 @@ from aggregate import (
     run,
 )
 from aggregate.agents.tracks import Ticket
-from aggregate.agents.tracks.ticket_parts import task_message
+from aggregate.agents.tracks.worker_context import task_message
 from aggregate.project.beads import Bead, Board, Dependency
 from aggregate.prompt.document import Screenshot
 from aggregate.prompt.layout import screenshots_section

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Budget, Task, count, request_for
-from aggregate.base.request import Pick
+from aggregate.base.task import Pick
 from aggregate.project.index import open_index
 from aggregate.prompt import (
     Composition,

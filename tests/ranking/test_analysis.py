@@ -10,7 +10,7 @@ from aggregate.ranking import terms_in
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
-    FileTable,
+    GroupTable,
     TermTable,
     analyse,
     look_roughly,
@@ -188,7 +188,7 @@ def test_a_group_finds_what_its_files_hold(texts: list[str | None]) -> None:
     """Tables find terms and names in exactly the right files (rules T-4 and I-6)."""
     files = [None if text is None else look_roughly("a.py", text) for text in texts]
     table, words = pack_tables(files)
-    names, group = FileTable(table), TermTable(words)
+    names, group = GroupTable(table), TermTable(words)
     counts = [terms_in(text or "") for text in texts]
     for term in {*(term for count in counts for term in count), "absent", ""}:
         expected = {member: count[term] for member, count in enumerate(counts) if count[term]}
@@ -215,7 +215,7 @@ def test_keys_of_data_are_no_names() -> None:
         look_roughly("a.json", '{"area": {"b": 1}}'),
         look_roughly("a.py", "def area(): pass\n"),
     ]
-    assert list(FileTable(pack_tables(files)[0]).files_defining("area")) == [1]
+    assert list(GroupTable(pack_tables(files)[0]).files_defining("area")) == [1]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from aggregate.ranking.files.analysis import Reference
 from aggregate.ranking.paths import PathTable
-from aggregate.ranking.references import Resolver, files_of_module
+from aggregate.ranking.reference_graph import Resolver, files_of_module
 from tests.fakes.corpus import FakeCorpus
 
 PATHS = (

@@ -71,3 +71,22 @@ def test_a_use_of_a_sole_name_counts_where_no_import_is_needed() -> None:
         if reason.kind == "used by others"
     }
     assert used == {"a.c": "used by 1 file"}
+
+
+def test_an_overview_reads_first_how_to_work_on_the_project() -> None:
+    """A guide's sections on building and testing go before others; projects of many languages have theirs (rule T-12)."""
+    filler = "The history of the ferry and its crew.\n" * 40
+    guide = f"# Guide\n\n## History\n\n{filler}\n## Running the tests\n\nType make.\n"
+    files = {
+        "CONTRIBUTING.md": guide,
+        "App/App.csproj": "<Project/>\n",
+        "App/Program.cs": "class A {}\n",
+    }
+    corpus = FakeCorpus({**files, "appveyor.yml": "build: off\n", "gradlew": "#!/bin/sh\n"})
+    ranking = rank(corpus, Question(is_overview=True))
+    introduced = {corpus.files[file].path for file in ranking.companions}
+    assert introduced == {*files, "appveyor.yml"}
+    (pieces,) = (ranked.pieces for ranked in ranking.files if ranked.file == 0)
+    sections = corpus.analyses([0])[0].pieces
+    tests = max(range(len(sections)), key=lambda number: sections[number].first)
+    assert pieces[tests] > pieces[tests - 1]

@@ -62,6 +62,14 @@ def test_the_scopes_of_a_subject(subject: str, scopes: tuple[str, ...]) -> None:
     assert read_task(subject).scopes == scopes
 
 
+def test_a_compound_with_one_letter_is_a_term() -> None:
+    """A word behind one letter is also searched as names write it, without the hyphen (T-2)."""
+    task = read_task("K-means and e-mail, but not -x-ray, a/k-means or non-zero")
+    assert [task.terms.get(term) for term in ("kmeans", "kmean", "email")] == [1, 1, 1]
+    assert {"kmeans", "kmean"} < {*task.subject}
+    assert not {"xray", "akmeans", "nonzero"} & task.terms.keys()
+
+
 def test_the_subject_of_a_traceback_is_its_error() -> None:
     """The subject of a traceback is its error line (rule T-2)."""
     text = 'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\nKeyError: colour\n'

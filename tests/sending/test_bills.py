@@ -19,7 +19,7 @@ from aggregate import (
 )
 from aggregate.sending import Exchange, ModelSelection, charged, charges, prepare_turn, send_turn
 from aggregate.sending.clients import OnText
-from aggregate.sending.clients.learned import Kinds, Learned, Place, learned_of, record_usage
+from aggregate.sending.clients.learned import Endpoint, Kinds, Learned, learned_of, record_usage
 from tests.cli.command_line import start
 from tests.fakes.user_files import by_user
 from tests.projects import project
@@ -70,7 +70,7 @@ def test_a_plan_says_when_the_first_words_come(tmp_path: Path) -> None:
     client = replace(turn.client, transport=Answers(Usage(12_000, output=5)))
     send_turn(replace(turn, client=client), on_text=lambda _: None)
     learned = replace(prepared(tmp_path), learned=Learned(first_piece=1.25))
-    assert learned_of(turn.place).first_piece > 0
+    assert learned_of(turn.endpoint).first_piece > 0
     assert learned.data["first_words"] == 1.2
     assert any(line.endswith("; first words after about 1.2 s") for line in learned.lines)
 
@@ -80,7 +80,7 @@ def test_a_forecast_is_in_the_providers_tokens(tmp_path: Path) -> None:
     turn = prepared(tmp_path)
     assert turn.forecast.input == pytest.approx(1.5 * turn.plan.total, abs=2)
     assert turn.expected_price == turn.price(turn.forecast) > turn.price(turn.expected)  # type: ignore[operator]
-    record_usage(Place("anthropic", MODEL), Kinds(10_000, 0), Usage(20_000))
+    record_usage(Endpoint("anthropic", MODEL), Kinds(10_000, 0), Usage(20_000))
     assert prepared(tmp_path).forecast.input > 1.8 * turn.plan.total
 
 
@@ -144,7 +144,7 @@ def test_misses_are_part_of_the_plan(tmp_path: Path) -> None:
     for _ in range(2):
         sent(prepared(tmp_path), Usage(9_000))
     failed = prepared(tmp_path)
-    assert learned_of(Place("anthropic", MODEL)).misses == 2
+    assert learned_of(Endpoint("anthropic", MODEL)).misses == 2
     assert set(failed.plan.layout.lifetimes) <= {300}
     assert any("one-hour entries are off" in said for said in failed.warnings)
     assert failed.expected_price > failed.price(failed.forecast)  # type: ignore[operator]

@@ -10,7 +10,7 @@ from aggregate import BudgetError, Usage, count, load_config
 from aggregate.prompt.audit import read_audit
 from aggregate.prompt.numbered_output import audit_path, request_log_path
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
-from aggregate.sending.clients.learned import Kinds, Place, record_usage
+from aggregate.sending.clients.learned import Endpoint, Kinds, record_usage
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 
@@ -78,14 +78,14 @@ def test_the_providers_count_holds(folder: Path) -> None:
     assert first.client.ratio.value == 1.25
     assert first.plan.total <= 0.8 * BUDGET
     assert 0.9 * BUDGET < first.provider_tokens <= BUDGET
-    record_usage(Place("anthropic", "claude-sonnet-4-5"), Kinds(1000), Usage(1700))
+    record_usage(Endpoint("anthropic", "claude-sonnet-4-5"), Kinds(1000), Usage(1700))
     second = ready(folder, message, provider="anthropic", model="claude-sonnet-4-5")
     assert 0.9 * BUDGET < second.plan.total * 1.7 <= BUDGET
 
 
 def test_a_lower_count_does_not_exceed_the_budget_by_ours(folder: Path) -> None:
     """Where a provider counts fewer tokens than o200k, the markdown still keeps to the budget (rules B-1 and B-10)."""
-    record_usage(Place("deepseek", "deepseek-flash"), Kinds(1000), Usage(700))
+    record_usage(Endpoint("deepseek", "deepseek-flash"), Kinds(1000), Usage(700))
     made = ready(folder, "What does the lantern do?", provider="deepseek")
     assert made.client.ratio.value == 0.7
     assert 0.9 * BUDGET < made.plan.total <= BUDGET
@@ -125,12 +125,12 @@ def test_a_new_question_adds_behind(folder: Path) -> None:
     first, _ = say(folder, "What does the lantern do?", budget=4_000)
     second, _ = say(folder, "What does the inner part of the orchard do?", budget=4_000)
     assert second.prefix is not None
-    assert second.prefix.kept >= 0.4 * first.plan.total
+    assert second.prefix.shared >= 0.4 * first.plan.total
     assert "len('orchard inner')" in second.prompt.markdown
     assert second.plan.total <= 4_000
     third, _ = say(folder, "And what does the inner part of the orchard return?", budget=4_000)
     assert third.prefix is not None
-    assert third.prefix.kept >= 0.7 * second.plan.total
+    assert third.prefix.shared >= 0.7 * second.plan.total
 
 
 @pytest.mark.parametrize(

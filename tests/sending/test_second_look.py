@@ -65,10 +65,10 @@ def test_a_model_is_asked_once_for_a_task_and_its_files(folder: Path, index: Ind
     assert first.request == again.request
     assert markdown(first.request) == markdown(again.request)
     assert markdown(first.request) != markdown(asked(folder))
-    (told,) = first.told
-    assert told.startswith("second look: scripted:claude-sonnet-5 picks src/")
-    assert " tokens in, " in told
-    assert again.told == (f"{told} (it was asked before)",)
+    (note,) = first.notes
+    assert note.startswith("second look: scripted:claude-sonnet-5 picks src/")
+    assert " tokens in, " in note
+    assert again.notes == (f"{note} (stored answer)",)
     with (folder / "src/lantern.py").open("a", encoding="utf-8") as file:
         file.write("# more\n")
     look_again(asked(folder), client, index=index)
@@ -79,8 +79,8 @@ def test_a_model_is_asked_once_for_a_task_and_its_files(folder: Path, index: Ind
     ("script", "reason"),
     [
         ([ProviderError("it is out of order")], "it is out of order"),
-        ([""], "scripted:claude-sonnet-5 names nothing of the project"),
-        (["I cannot say."], "scripted:claude-sonnet-5 names nothing of the project"),
+        ([""], "scripted:claude-sonnet-5 picked nothing in the project"),
+        (["I cannot say."], "scripted:claude-sonnet-5 picked nothing in the project"),
         ([], "the script has no answer to request 1: add one"),
     ],
 )
@@ -92,7 +92,7 @@ def test_what_goes_wrong_leaves_the_prompt_as_it_was(
     looked = look_again(request, scripted_client(script), index=index)
     assert looked.request is request
     assert looked.warnings == (f"second look: {reason}; the prompt is made without it",)
-    assert look_again(request, scripted_client([ANSWER]), index=index).told
+    assert look_again(request, scripted_client([ANSWER]), index=index).notes
 
 
 def test_whom_nobody_knows_is_a_warning(folder: Path, index: Index) -> None:

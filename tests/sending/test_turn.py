@@ -94,9 +94,9 @@ def test_the_second_turn_reads_the_first(folder: Path) -> None:
     assert abs(done.reply.usage.cache_read - total) <= 1
     assert second.expected == replace(done.reply.usage, output=0)
     assert second.prefix is not None
-    assert (
-        second.prefix.sentence == f"{total:,} of {total:,} tokens of the prefix are kept (appended)"
-    )
+    kept = f"the first {second.prefix.shared:,} tokens are as in the last prompt"
+    assert second.prefix.sentence == f"{kept}, so a provider's cache may hold them"
+    assert second.prefix.shared == total
 
 
 def edit(folder: Path, name: str, *, more: str) -> None:
@@ -190,7 +190,7 @@ def test_a_failure_leaves_the_discussion_as_it_was(folder: Path) -> None:
     with pytest.raises(ProviderError, match="answered 400"):
         send_turn(ready(folder, "First?", answer=ProviderError("x answered 400: no")))
     with pytest.raises(
-        ProviderError, match=r"answered nothing \(end\): the discussion stays as it was"
+        ProviderError, match=r"answered nothing \(end\): the discussion stays unchanged"
     ):
         send_turn(ready(folder, "First?", answer=" \n"))
     assert not (folder / "manual_slop_history.toml").exists()
@@ -269,7 +269,7 @@ def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
 
 
 def test_a_refusal_is_no_turn(folder: Path) -> None:
-    """It fails, the discussion stays as it was, its words are kept in the answer's file, and the cache is accounted for."""
+    """It fails, the discussion stays unchanged, its words are kept in the answer's file, and the cache is accounted for."""
     refused = Reply("I will not.", Usage(), FinishReason.REFUSED)
     with pytest.raises(
         ProviderError, match=r"scripted refused to answer \(I will not\.\): the discussion stays"

@@ -1,1 +1,1 @@
-"""."""
+"""Agents: goals, tracks of tickets, sub-agents, tools and sandbox."""

@@ -1,21 +1,22 @@
-"""Scripts: answers of a model by ticket or question, as TOML or JSON.
+"""Scripted answers by ticket or question, from TOML or JSON.
 
-An answer is a text, a table of ``ScriptedReply``, or a list of these: one for each attempt.
+An answer is a text, a table of ``ScriptedReply``, or a list of these, one per attempt.
 """
 
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from aggregate.base.errors import ConfigError
+from aggregate.base.errors import ConfigError, WorkerError
 from aggregate.project.configuration import read_toml_text, validate_table
 from aggregate.project.toml_text import parse_untrusted_toml
 
 
 class ScriptedCall(BaseModel):
-    """A call of a tool; its arguments stand beside its name."""
+    """A call of a tool, with its arguments as further keys."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -28,42 +29,45 @@ class ScriptedReply(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(default="", description="The answer.")
-    seconds: float = Field(default=0, ge=0, le=3600, description="How long it takes.")
-    fail: str = Field(default="", description="The error that is raised instead of an answer.")
+    seconds: float = Field(default=0, ge=0, le=3600, description="Seconds until the answer.")
+    fail: str = Field(default="", description="The error to raise instead of an answer.")
     failures: int = Field(
-        default=0, ge=0, description="How many attempts fail first; 0 with fail means all."
+        default=0,
+        ge=0,
+        description="Number of attempts that fail before the answer; 0 with a text in fail: all of them.",
     )
     cost: float = Field(
         default=0,
         ge=0,
         allow_inf_nan=False,
-        description="What it costs, in US dollars; to try limits.",
+        description="Cost of the answer in US dollars, to test limits.",
     )
     calls: list[ScriptedCall] = Field(
         default_factory=list,
-        description="The tools that are called before the answer, one a turn: tool, and its arguments.",
+        description="Tool calls before the answer, one per turn: tool, and its arguments as further keys.",
     )
     refuse: bool = Field(
-        default=False, description="The failure is a refusal: asking again does not help."
+        default=False, description="The failure is a refusal, which is not retried."
     )
     then: tuple["ScriptedReply", ...] = Field(
-        default=(), description="The answers of further attempts; the last one stays."
+        default=(), description="Answers to further attempts; the last one repeats."
     )
 
     @model_validator(mode="before")
     @classmethod
     def _as_table(cls, answer: object) -> object:
-        """Return the table of an answer, which may be a text or a list."""
+        """Convert an answer, such as a text, to a table."""
         first, *rest = answer if isinstance(answer, list | tuple) and answer else [answer]
         table = {"text": first} if isinstance(first, str) else first
         return {**table, "then": rest} if rest and isinstance(table, dict) else table
 
-    def at(self, attempt: int) -> "ScriptedReply":
-        return (self, *self.then)[:attempt][-1]
-
-    def failure(self, attempt: int) -> str:
-        """Return the error of an attempt, ``""`` if it has none."""
-        return self.fail if self.failures == 0 or attempt <= self.failures else ""
+    def take(self, attempt: int) -> "ScriptedReply":
+        """Return the reply to an attempt, or raise a ``WorkerError``."""
+        reply = (self, *self.then)[:attempt][-1]
+        time.sleep(reply.seconds)
+        if reply.fail and (reply.failures == 0 or attempt <= reply.failures):
+            raise WorkerError(reply.fail, again=not reply.refuse)
+        return reply
 
 
 class ReplyScript(BaseModel):
@@ -78,7 +82,7 @@ class ReplyScript(BaseModel):
 
 
 def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
-    """Read the answers of a script, which may also be the whole file.
+    """Read the answers of a script.
 
     Raises:
         ConfigError: The file cannot be read, or is not a script.

@@ -338,6 +338,6 @@ class Entry:
 
     @classmethod
     def of(cls, entry: FileEntry) -> "Entry":
-        """Convert an entry; only mappings can have a tier."""
+        """Convert a configured entry (path, glob or table) to an ``Entry``."""
         tier = entry.get("tier") if isinstance(entry, Mapping) else None
         return cls(FileItem.of(entry), tier if isinstance(tier, int) else None)

@@ -1,4 +1,4 @@
-"""Results of others: isolated copies, and references to values on disk."""
+"""Isolated copies of foreign values, and references to values on disk."""
 
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
@@ -57,7 +57,7 @@ def isolated_copy(value: Value) -> Value:
 
 
 def unawaited(value: Value) -> str:
-    """Return a message if a value was not awaited, else ``""``."""
+    """Return a message if a value is an awaitable, else ``""``."""
     if not isinstance(value, Awaitable):
         return ""
     if isinstance(value, Coroutine):
@@ -88,7 +88,7 @@ def is_reference(value: object) -> TypeGuard[DataReference]:
 
 
 def escape_surrogates(text: str) -> str:
-    r"""Escape unpaired surrogates as ``\udXXX``, which no file or terminal can hold."""
+    r"""Escape unpaired surrogates as ``\udXXX``, since files and terminals cannot encode them."""
     if text.isascii():
         return text
     try:

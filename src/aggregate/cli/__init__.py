@@ -1,8 +1,8 @@
-"""The command line: it reads options, calls the pipeline, and prints.
+"""The command line: read options, run the pipeline, print.
 
-Standard output carries the result only; everything else goes to standard error. Exit codes: ``0`` done, ``1`` the work
-failed (a file cannot be written), ``2`` a mistake in the command or the configuration, ``70`` an unexpected error,
-``130`` interrupted, 128 plus the number of a signal that ended ``run``.
+Standard output is for results only; messages go to standard error. Exit codes: ``0`` success, ``1`` failure (a file
+cannot be written), ``2`` a mistake in the command or the configuration, ``70`` an unexpected error, ``130``
+interrupted, 128 plus the number of a signal that ended ``run``.
 """
 
 import os

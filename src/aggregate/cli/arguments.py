@@ -115,7 +115,7 @@ def read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
 
 
 def _listed(line: str) -> str:
-    """Return the path of a line; git quotes names with odd characters."""
+    """Return the path in a line; git quotes names with unusual characters."""
     is_quoted = len(line) > 1 and line[0] == line[-1] == '"' and not os.path.lexists(line)
     return unquoted(line[1:-1]) if is_quoted else line
 

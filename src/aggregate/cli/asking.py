@@ -1,4 +1,4 @@
-"""A command's project, task, places and budget, read from its options."""
+"""Read a command's project, task, places and budget from its options."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_pri
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
-from aggregate.base.request import Amount, Given, Place, Task, parse_amount, parse_number
+from aggregate.base.task import Amount, Given, Place, Task, parse_amount, parse_number
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say, warn_all
 from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
@@ -27,8 +27,8 @@ from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
 
 KEEP = (
-    "no manual_slop.toml here: all files that git does not ignore are candidates; "
-    "to keep or narrow this choice: aggregate init --budget 32k"
+    "no manual_slop.toml here: files are chosen from all that git does not ignore; "
+    "to write one that narrows them: aggregate init --budget 32k"
 )
 OVERVIEW = (
     "no manual_slop.toml here: this is an overview of all files that git does not ignore; "
@@ -201,7 +201,9 @@ def read_attached(command: str, *, tells: bool) -> Given:
     return Given(f"Output of {command} (exit code {output.code})", output.text)
 
 
-def read_task(argument: str | None, *, symbols: Sequence[str] = (), since: str = "") -> Task | None:
+def read_task_argument(
+    argument: str | None, *, symbols: Sequence[str] = (), since: str = ""
+) -> Task | None:
     if argument is None and not symbols and not since:
         return None
     if any(not symbol.strip() for symbol in symbols):
@@ -261,7 +263,7 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def agree(question: str) -> None:
-    """Ask the person at the terminal; abort unless they say yes."""
+    """Ask for confirmation at the terminal; abort without a yes."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("cannot ask without a terminal: add --yes")
     click.confirm(question, abort=True, err=True)
@@ -281,6 +283,6 @@ def looked_at(
 
     looked = look_again(request, name, base_url=base_url, index=index)
     if not quiet:
-        say(*looked.told)
+        say(*looked.notes)
         warn_all(looked.warnings)
     return looked.request

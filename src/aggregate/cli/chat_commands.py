@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from aggregate.base.messages import did_you_mean
-from aggregate.base.request import AUTO, parse_amount
+from aggregate.base.task import AUTO, parse_amount
 from aggregate.cli.chat_session import ChatSession, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import counted, is_terminal, say
@@ -23,7 +23,7 @@ _AS_CONFIGURED = "none"  # resets a setting of this session
 
 
 class Leave(Exception):  # noqa: N818 - not an error
-    """The user leaves the session."""
+    """Raised to end the chat."""
 
 
 class _Command(NamedTuple):

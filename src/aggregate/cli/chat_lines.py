@@ -92,8 +92,8 @@ class TypedLines(PipedLines):
 
     def _match(self, word: str, number: int) -> str | None:
         if number == 0:
-            before = readline.get_line_buffer()[: readline.get_begidx()]
-            self._matches = list(completions(self._session, before, word))
+            line_start = readline.get_line_buffer()[: readline.get_begidx()]
+            self._matches = list(completions(self._session, line_start, word))
         return self._matches[number] if number < len(self._matches) else None
 
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import click
 
 from aggregate.base.errors import AggregateError, ConfigError, OutputError
-from aggregate.base.request import Amount
+from aggregate.base.task import Amount
 from aggregate.base.text import LOCK_FILES
 from aggregate.cli.asking import budget_option, with_meant
 from aggregate.cli.options import new_config_option, quiet_option, scope_options

@@ -32,7 +32,7 @@ def list_(config: Path) -> None:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(used)) if used else "-"
         tokens = count(build_discussion_section(turns.all))
         columns = (name or DEFAULT, counted(len(turns.all), "turn"), f"{tokens:,} tokens", when)
-        origin = "" if turns.continues is None else f"goes on from {turns.continues or DEFAULT}"
+        origin = "" if turns.continues is None else f"continues {turns.continues or DEFAULT}"
         write_rows("\t".join((*columns, origin)).rstrip())
 
 
@@ -68,7 +68,9 @@ def delete(name: str, config: Path, yes: bool) -> None:
     if turns.path is None:
         raise ConfigError(f'the discussion "{name}" has no file of its own', path=str(config))
     if not yes:
-        agree(f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, for good?')
+        agree(
+            f'Delete the discussion "{name}", {counted(len(turns.written), "turn")}, permanently?'
+        )
     discussion.delete()
     write_path(turns.path)
     if turns.configured:

@@ -9,16 +9,16 @@ from aggregate.sending import EditedPrompt
 
 
 def pages_of(composition: Composition, steering: Sequence[str]) -> bytes:
-    """Pack a prompt's rows; empty if its files are interdependent.
+    """Pack a prompt's rows; empty if its files depend on each other.
 
-    ``steering`` holds the absolute paths of files that influence more than their own block.
+    ``steering`` has the absolute paths of files that affect more than their own block.
     """
     rows = known_rows(composition, steering)
     return json.dumps([rows, composition.warnings]).encode() if rows else b""
 
 
 def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> EditedPrompt | None:
-    """Render changed files; return ``None`` if other blocks may differ."""
+    """Render changed files; return ``None`` if other blocks may change too."""
     run = earlier.run
     if not run.pages or run.written is None:
         return None

@@ -13,7 +13,7 @@ import click
 from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
-from aggregate.base.request import FileChoice, Level
+from aggregate.base.task import FileChoice, Level
 from aggregate.base.text import line_count
 from aggregate.cli import output
 from aggregate.cli.asking import from_here, open_project_here
@@ -26,6 +26,7 @@ from aggregate.prompt.document import Origin, OriginKind, SourceMap
 from aggregate.prompt.numbered_output import is_prompt, prune_outputs
 from aggregate.sending import find_prompt
 
+_NO_CANDIDATE = "git ignores it, it is generated or binary, or the prompt's paths, --include or --exclude leave it out"
 _HOW = "only aggregate run with --task or --budget records the sources of its prompt"
 
 
@@ -48,6 +49,8 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
     rows = _matching(audit, path, request) if path is not None else []
     if path is not None and not rows:
         hint = path_meant(path, [row.path for row in audit.rows])
+        if os.path.lexists(request.base_dir / from_here(path, request.base_dir)):
+            hint = f": {_NO_CANDIDATE}"
         raise ConfigError(f"{path} is not a candidate of {prompt.name}{hint}", path=str(prompt))
     if as_json:
         data = audits.audit_data(replace(audit, rows=tuple(rows) or audit.rows))

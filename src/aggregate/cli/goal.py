@@ -6,15 +6,8 @@ from pathlib import Path
 
 import click
 
-from aggregate.agents.goals import (
-    ChatModel,
-    EngineLimits,
-    GoalResult,
-    Model,
-    NeuronAgent,
-    Trace,
-    read_script,
-)
+from aggregate.agents.goals import ChatModel, GoalResult, Model, NeuronAgent, Trace, read_script
+from aggregate.agents.limits import EngineLimits
 from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
@@ -160,7 +153,7 @@ def _print(result: GoalResult, *, as_json: bool) -> None:
     if as_json:
         more = {"warnings": list(result.warnings), "tokens": result.trace.tokens}
         write_result(json.dumps(result.as_dict() | more, indent=2, ensure_ascii=False))
-    elif result.success:
+    elif result.has_answer:
         write_result(result.text or "\n")
     if result.stopped:
         say(f"aggregate: {result.stopped}")

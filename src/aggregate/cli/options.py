@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""Options shared by several commands."""
 
 from collections.abc import Callable
 from math import isfinite
@@ -61,7 +61,9 @@ new_config_option = click.option(
     help="Write this file.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only the result and errors.")
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Repeat hints shown before.")
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Repeat hints, and compare with the last prompt."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 generated_option = click.option(
     "--generated",

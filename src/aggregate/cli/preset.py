@@ -7,8 +7,9 @@ import click
 
 from aggregate.base.errors import PresetError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Amount
-from aggregate.cli.asking import budget_option, from_here
+from aggregate.base.task import Amount
+from aggregate.cli.arguments import path_entries
+from aggregate.cli.asking import budget_option
 from aggregate.cli.options import config_option
 from aggregate.cli.output import counted, say, warn_all, write_result, write_rows
 from aggregate.cli.program import Described
@@ -73,7 +74,7 @@ def save(
         base_dir = config.parent
         if config.exists():
             base_dir /= load_config(config).config.files.base_dir
-        files = [FileItem(from_here(path, base_dir)) for path in paths]
+        files = [FileItem(path) for path in path_entries(paths, base_dir)]
     else:
         request = request_for(open_project(config), with_history=False)
         files = [entry.item for entry in request.entries]

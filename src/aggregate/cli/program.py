@@ -36,52 +36,72 @@ if TYPE_CHECKING:
     from aggregate.cli.remembered import ThisRun
 
 
-class Row(NamedTuple):
+class CommandEntry(NamedTuple):
     module: str  # below aggregate.cli; it defines a command of this name
     summary: str  # the first sentence of the command's help (compared by a test)
 
 
-COMMANDS: Mapping[str, Row] = {
-    "run": Row("run", "Compose the prompt and write it to a numbered file; print its path."),
-    "explain": Row("explain", "Show how much of each file a prompt contains, and why."),
-    "locate": Row("explain", "Find a prompt's line in the files, or a file's line in the prompt."),
-    "init": Row("configuration", "Write a commented manual_slop.toml for this folder."),
-    "stats": Row("files", "Show the files by folder: lines, definitions, tokens in each view."),
-    "view": Row("files", "Print a view of one file."),
-    "send": Row("send", "Send the prompt and MESSAGE; print the answer and save both."),
-    "chat": Row("chat", "Continue a discussion, message by message."),
-    "mcp": Row("serve", "Serve the project to agents by the Model Context Protocol."),
-    "panel": Row("serve", "Compose the prompt by eye, on a page in the browser."),
-    "costs": Row("costs", "Show your costs and cache savings by day, project and model."),
-    "discussion": Row("discussion", "List, show, fork and delete discussions."),
-    "goal": Row("goal", "Reach GOAL step by step and print the answer."),
-    "conduct": Row("conduct.group", "Run the tickets of a track with many workers."),
-    "check": Row("configuration", "Check that everything in CONFIG exists; print each problem."),
-    "preset": Row("preset", "List, show, save, apply and delete context presets."),
-    "trust": Row("machine", "Let the project around PATH read files outside; print its root."),
-    "prune": Row("explain", "Delete all but the newest prompts; print the deleted paths."),
-    "cache": Row("machine", "Show the cache's path, entries, size and hits."),
-    "languages": Row("machine", "List the languages with their suffixes."),
-    "schema": Row("machine", "Print the JSON Schema of manual_slop.toml."),
+COMMANDS: Mapping[str, CommandEntry] = {
+    "run": CommandEntry(
+        "run", "Compose the prompt and write it to a numbered file; print its path."
+    ),
+    "explain": CommandEntry("explain", "Show how much of each file a prompt contains, and why."),
+    "locate": CommandEntry(
+        "explain", "Find a prompt's line in the files, or a file's line in the prompt."
+    ),
+    "init": CommandEntry("configuration", "Write a commented manual_slop.toml for this folder."),
+    "stats": CommandEntry(
+        "files", "Show the files by folder: lines, definitions, tokens in each view."
+    ),
+    "view": CommandEntry("files", "Print a view of one file."),
+    "send": CommandEntry("send", "Send the prompt and MESSAGE; print the answer and save both."),
+    "chat": CommandEntry("chat", "Continue a discussion, message by message."),
+    "mcp": CommandEntry("serve", "Serve the project to agents by the Model Context Protocol."),
+    "panel": CommandEntry("serve", "Compose the prompt by eye, on a page in the browser."),
+    "costs": CommandEntry("costs", "Show your costs and cache savings by day, project and model."),
+    "discussion": CommandEntry("discussion", "List, show, fork and delete discussions."),
+    "goal": CommandEntry("goal", "Reach GOAL step by step and print the answer."),
+    "conduct": CommandEntry("conduct.group", "Run the tickets of a track with many workers."),
+    "check": CommandEntry(
+        "configuration", "Check that everything in CONFIG exists; print each problem."
+    ),
+    "preset": CommandEntry("preset", "List, show, save, apply and delete context presets."),
+    "trust": CommandEntry(
+        "machine", "Let the project around PATH read files outside; print its root."
+    ),
+    "prune": CommandEntry("explain", "Delete all but the newest prompts; print the deleted paths."),
+    "cache": CommandEntry("machine", "Show the cache's path, entries, size and hits."),
+    "languages": CommandEntry("machine", "List the languages with their suffixes."),
+    "schema": CommandEntry("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
-_RUNS, _STATUS = "conduct.runs", "conduct.status"  # need the extra "agents"
-CONDUCT: Mapping[str, Row] = {
-    "run": Row(
+_RUNS, _STATUS = "conduct.run_commands", "conduct.status"  # need the extra "agents"
+CONDUCT: Mapping[str, CommandEntry] = {
+    "run": CommandEntry(
         "conduct.run", "Run TRACK, or continue its unfinished run; print the report's path."
     ),
-    "status": Row(_STATUS, "Show the latest run of TRACK, or the attempts at TICKET."),
-    "diff": Row(_STATUS, "Print the changes of TICKET, or of TRACK's latest run, as a patch."),
-    "apply": Row(_STATUS, "Apply the changes of TRACK's latest run to your files; list them."),
-    "drop": Row(_STATUS, "Discard the changes of TRACK's latest run, with its branches."),
-    "resume": Row(_RUNS, "Continue the latest run of TRACK: run open and failed tickets."),
-    "retry": Row(_RUNS, "Run TICKETS of TRACK's latest run again, with their dependents."),
-    "approve": Row(_RUNS, "Approve a waiting TICKET; run its dependents."),
-    "reject": Row(_RUNS, "Reject a waiting TICKET; do not run its dependents."),
-    "cancel": Row(_RUNS, "Cancel the current run of TRACK."),
-    "forget": Row(_RUNS, "Delete the finished runs of TRACK from the database; keep files."),
-    "new": Row("conduct.group", "Write a track NAME from a question; print its tickets' path."),
-    "worker": Row(_RUNS, "Work on the tickets of every track on a database until interrupted."),
+    "status": CommandEntry(_STATUS, "Show the latest run of TRACK, or the attempts at TICKET."),
+    "diff": CommandEntry(
+        _STATUS, "Print the changes of TICKET, or of TRACK's latest run, as a patch."
+    ),
+    "apply": CommandEntry(
+        _STATUS, "Apply the changes of TRACK's latest run to your files; list them."
+    ),
+    "drop": CommandEntry(_STATUS, "Discard the changes of TRACK's latest run, with its branches."),
+    "resume": CommandEntry(_RUNS, "Continue the latest run of TRACK: run open and failed tickets."),
+    "retry": CommandEntry(_RUNS, "Run TICKETS of TRACK's latest run again, with their dependents."),
+    "approve": CommandEntry(_RUNS, "Approve a waiting TICKET; run its dependents."),
+    "reject": CommandEntry(_RUNS, "Reject a waiting TICKET; do not run its dependents."),
+    "cancel": CommandEntry(_RUNS, "Cancel the current run of TRACK."),
+    "forget": CommandEntry(
+        _RUNS, "Delete the finished runs of TRACK from the database; keep files."
+    ),
+    "new": CommandEntry(
+        "conduct.group", "Write a track NAME from a question; print its tickets' path."
+    ),
+    "worker": CommandEntry(
+        _RUNS, "Work on the tickets of every track on a database until interrupted."
+    ),
 }
 
 DEFAULT = "run"  # the command if none is named
@@ -108,7 +128,7 @@ HELP_ALL = click.Option(
 
 
 class BriefCommand(click.Command):
-    """A command with a short help, and all options with ``HELP_ALL``."""
+    """A command whose help lists few options; ``HELP_ALL`` shows all."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
@@ -133,7 +153,7 @@ class Described(click.Group):
 
 
 class LazyGroup(Described):
-    table: Mapping[str, Row] = {}
+    table: Mapping[str, CommandEntry] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.table)
@@ -229,7 +249,7 @@ def is_sentence(argument: str) -> bool:
     return has_blank or (not argument.isascii() and bool(re.search(f"[{_UNSPACED}]", argument)))
 
 
-def load(name: str, table: Mapping[str, Row] = COMMANDS) -> click.Command:
+def load(name: str, table: Mapping[str, CommandEntry] = COMMANDS) -> click.Command:
     row = table[name]
     if row.module == _RUNS:
         require_dbos()

@@ -15,7 +15,6 @@ from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
 from aggregate.base.redaction import redact
-from aggregate.base.text import printable
 from aggregate.cli import remembered
 from aggregate.cli.output import record
 from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
@@ -49,17 +48,14 @@ class Recording:
         if self._this:
             self._save(self._this, self._output, self._look_around)
 
-    def keep_prompt(
-        self, path: Path, written: WrittenPrompt, project: Project, *, tells: bool
-    ) -> None:
+    def keep_prompt(self, path: Path, written: WrittenPrompt, project: Project) -> None:
         """Remember the run that has written ``path``."""
         from aggregate.cli.edited_prompt import pages_of
 
         this = self._this
         if this is None or not (str(path).isascii() and str(path).isprintable()):
             return
-        sentence = printable(written.prefix.sentence) if written.prefix and tells else ""
-        output = _marked(self._output, path, sentence, written.next_sentence if tells else "")
+        output = _marked(self._output, path)
         files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
         self._seen.paths.discard(str(path))  # read for its hash only
         composition = written.stream
@@ -160,18 +156,16 @@ def _hash_of(path: Path) -> str:
         return ""
 
 
-def _marked(
-    output: Iterable[tuple[int, str]], path: Path, sentence: str, next_sentence: str
-) -> Output:
-    """Mark the path and replace the last sentence by the next."""
+def _marked(output: Iterable[tuple[int, str]], path: Path) -> Output:
+    """Mark the path, which a repetition replaces by its own."""
     quoted, mark = json.dumps(str(path)), f'"{remembered.QUOTED_PATH}"'
     marked = []
     for number, text in output:
         if number == 1:
             text = text.replace(quoted, mark, 1)  # noqa: PLW2901
             text = text.replace(f"{path}\n", f"{remembered.PATH}\n", 1)  # noqa: PLW2901
-        marked.append((number, text.removesuffix(f"{sentence}\n") if sentence else text))
-    return [*marked, (2, f"{next_sentence}\n")] if next_sentence else marked
+        marked.append((number, text))
+    return marked
 
 
 def _remove_old(newest: Path) -> None:

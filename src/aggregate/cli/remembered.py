@@ -127,7 +127,7 @@ class ThisRun(NamedTuple):
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
-    """Return this run with the last one of the same arguments."""
+    """Return the description of this run, with the last run of the same arguments."""
     began_ns = time.time_ns()
     if sys.platform == "win32":
         return None  # its st_ctime is the time of creation
@@ -165,7 +165,7 @@ def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
 
 
 def repeat(run: RememberedRun) -> int | None:
-    """Write and print the same again; return ``None`` if that fails."""
+    """Write and print the same output again; return ``None`` if that fails."""
     try:
         path = _write_again(run) if run.written else ""
     except Exception:  # noqa: BLE001 - the run itself will report the cause

@@ -12,7 +12,7 @@ import click
 
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
-from aggregate.base.request import AUTO, Amount, Finish, Task
+from aggregate.base.task import AUTO, Amount, Finish, Task
 from aggregate.cli import asking, options
 from aggregate.cli.arguments import (
     UNCOMMITTED,
@@ -120,11 +120,11 @@ class AskedRun:
     @cached_property
     def named_task(self) -> Task | None:
         argument = self.typed.task if self.task is None else self.task
-        return asking.read_task(argument, symbols=self.symbol, since=self.diff)
+        return asking.read_task_argument(argument, symbols=self.symbol, since=self.diff)
 
     @cached_property
     def finish(self) -> Finish:
-        """Texts besides files; cached, since commands are run once."""
+        """The user's texts (cached: their commands run only once)."""
         reports = not self.quiet
         return Finish(
             has_frame=not self.bare,
@@ -290,7 +290,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
       aggregate run "fix the timeout in the retry loop"
 
     A PATH is a file, folder or glob; only these are used. Words after -- are the task. Without a configuration, all
-    files that git does not ignore are used, and a task has a budget of 32,000 tokens.
+    files that git does not ignore are used, within 32,000 tokens: for the TASK, or for an overview of the project.
     """
     asked = AskedRun(**values)
     if asked.output == "":
@@ -335,9 +335,9 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
             say(report)
     if not asked.quiet and index.warning:
         warn_all([index.warning])
-    is_usual = index.is_used and not (asked.copies or asked.verify or asked.output)
+    is_usual = index.is_used and not (asked.copies or asked.verify or asked.output or asked.verbose)
     if path and is_usual and not index.warning:
-        recording.keep_prompt(path, written, project, tells=not asked.quiet)
+        recording.keep_prompt(path, written, project)
 
 
 def _compose(
@@ -371,7 +371,7 @@ def _compose(
         if asked.as_json:
             write_json(written.data(path, warnings))
         if not asked.quiet:
-            written.tell(warnings)
+            written.tell(warnings, is_verbose=asked.verbose)
     return path, written
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from aggregate.base.errors import NoProviderError, ProviderError
-from aggregate.base.request import Task
+from aggregate.base.task import Task
 from aggregate.cli import asking, options, output
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT
@@ -97,7 +97,7 @@ class AskedTurn:
         )
 
     def seeds(self, project: Project) -> Task | None:
-        task = asking.read_task(None, symbols=self.symbols, since=self.since)
+        task = asking.read_task_argument(None, symbols=self.symbols, since=self.since)
         focus = asking.typed_places(self.focus, project.folder / project.config.files.base_dir)
         if not (task or focus):
             return None
@@ -284,7 +284,7 @@ def _number(amount: Decimal | None) -> float | None:
 
 def warn_of_end(completed: Exchange) -> None:
     if completed.reply.stop.value != "end":
-        output.warn(f"the answer is not complete ({completed.reply.stop.value})")
+        output.warn(f"the answer is incomplete ({completed.reply.stop.value})")
 
 
 def _usage_sentence(turn: Exchange) -> str:

@@ -15,7 +15,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.messages import install_command
 from aggregate.cli.asking import agree, open_asked_project
 from aggregate.cli.options import config_option
-from aggregate.cli.output import say, write_result, write_rows
+from aggregate.cli.output import say, warn, write_result, write_rows
 from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
 
 _MOST_CAP = 100_000  # tokens of an answer: no host takes more
@@ -41,7 +41,7 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     if context.invoked_subcommand:
         return
     if find_spec("mcp") is None:
-        raise ConfigError(f"aggregate mcp needs another package: {install_command('mcp')}")
+        raise ConfigError(_needs_extra())
     cap = max_tokens
     with suppress(ValueError):  # not set, or not a number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
@@ -49,6 +49,10 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     from aggregate.mcp import serve_on_stdio
 
     say(*filter(None, [serve_on_stdio(config, cap=cap)]))
+
+
+def _needs_extra() -> str:
+    return f"aggregate mcp needs another package: {install_command('mcp')}"
 
 
 @mcp.command()
@@ -76,13 +80,18 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
         content = read_text(path) if path.exists() else ""
     except (OSError, ValueError) as error:
         raise ConfigError(f"cannot be read: {error}", path=str(path)) from None
-    module = (sys.executable, "-m", "aggregate")  # if the program is not on PATH
-    program = ("aggregate",) if find_program("aggregate") and not host.is_users_own else module
+    program: tuple[str, ...] = (sys.executable, "-m", "aggregate")
+    found = find_program("aggregate")
+    # The host does not have the PATH of an activated environment.
+    if found and Path(found).parent != Path(sys.executable).parent and not host.is_users_own:
+        program = ("aggregate",)
     options = ("--config", str(config.absolute())) if host.is_users_own else ()
     after = with_server(content, host, () if remove else program, arguments=("mcp", *options))
     if after == content:
         say(f"{path} needs no change")
         return
+    if find_spec("mcp") is None and not remove:
+        warn(_needs_extra())
     say(str(path))
     write_rows(*unified_diff(content.splitlines(), after.splitlines()))
     if dry_run:

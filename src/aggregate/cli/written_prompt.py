@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.request import doubts
+from aggregate.base.task import doubts
 from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all
 from aggregate.project.index import Index
-from aggregate.prompt import Request, for_reader, no_file_fits, stream_prompt
+from aggregate.prompt import ALL_FILES, Request, for_reader, no_file_fits, stream_prompt
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
+_NARROWED = "--include and --exclude leave none"
+_UNMATCHED = "the folder is empty, or [files] paths of the configuration match none"
 _ALWAYS_FITS = 1_000_000  # tokens: some model takes them, so its slow list need not be loaded
 
 
@@ -92,28 +94,25 @@ class WrittenPrompt:
             )
         return warnings
 
-    def tell(self, warnings: list[str]) -> None:
+    def tell(self, warnings: list[str], *, is_verbose: bool) -> None:
         assert self.tokens  # noqa: S101 - runs that print count
         warn_all(for_reader(warnings), more="--json")
         if self.stream.smallest:
             warn(no_file_fits(self.stream.smallest))
         elif not self.stream.rows:
-            warn("no files: the folder is empty, or [files] paths of the configuration match none")
+            narrowing = self.request.narrowing
+            is_narrowed = narrowing.include or narrowing.exclude
+            warn(f"no files: {_NARROWED if is_narrowed else _UNMATCHED}")
         lines = [f"{self.tokens.document:>11,} tokens (o200k)"]
         lines += [f"{tokens:>11,} in {part.value}" for part, tokens in self.tokens.sections.items()]
         files = sorted(self.tokens.files.items(), key=lambda item: (-item[1], item[0]))
-        lines += [f"{number:>11,}   {path}" for path, number in files[:_LARGEST]]
+        for path, number in files[:_LARGEST]:
+            name = "notes on files left out" if path == ALL_FILES else path
+            lines.append(f"{number:>11,}   {name}")
         if smaller := files[_LARGEST:]:
             rest = sum(number for _, number in smaller)
             lines.append(f"{rest:>11,}   in {len(smaller):,} smaller files (--json lists them)")
-        say(*lines, *([self.prefix.sentence] if self.prefix else []))
-
-    @property
-    def next_sentence(self) -> str:
-        """The report of the prefix if the next prompt is the same."""
-        from aggregate.sending.cache import PrefixReport  # slow to load
-
-        return PrefixReport.of_same(self.tokens.document if self.tokens else 0).sentence
+        say(*lines, *([self.prefix.sentence] if self.prefix and is_verbose else []))
 
     def data(self, path: Path | None, warnings: list[str]) -> dict[str, Any]:
         assert self.tokens  # noqa: S101 - runs that print count

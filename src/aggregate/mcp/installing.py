@@ -25,7 +25,7 @@ class Host(NamedTuple):
 
     @property
     def is_users_own(self) -> bool:
-        """Whether the host has one configuration for all projects, and starts servers in any folder."""
+        """Whether the host has one configuration for all projects and starts servers in any folder."""
         return self.file.startswith("~")
 
 
@@ -79,7 +79,7 @@ def with_server(
 
 
 def _toml_with_server(text: str, host: Host, entry: dict[str, Any]) -> str:
-    """Return TOML with ``entry`` as this server's table, without the table if it is empty."""
+    """Return TOML with ``entry`` as this server's table; an empty entry removes the table."""
     try:
         document = tomlkit.parse(text)
         servers: Any = document.get(host.key, {})

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from aggregate.base.errors import ToolError
 from aggregate.base.files import Entry, FileItem, RenderedFile, ViewMode
 from aggregate.base.text import printable
-from aggregate.mcp.composing import sheet
+from aggregate.mcp.compose_tools import sheet
 from aggregate.mcp.workspace import (
     Connection,
     FindArguments,

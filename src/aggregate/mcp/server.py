@@ -17,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from aggregate.agents.results import LabelledOutput, merge_outputs
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import printable
-from aggregate.mcp.composing import compose, explain
+from aggregate.mcp.compose_tools import compose, explain
 from aggregate.mcp.reading import find, outline, read
 from aggregate.mcp.workspace import (
     Arguments,

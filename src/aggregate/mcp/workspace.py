@@ -1,7 +1,7 @@
-"""A project for agents, and ledgers of sent lines, so that nothing is sent and paid for twice.
+"""A project for agents, with ledgers of sent lines, so that nothing is sent twice.
 
-An answer has at most a cap of tokens: as many whole lines as fit, and how to continue. Descriptions of arguments are
-short, since each request pays for them.
+An answer has a maximum of tokens: as many whole lines as fit, and how to continue. Descriptions of arguments are short,
+since they are part of each request.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_orig
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from aggregate.base.errors import ToolError
-from aggregate.base.request import Finish, Task, parse_number
+from aggregate.base.task import Finish, Task, parse_number
 from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
@@ -123,7 +123,7 @@ class Workspace:
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
-        """Return the first lines that fit, with a note about the others and ``more``."""
+        """Return the first lines that fit, with a note about the rest and ``more``."""
         text = "".join(f"{line}\n" for line in lines)
         most = self.cap if limit is None else limit
         if self.count(text) <= most:

@@ -1,4 +1,4 @@
-"""Access control: only this user's browser, with the token, from our page."""
+"""Access control: only this user's browser, with the token, from the panel's page."""
 
 import hmac
 import os
@@ -90,7 +90,7 @@ class Access:
         return hmac.new(self.key.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
     def is_own_host(self, header: str) -> bool:
-        """Return whether a Host header is ours, not a rebound name."""
+        """Return whether a Host header is the panel's; DNS rebinding would send another one."""
         name, _, port = header.lower().rpartition(":")
         if self.port == 80 and header.lower() in _OWN_NAMES:  # browsers omit port 80
             return True
@@ -229,7 +229,7 @@ def connection_owner(
 
 
 def _table_forms(host: str, port: int) -> tuple[str, str]:
-    """Return an end as written in the tables, for IPv4 and for IPv6 sockets."""
+    """Return address and port in the format of the tables, for IPv4 and for IPv6 sockets."""
     address = IPv4Address(host).packed
     short, long = (
         # Words in this machine's byte order.

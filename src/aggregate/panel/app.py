@@ -1,4 +1,4 @@
-"""The panel's routes between page and session, and the page's state.
+"""The panel's routes, and the state that the page loads.
 
 Lines are 1-based and inclusive, ``0`` for none. Paths are those of the prompt: relative to the base directory with
 ``/``.
@@ -35,11 +35,11 @@ from aggregate.panel.answers import (
     stream_answer,
     unforeseen,
 )
-from aggregate.panel.composing import ComposedDraft
+from aggregate.panel.composition import ComposedDraft
 from aggregate.panel.draft import Draft
 from aggregate.panel.file_data import MOST_BYTES, image_data, images_of, known_images
+from aggregate.panel.page_session import Session
 from aggregate.panel.prompt_data import beside_prompt
-from aggregate.panel.session import Session
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, named_discussions
 from aggregate.project.presets import budget_in_force

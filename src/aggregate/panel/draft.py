@@ -10,7 +10,7 @@ from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import Place, Task
+from aggregate.base.task import Place, Task
 from aggregate.project.configuration import (
     Project,
     changing,
@@ -33,7 +33,7 @@ from aggregate.prompt import (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A state of the draft; ``text`` is the configuration to be saved."""
+    """A version of the draft; ``text`` is the configuration to save."""
 
     text: str
     focus: tuple[str, ...] = ()  # PATH[:LINE[-LINE]]
@@ -74,7 +74,7 @@ class Draft:
         return redaction_for(project, is_asked=self.asks(project))
 
     def asks(self, project: Project) -> bool:
-        """Return whether the draft has a task or a budget: no entries then mean all files (rule T-6)."""
+        """Return whether the draft has a task or a budget; without entries it then uses all files (rule T-6)."""
         has_budget = budget_in_force(project.config) is not None
         return bool(project.config.task.text.strip() or has_budget or self.symbols or self.since)
 

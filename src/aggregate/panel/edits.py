@@ -8,7 +8,7 @@ from typing import Any, Final, get_args
 import tomlkit
 
 from aggregate.base.errors import ToolError
-from aggregate.base.request import parse_amount
+from aggregate.base.task import parse_amount
 from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, append_all, exclude_pattern, remove_all
@@ -36,7 +36,7 @@ class Surroundings:
 
 
 class Editor:
-    """A draft during one edit."""
+    """Applies one edit of the page to a draft."""
 
     def __init__(self, draft: Draft, around: Surroundings, edit: Edit, document: Any) -> None:  # noqa: ANN401 - tomlkit's
         self.draft = draft
@@ -96,7 +96,7 @@ class Editor:
 
     @property
     def composition(self) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """The table with the active files: of the preset, else of the configuration.
+        """The table with the active files: the preset or the configuration.
 
         A global preset is first copied into this project.
         """
@@ -357,7 +357,7 @@ def _set_task(editor: Editor) -> None:
 
 
 def _set_budget(editor: Editor, budget: int | str | None) -> None:
-    """Set the budget where the active one stands: preset or configuration."""
+    """Set the budget in the table of the active one: preset or configuration."""
     if budget is not None:
         try:
             parse_amount(budget)
@@ -420,7 +420,9 @@ def _set_screenshot(editor: Editor) -> None:
     elif not is_on and path not in paths:
         raise ToolError(f"{path[:100]}: this screenshot comes from a pattern: change the pattern")
     elif not is_on:
-        remove_all(table[key], [index for index, other in enumerate(paths) if other == path])
+        remove_all(
+            table[key], [index for index, listed_path in enumerate(paths) if listed_path == path]
+        )
     images = dict.fromkeys((*editor.draft.images, entry))
     editor.draft = replace(editor.draft, images=tuple(images))
 

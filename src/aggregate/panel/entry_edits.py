@@ -98,7 +98,7 @@ class EntryList:
         remove_all(self._entries(), indices)
 
     def remove_written(self, name: str) -> None:
-        indices = [index for index, other in enumerate(self.names()) if other == name]
+        indices = [index for index, listed_name in enumerate(self.names()) if listed_name == name]
         remove_all(self._entries(), indices)
 
     def _entries(self) -> Any:  # noqa: ANN401 - an array, or tables, of tomlkit's

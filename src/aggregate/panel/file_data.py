@@ -13,7 +13,7 @@ from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.disk.writing import temporary_name, write_to_free
 from aggregate.base.errors import AggregateError, OutputError, ToolError
 from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
-from aggregate.base.request import FileChoice
+from aggregate.base.task import FileChoice
 from aggregate.code.anchors import AnchorState, FuzzyAnchor, has_anchor, line_numbers
 from aggregate.code.syntax import fence_tag, language_of, read_definitions
 from aggregate.code.views import render_all, view_of
@@ -183,7 +183,7 @@ def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple
 
 
 def known_images(request: Request, draft: Draft) -> tuple[Screenshot, ...]:
-    """Return the draft's screenshots, also those switched off."""
+    """Return the draft's screenshots, including disabled ones."""
     images = (*images_of(request, draft.images), *images_of(request))
     return tuple({image.path: image for image in images}.values())
 

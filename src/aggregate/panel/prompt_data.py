@@ -1,4 +1,4 @@
-"""The page's data of the prompt, and the table of all possible files."""
+"""The page's data about the prompt, and the table of all files."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import open_regular
 from aggregate.base.files import RenderedFile, ViewMode
-from aggregate.base.request import FileChoice
+from aggregate.base.task import FileChoice
 from aggregate.base.text import common_prefix
-from aggregate.panel.composing import ComposedDraft
+from aggregate.panel.composition import ComposedDraft
 from aggregate.prompt import ResolvedFile
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Section
@@ -61,14 +61,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
     if len(changed) > len(files) / 2:  # says little about one file
         changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
-    report = compare_prefixes(old, new)
-    sentence = _cache_sentence(report.kept, report.where)
-    return CacheMarks(breakpoints, kept_until, sentence, changed)
-
-
-def _cache_sentence(kept: int, where: str) -> str:
-    differs = f"; {where} differs" if where else ""
-    return f"The first {kept:,} tokens are as in the last prompt, so a provider's cache may hold them{differs}"
+    return CacheMarks(breakpoints, kept_until, compare_prefixes(old, new).sentence, changed)
 
 
 def prompt_data(
@@ -108,7 +101,7 @@ def _hidden_file(choice: FileChoice) -> dict[str, Any]:
 
 
 def beside_prompt(model: dict[str, Any], size: dict[str, int] | None) -> dict[str, Any]:
-    """Return a model with its count of the prompt and the price."""
+    """Return a model with its token count and price of the prompt."""
     if size is None:
         return {**model, "tokens": None, "cost": None}
     tokens = round(size["tokens"] * model["ratio"])
@@ -130,7 +123,7 @@ _OMITTED: Final[Mapping[str, str]] = {
 _Stamp = tuple[int, ...]
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     view: str  # view or level in the prompt, "" if not shown
     mode: str  # view of its entry, "" without one
     tokens: int
@@ -141,12 +134,12 @@ class Row(NamedTuple):
     why: str
 
 
-class FileTable:
+class FileRows:
     """Rows of all files, updated by each prompt; not thread-safe."""
 
     def __init__(self) -> None:
         self.listed: Mapping[str, ResolvedFile] = {}
-        self._rows: Mapping[str, Row] = {}
+        self._rows: Mapping[str, FileRow] = {}
         self._first = self._revision = 0
         self._since: dict[str, int] = {}  # revision of the last change
         self._removed: dict[str, int] = {}
@@ -164,11 +157,11 @@ class FileTable:
 
     def show_names(self, revision: int) -> None:
         """Show names and sizes of files before the first prompt."""
-        rows = {path: Row("", "", 0, size, None, "", "") for path, size in self._sizes.items()}
+        rows = {path: FileRow("", "", 0, size, None, "", "") for path, size in self._sizes.items()}
         self.show(rows, revision)
         self._shown_sizes = None
 
-    def show(self, rows: Mapping[str, Row], revision: int) -> None:
+    def show(self, rows: Mapping[str, FileRow], revision: int) -> None:
         if not self._rows:
             self._first = revision
         for path, row in rows.items():
@@ -188,23 +181,23 @@ class FileTable:
         if since is not None and not is_full:
             rows = {path: row for path, row in rows.items() if self._since[path] > since}
             removed = sorted(path for path, revision in self._removed.items() if revision > since)
-        columns = zip(*rows.values(), strict=True) if rows else [()] * len(Row._fields)
+        columns = zip(*rows.values(), strict=True) if rows else [()] * len(FileRow._fields)
         return {
             "revision": self._revision,
             "full": is_full,
             "path": [*rows],
-            **{name: [*column] for name, column in zip(Row._fields, columns, strict=True)},
+            **{name: [*column] for name, column in zip(FileRow._fields, columns, strict=True)},
             "removed": removed,
         }
 
     def rows(
         self, composed: ComposedDraft, marks: CacheMarks, last: ComposedDraft | None = None
-    ) -> Mapping[str, Row]:
+    ) -> Mapping[str, FileRow]:
         """Return the rows of all files for a prompt."""
         rendered = {file.path: file for file in composed.composition.files}
         omitted = self._omitted_states(composed, rendered)
 
-        def row(path: str) -> Row:
+        def row(path: str) -> FileRow:
             state = "changed" if path in marks.changed else omitted.get(path, "")
             return _row(path, composed, rendered.get(path), state, self._sizes.get(path, 0))
 
@@ -244,7 +237,7 @@ class FileTable:
 
 def _row(
     path: str, composed: ComposedDraft, rendered: RenderedFile | None, state: str, size: int
-) -> Row:
+) -> FileRow:
     """Return a file's row; a worse state replaces ``state``."""
     file, choice = composed.selected.get(path), composed.choices.get(path)
     tokens = composed.tokens.files.get(path, 0)
@@ -270,7 +263,7 @@ def _row(
         state = "stale"
     elif rendered is not None and rendered.secrets:
         state = "secret"
-    return Row(view, mode, tokens, size, score, state, why)
+    return FileRow(view, mode, tokens, size, score, state, why)
 
 
 def _is_hidden_in_both(path: str, composed: ComposedDraft, earlier: ComposedDraft) -> bool:

@@ -1,4 +1,4 @@
-"""Send from the page: first plan a request with its cost, then send that plan."""
+"""Send from the page: plan a request with its cost, then send that plan."""
 
 import secrets
 import threading
@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
-from aggregate.base.request import Task
-from aggregate.panel.session import Session
+from aggregate.base.task import Task
+from aggregate.panel.page_session import Session
 from aggregate.prompt import for_reader
 from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, context_window
@@ -75,7 +75,7 @@ class Sender:
         }
 
     def end(self) -> None:
-        """End all running and later requests, storing partial answers.
+        """End all running and future requests; partial answers are stored.
 
         Takes no lock, since the handler of Ctrl-C calls it.
         """
@@ -122,7 +122,7 @@ class Sender:
             *completed.doubts,
         ]
         if completed.reply.stop.value != "end":
-            parts.append(f"the answer is not complete ({completed.reply.stop.value})")
+            parts.append(f"the answer is incomplete ({completed.reply.stop.value})")
         return "; ".join(parts)
 
     def wait(self, seconds: float) -> bool:
@@ -130,7 +130,7 @@ class Sender:
             return self._all_ended.wait_for(lambda: not self._sent, seconds)
 
     def stop(self, plan: str) -> None:
-        """End a plan's request and store its part, or drop the plan."""
+        """Stop a plan's request and store the partial answer, or drop the plan."""
         with self._lock:
             self._plans.pop(plan, None)
             if plan in self._sent:

@@ -23,8 +23,8 @@ from aggregate.base.errors import ConfigError, OutputError
 from aggregate.panel.access import Access, App
 from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
-from aggregate.panel.composing import single_files
-from aggregate.panel.session import Session
+from aggregate.panel.composition import single_files
+from aggregate.panel.page_session import Session
 from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
 
@@ -53,7 +53,10 @@ class Address:
         return last if is_usable else cls(_new_token())
 
     def keep(self, folder: Path) -> None:
-        """Store the address for the next start; if that fails, pages must be opened again."""
+        """Store the address for the next start.
+
+        If that fails, pages must be opened again after a restart.
+        """
         with suppress(OutputError):
             replace_own(_state_file(folder), json.dumps(asdict(self)))
 
@@ -104,7 +107,7 @@ def serve_panel(
 
 
 def open_listener(port: int | None, last: int) -> socket.socket:
-    """Return a listening socket at ``port``, else the last or any free port."""
+    """Return a listening socket at ``port``, else at the last port, else at any free one."""
     ports = [port] if port is not None else [last, 0]
     problem = ""
     for number in ports:
@@ -137,7 +140,7 @@ def watch_disk(session: Session, say: Callable[[str], None]) -> None:
 
 
 def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> None:
-    """Report changes below ``root`` while it is the session's."""
+    """Report changes below ``root`` as long as it is the session's folder."""
 
     def is_wanted() -> bool:
         return not session.is_closed and session.base_dir == root

@@ -43,7 +43,7 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
 
 
 def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
-    """Yield all folders in ``trees`` and the used paths."""
+    """Yield all paths that the run has read, and all folders below ``trees``."""
     current = os.getcwd()  # noqa: PTH109 - text in, text out
     for tree in trees:
         number = 0
@@ -57,7 +57,7 @@ def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
 
 
 def program_paths() -> Iterator[str]:
-    """Yield the files of this program, loaded modules and package folders."""
+    """Yield the paths of this program: files, loaded modules and package folders."""
     package = Path(__file__).parent.parent
     for folder, folders, names in os.walk(package):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -77,7 +77,7 @@ def _marks_above(folder: str) -> Iterator[str]:
 
 
 def _git_files(folder: str) -> Iterator[str]:
-    """Yield files that decide about tracked and ignored files."""
+    """Yield git's own files (index, HEAD, exclude rules), whose change may change the list of files."""
     output = git(folder, "rev-parse", "--git-dir", "--git-common-dir", "--show-toplevel")
     if output is None:
         return

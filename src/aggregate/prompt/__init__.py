@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.file_reading import *
     from aggregate.prompt.file_rendering import *
     from aggregate.prompt.finish import *
-    from aggregate.prompt.fit.kept_levels import *
+    from aggregate.prompt.fit.sent_files import *
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.fitted_results import READ_RESULT, fit_results, result_texts
     from aggregate.prompt.project import *
@@ -34,7 +34,7 @@ else:
             "file_reading": "missing_grammars redact_file",
             "file_rendering": "RenderedFiles render_files",
             "finish": "read_instructions",
-            "fit.kept_levels": "grown_files",
+            "fit.sent_files": "grown_files",
             "fit_prompt": "compose_within_budget",
             "fitted_results": "READ_RESULT fit_results result_texts",
             "sections.fitted": "FittedSection",

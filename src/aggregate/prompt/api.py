@@ -1,4 +1,4 @@
-"""Public functions of the pipeline; records of files are mappings here."""
+"""Public functions of the pipeline, which take and return mappings of files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Entry, FileEntry, FileRecord, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import AS_THEY_ARE
-from aggregate.base.request import Place
+from aggregate.base.task import Place
 from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
@@ -131,9 +131,9 @@ def build_markdown_no_history(
     The full text is this, two line breaks, and ``build_discussion_text(history)``.
     """
     with get_monitor().scope("build_markdown_no_history"):
-        shown = file_items, screenshot_base_dir, screenshots, ()
+        inputs = file_items, screenshot_base_dir, screenshots, ()
         return build_markdown_from_items(
-            *shown, summary_only, aggregation_strategy, execution_mode, base_dir
+            *inputs, summary_only, aggregation_strategy, execution_mode, base_dir
         )
 
 
@@ -293,7 +293,7 @@ def stream_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
-    """Return the prompt of a request, whose files are read while its segments are iterated.
+    """Return the prompt of a request; its files are read during iteration.
 
     A prompt with a budget is small, and composed at once.
     """

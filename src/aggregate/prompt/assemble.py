@@ -13,7 +13,7 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
-from aggregate.base.request import FileChoice, Finish, Guess, Missing
+from aggregate.base.task import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_image_header
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
@@ -50,7 +50,7 @@ def find_screenshots(
 def read_images(
     screenshots: Sequence[Screenshot], *, limit: int
 ) -> tuple[tuple[Image, ...], tuple[str, ...]]:
-    """Return the images of screenshots, and a warning for each that cannot be sent."""
+    """Return the images of screenshots, and a warning for each unusable one."""
     images: list[Image] = []
     warnings = []
     for screenshot in screenshots:
@@ -88,7 +88,7 @@ class FoundSecrets:
             self._files.add(path)
 
     def shown_segment(self, segment: Segment) -> Segment:
-        """Return a segment without secrets in its text and source, and note them."""
+        """Redact the text and source of a segment, and record the secrets found."""
         if segment.section is Section.FILES:  # searched when the files were read
             if segment.source in self._files:
                 self.shown(segment.text, segment.source)
@@ -97,22 +97,22 @@ class FoundSecrets:
         text = self.shown(segment.text, source or segment.section.value)
         return replace(segment, text=text, source=source)
 
-    def shown(self, text: str, place: str) -> str:
+    def shown(self, text: str, name: str) -> str:
         result = redact(text, self._redaction)
-        self._note(place, result.findings)
+        self._note(name, result.findings)
         return result.text if self._redaction.replaces else text
 
     @property
     def places(self) -> set[str]:
         return {*self._by_place, *self._files}
 
-    def _note(self, place: str, findings: Sequence[Finding]) -> None:
+    def _note(self, name: str, findings: Sequence[Finding]) -> None:
         if findings:
-            self._by_place.setdefault(place, []).extend(findings)
+            self._by_place.setdefault(name, []).extend(findings)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence with the number of secrets, where they are, and how to keep or replace them."""
+        """A warning with number and places of secrets, and how to show or replace them."""
         findings = list(chain(*self._by_place.values()))
         if not findings:
             return ()
@@ -131,17 +131,17 @@ class FoundSecrets:
             f"{number} replaced in {where}: --no-redact keeps all, {by_hash}{comment} keeps one",
         )
 
-    def _name(self, place: str, findings: Sequence[Finding]) -> str:
+    def _name(self, name: str, findings: Sequence[Finding]) -> str:
         rules = ", ".join(dict.fromkeys(finding.rule for finding in findings[:MOST_NAMED]))
         # Secrets that are not replaced were found in a view, whose lines are not the file's.
         line = f":{findings[0].line}" if self._redaction.replaces else ""
         more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
-        return f"{place}{line}{more} ({rules})"
+        return f"{name}{line}{more} ({rules})"
 
 
-def redact_text(text: str, place: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
+def redact_text(text: str, name: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
     secrets = FoundSecrets(redaction)
-    return secrets.shown(text, place), secrets.warnings
+    return secrets.shown(text, name), secrets.warnings
 
 
 Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
@@ -155,17 +155,17 @@ def no_file_fits(smallest: int) -> str:
 class Composition:
     """A prompt with its files, decisions and warnings.
 
-    It is iterated once for its segments; warnings and rows are complete after that. Unless it is ``composed``, it
-    stores no texts.
+    It can be iterated once for its segments; warnings and rows are complete after that. It stores no texts, unless it
+    is ``composed``.
 
     Attributes:
-        source: The request's files, read already or while they are iterated.
+        source: The request's files, some of which may be read only during the iteration.
         choices: Audit rows of a prompt with a task or a budget, in the order of the configuration.
         cut: Other parts that were shortened or left out for the budget.
         missing: Evidence that the ranking lacked.
         guess: Why the choice of files is a guess, if it is one.
         parts: The other sections of a prompt with a budget.
-        rows: The files as a later run needs to know them.
+        rows: The data of the files that a later run needs.
         smallest: If no file fits, the smallest budget that shows one, else ``0``.
     """
 
@@ -185,7 +185,7 @@ class Composition:
     _map: "SourceMap | None" = None
 
     def composed(self) -> "Composition":
-        """Make and store all segments."""
+        """Compose and store all segments."""
         self._prompt = Prompt(tuple(self))
         return self
 
@@ -200,7 +200,7 @@ class Composition:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each omission or doubt."""
+        """Warnings about omissions and doubts."""
         request = self.request
         # With a budget the pins report the task's places.
         focus_files = request.focus_paths if request.budget is None else request.focus_files
@@ -280,11 +280,11 @@ class Composition:
         return self._map
 
     def origin(self, line: int) -> "Origin | None":
-        """Return the origin of the prompt's 1-based ``line``, ``None`` behind its end."""
+        """Return the origin of the prompt's 1-based ``line``, ``None`` after its end."""
         return self.source_map.origin(line)
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt with a file's 1-based line, else with its mark."""
+        """Return the prompt's line for a file's 1-based line, or for the gap mark that hides it."""
         return self.source_map.find(path, line)
 
     @property
@@ -293,7 +293,7 @@ class Composition:
         return tuple(file.to_record() for file in self.files)
 
     def check_scope(self) -> None:
-        """Raise a ``ScopeError`` if the scope does not allow one of the files."""
+        """Raise ``ScopeError`` if a file is outside of the scope."""
         check_refused(self.refused)
 
 
@@ -322,7 +322,7 @@ def section_segments(
     beads: str,
     is_finished: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections, stable ones first (rule M-9).
+    """Yield the segments of all sections, stable sections first (rule M-9).
 
     The discussion comes last, unless the prompt ``is_finished`` (rule T-7).
     """

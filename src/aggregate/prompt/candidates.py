@@ -8,14 +8,14 @@ from operator import gt
 from typing import Final
 
 from aggregate.base.files import RenderedFile, ViewMode
-from aggregate.base.request import FileChoice, FileOrder, Level
+from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.base.values import row_maker
 from aggregate.code.views import is_the_text
 from aggregate.prompt.called_names import called_names
 from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
+from aggregate.prompt.fit.entry_order import signature_run
 from aggregate.prompt.fit.fit import Fit, marked_runs
-from aggregate.prompt.fit.steps import signature_run
 from aggregate.prompt.opened_candidates import OpenedCandidates
 from aggregate.prompt.request import ALL_FILES
 from aggregate.prompt.sections.not_shown import Called, Hidden
@@ -96,13 +96,13 @@ class Candidates(OpenedCandidates):
     def _in_order(
         self, fit: Fit, order: FileOrder, notes: Iterable[RenderedFile]
     ) -> list[RenderedFile]:
-        shown = {
+        visible = {
             self.by_number[number].file.path: self.rendered(number, state)
             for number, state in fit.shown.items()
             if not state.is_empty or number in self._pinned
         }
-        shown.update((file.path, file) for file in notes)
-        configured = _sorted_by(shown, (file.path for file in self.files.selection.files))
+        visible.update((file.path, file) for file in notes)
+        configured = _sorted_by(visible, (file.path for file in self.files.selection.files))
         if order is FileOrder.CONFIGURED:
             return [*configured.values()]
         if order is FileOrder.RELEVANCE:
@@ -117,7 +117,7 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _sources(self) -> Mapping[str, str]:
-        """The source of each test and document, by path."""
+        """The tested or documented source of each test and document, by path."""
         companions = self.ranked.ranking.companions
         return {
             file.path: reason.matched
@@ -230,7 +230,7 @@ class Candidates(OpenedCandidates):
         return tuple(choices)
 
     def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
-        """Return the audit row of a candidate with visible lines, now or with a larger budget."""
+        """Return the audit row of a candidate: lines in the prompt, and lines that a larger budget adds."""
         return self._hidden[self.by_number[number].file.path]._replace(
             level=self.level(number, marks),
             pinned=number in self._pinned,
@@ -274,7 +274,7 @@ class Candidates(OpenedCandidates):
 def _sorted_by(
     files: Mapping[str, RenderedFile], paths: Iterable[str]
 ) -> Mapping[str, RenderedFile]:
-    """Return files in the order of ``paths``, the others behind them."""
+    """Return the files in the order of ``paths``, then the others."""
     ranks = {path: rank for rank, path in enumerate(paths) if path in files}
     return dict(sorted(files.items(), key=lambda item: ranks.get(item[0], inf)))
 

@@ -1,4 +1,4 @@
-"""Commits of the project's history, read from git once and cached by id (rule I-6)."""
+"""The project's commits, read from git once and cached by id (rule I-6)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.concurrency import begin_in_child
 from aggregate.base.redaction import Redaction, redact_words
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
 from aggregate.project.git import (
     Head,
     LoggedCommit,
@@ -76,9 +76,9 @@ class CommitHistory:
 
 
 def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
-    """Begin to read the newest commits below ``folder``; the returned function waits for them.
+    """Start reading the newest commits below ``folder``; the returned function waits for them.
 
-    A child process reads many new commits. A history without commits says why.
+    A child process reads many new commits. A history without commits gives the reason.
     """
     reason = why_no_history(folder)
     head = None if reason else find_head(folder)
@@ -108,7 +108,7 @@ def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]
 
 
 def _commit_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
-    """Return the ids of the commits; git takes 100 ms and more to list them."""
+    """Return the ids of the commits; git needs at least 100 ms for the list."""
     if head.is_shallow:  # older ones may be fetched without a new head
         return commit_ids(folder, head, most=MOST_COMMITS)
     key = _key("ids", head.prefix, [head.commit])

@@ -1,4 +1,4 @@
-"""Compose requests of one project repeatedly, with its selection and ranking in memory."""
+"""Compose several requests of one project, reusing its selection and ranking."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.base.request import Budget
+from aggregate.base.task import Budget
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.project.paths import Scope
@@ -50,17 +50,17 @@ class Composer:
         return _by_path([file for file in select_files(everything).files if file.by_glob])
 
     def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
-        """Return a request's files by path; any thread may call it without the lock."""
+        """Return a request's files by path; thread-safe without the lock."""
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
     def compose(
         self, request: Request, *, disk: int
     ) -> tuple[Composition, Mapping[str, ResolvedFile]]:
-        """Return the prompt of a request, and its files by path; the caller holds the lock.
+        """Return the prompt of a request and its files by path; the caller holds the lock.
 
         Args:
             request: A request of the same project as the last one.
-            disk: The number of the disk's state; the same number says that no file has changed.
+            disk: A counter of changes on the disk; files are unchanged while it is equal.
         """
         if request.budget is None:
             selection = self._selection(request, disk)
@@ -76,7 +76,7 @@ class Composer:
         return composition, _by_path(selection.files)
 
     def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request; the last ones if all inputs of ``select_files`` are the same."""
+        """Return the files of a request, reusing the last ones for equal inputs of ``select_files``."""
         key = (
             disk,
             request.base_dir,
@@ -100,7 +100,7 @@ class Composer:
             return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Return the ranked files of a request; the last ones if only the budget differs."""
+        """Return the ranked files of a request, reusing the last ones if only the budget differs."""
         # Neither the files nor their ranking depend on these fields.
         budget = None if request.budget is None else _ANY_BUDGET
         question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())

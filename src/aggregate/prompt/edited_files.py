@@ -1,4 +1,4 @@
-"""Files of a prompt for later runs, which render changed ones and copy the others."""
+"""Rows about a prompt's files, so that a later run renders only the changed ones."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ class KnownRow(NamedTuple):
 
 
 def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownRow]:
-    """Return the rows of a prompt with independent blocks, none for any other.
+    """Return the rows of a prompt whose file blocks are independent, else none.
 
     ``steering`` are absolute paths of files that affect more than their own block.
     """
@@ -65,7 +65,7 @@ def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownR
 
 
 def edited_blocks(request: Request, rows: Sequence[KnownRow]) -> Mapping[str, str] | None:
-    """Render the blocks of files by path; ``None`` if they may affect other parts."""
+    """Render the blocks of files by path, ``None`` if they may affect other parts of the prompt."""
     files = [
         ResolvedFile(row.path, row.file, request.entries[row.entry], row.by_glob) for row in rows
     ]
@@ -76,7 +76,7 @@ def edited_blocks(request: Request, rows: Sequence[KnownRow]) -> Mapping[str, st
 
 
 def _rendered(request: Request, files: Sequence[ResolvedFile]) -> tuple[RenderedFile, ...] | None:
-    """Render files without warnings; ``None`` if there is one."""
+    """Render files; return ``None`` if there is a warning."""
     selection = with_generated_policy(Selection(tuple(files)), request)
     reader = FileReader(request.redaction, selection.generated)
     rendered = tuple(FileStream(selection, reader, Index(None, limit=0)))

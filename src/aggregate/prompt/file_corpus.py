@@ -1,4 +1,4 @@
-"""The corpus of a ranking: files on disk, of which only new and changed ones are read."""
+"""The corpus of a ranking: only new and changed files are read."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class FileCorpus:
     _defining: dict[str, Sequence[int]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Load the files with some terms for ``files_with``, in one pass over the tables."""
+        """Preload the files with some terms for ``files_with``, in one pass over the tables."""
         wanted = [term for term in dict.fromkeys(terms) if term not in self._terms]
         files_by_term: dict[str, dict[int, int]] = {term: {} for term in wanted}
         for start in range(0, len(self.groups) if wanted else 0, _GROUPS_AT_ONCE):
@@ -95,7 +95,7 @@ class FileCorpus:
         return self._defining[name]
 
     def files_naming(self, name: str) -> Sequence[int]:
-        """Return files that may define or use a name, in any case."""
+        """Return the files that may define or use a name, ignoring case."""
         terms = term_list(name)
         if terms:  # the first one covers the whole identifier
             return sorted(self.files_with(terms[0]))
@@ -148,9 +148,9 @@ class FileCorpus:
         return self.reading(number).source.text
 
     def reading(self, number: int) -> Reading:
-        """Read a file as shown; the text of a deleted one is ``""``.
+        """Return a file's redacted text and facts; the text of a deleted file is ``""``.
 
-        A file that has changed is analysed again, so that text and analysis match.
+        A changed file is analysed again, so that text and analysis match.
         """
         reading = self._read(number)
         identity = self.known.identity(self.shown[number].path, reading.clean)
@@ -163,7 +163,7 @@ class FileCorpus:
         return content_hash(self.identities[number])
 
     def trim(self) -> None:
-        """Drop data of earlier questions if there is much of it."""
+        """Drop data of earlier questions if it takes much memory."""
         self._defining.clear()
         if len(self._analyses) > _MOST_LOADED and self.known.index.is_used:
             self._analyses.clear()
@@ -186,7 +186,7 @@ def read_corpus(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
-    """Return the corpus of ``files``; files unknown to the index are read and counted."""
+    """Return the corpus of ``files``; new files are read, with calls of ``on_start`` and ``on_done``."""
     known = KnownFiles(index)
     groups = known.look_at(files)
     missing = [(group, len(group.unknown)) for group in groups]
@@ -272,7 +272,7 @@ class _FileRows:
         )
 
     def _reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
-        """Return a file as read, without its text; ``None`` if only a remark names it."""
+        """Return the reading of a file without its text, ``None`` if it is only mentioned in a note."""
         if not facts.generated and self._reader.why_generated(file, facts):
             # Marked by .gitattributes alone: its size is not stored.
             facts = ReadFacts.of(file.path, read_file(file.file))

@@ -46,7 +46,7 @@ class ReadFacts(NamedTuple):
 
 
 class NoteKind(Enum):
-    """Kinds of doubts about a file, in the order of the warnings."""
+    """Kinds of notes about files, in the order of the warnings."""
 
     ENCODING = auto()  # it is not in UTF-8
     INVISIBLE = auto()  # it has invisible characters
@@ -55,7 +55,7 @@ class NoteKind(Enum):
 
 
 class Reading(NamedTuple):
-    """A file as read, or without its text if the index knows it."""
+    """The result of reading a file; its text may be missing if the index has its views."""
 
     file: ResolvedFile
     source: SourceFile
@@ -65,7 +65,7 @@ class Reading(NamedTuple):
 
 
 class _Omitted(NamedTuple):
-    """A binary or generated file of a glob, which is not shown."""
+    """A binary or generated file of a glob that is left out."""
 
     file: ResolvedFile
     reason: str
@@ -82,7 +82,7 @@ class FileReader:
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
     def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
-        """Read a file without its secrets; one with hash ``clean_hash`` has none."""
+        """Read and redact a file; one with hash ``clean_hash`` has no secrets."""
         source = self.open(file, hashed=hashed)
         is_clean = bool(clean_hash) and source.content_hash == clean_hash
         is_searched = not source.error and not is_clean
@@ -94,7 +94,7 @@ class FileReader:
         return read_file(file.file, hashed=hashed)
 
     def take(self, file: ResolvedFile, source: SourceFile, redacted: Redacted | None) -> Reading:
-        """Return an opened file as shown; ``redacted`` is its text, if it was searched for secrets."""
+        """Return the reading of an opened file; ``redacted`` is its text, if already redacted."""
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
@@ -102,13 +102,13 @@ class FileReader:
         if redacted and redacted.is_changed:
             file, source, clean = _without_secrets(file, source, redacted, self.redaction)
         facts = ReadFacts.of(file.path, source)
-        shown = self.shown(file, facts)
-        if shown:
+        resolved = self.shown(file, facts)
+        if resolved:
             self.note_facts(file.path, facts)
-        return Reading(shown or file, source, clean, facts, is_listed=shown is None)
+        return Reading(resolved or file, source, clean, facts, is_listed=resolved is None)
 
     def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
-        """Return a file as shown, ``None`` for an omitted binary or generated one."""
+        """Return a file with its view, ``None`` for an omitted binary or generated file."""
         if facts.is_binary and file.by_glob:
             self._omitted[file.path] = _Omitted(file, _BINARY)
             return None
@@ -133,7 +133,7 @@ class FileReader:
             self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
 
     def generated_view(self, file: ResolvedFile) -> GeneratedView:
-        """Return the view of a file if it is generated; a file with settings of its own keeps these."""
+        """Return the view of a generated file, unless it has settings of its own."""
         item = file.item
         is_chosen = (
             not file.by_glob
@@ -148,7 +148,7 @@ class FileReader:
         return GeneratedView.FULL if is_chosen else self.generated.view
 
     def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
-        """Return why a file counts as generated, or ``""``; marks of git override its text."""
+        """Return why a file counts as generated, or ``""``; git attributes take precedence over its text."""
         mark = self.generated.marks.get(file.path)
         if mark is None:
             return facts.generated
@@ -169,7 +169,7 @@ class FileReader:
     def warnings(
         self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
     ) -> tuple[str, ...]:
-        """Return one sentence for each skipped path, each note by kind, and each error."""
+        """Return a warning for each skipped path, each kind of note, and each error."""
         paths = [file.path for file in selection.files] if shown is None else shown
         all_notes = [note for path in paths for note in self._notes.get(path, ())]
         doubts = [*selection.skipped]
@@ -179,7 +179,7 @@ class FileReader:
         return (*(f"{path}: {problem}" for path, problem in doubts), *errors)
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
-        """Return a remark for each glob with secret-looking, binary or generated files among ``files``."""
+        """Return a note for each glob whose files are partly left out."""
         remarks = {file.path: file for file in files if file.is_remark}
         for is_binary in (True, False):
             groups: dict[str, list[_Omitted]] = {}
@@ -202,7 +202,7 @@ class FileReader:
 
 
 def encoding_note(encoding: str) -> str:
-    """Return the note on a file whose encoding is a guess."""
+    """Return the note about a guessed encoding."""
     if encoding == UTF_8:
         return f"its encoding is unknown: bytes that are not UTF-8 are shown as {chr(0xFFFD)}"
     return f"its encoding is a guess: read as {encoding}, characters may be wrong"
@@ -236,11 +236,11 @@ def _without_secrets(
     pairs = zip(source.text.split("\n"), redacted.text.split("\n"), strict=True)
     changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
     clean = replace(source, text=redacted.text, redacted=tuple(changed))
-    shown = clean if redaction.replaces else source
+    text = clean if redaction.replaces else source
     slices = file.item.custom_slices
-    if slices and shown.redacted:
+    if slices and text.redacted:
         file = file.with_slices(fixed_slices(slices, source.text))
-    return file, shown, clean
+    return file, text, clean
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
@@ -260,7 +260,7 @@ def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
     plural = "s" if len(group) > 1 else ""
     problem = (
         f"{len(group):,} matching file{plural} left out as generated "
-        f"({sum(omitted.size for omitted in group):,} bytes, listed by name), to take one name it"
+        f"({sum(omitted.size for omitted in group):,} bytes, listed by name); name one to include it"
     )
     # By folder and reason: whole paths and reasons would take twice the tokens.
     folders: dict[str, dict[str, list[str]]] = {}
@@ -287,22 +287,25 @@ def missing_grammar(request: ViewRequest) -> str:
 
 
 def missing_grammars(requests: Iterable[ViewRequest]) -> list[str]:
-    """Return a sentence for each language with a missing grammar."""
+    """Return a warning for each language without an installed grammar."""
     missing = ((request.path, missing_grammar(request)) for request in requests)
     notes = missing_grammar_notes((path, language) for path, language in missing if language)
     return [f"{path}: {problem}" for path, problem in notes]
 
 
 def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
-    """Yield a note for each language, at its first file, with the number of others."""
+    """Yield a note for each language without a grammar, at its first file.
+
+    It contains the number of the language's other files.
+    """
     first_paths: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for path, language in files:
         first_paths.setdefault(language, path)
         counts[language] += 1
     for language, path in first_paths.items():
-        others = counts[language] - 1
-        also = f" (and {others:,} more file{'' if others == 1 else 's'})" if others else ""
+        remaining = counts[language] - 1
+        also = f" (and {remaining:,} more file{'' if remaining == 1 else 's'})" if remaining else ""
         yield (
             path,
             f"shown without its structure{also}, as the grammar of {language} is not installed: "

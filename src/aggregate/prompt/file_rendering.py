@@ -1,4 +1,4 @@
-"""From a request's files to rendered ones: read, replace secrets, render; views are kept for later runs."""
+"""Read, redact and render a request's files, with a cache of views."""
 
 import json
 from collections import deque
@@ -61,7 +61,7 @@ _NO_VIEW: Final = View("")
 
 
 def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
-    """Return the text in place of an unread file; that of a missing one is fixed (rule M-5)."""
+    """Return the text in place of an unreadable file; for a missing file it is fixed (rule M-5)."""
     return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
 
 
@@ -81,7 +81,7 @@ def error_sentence(file: RenderedFile) -> str:
 
 
 class _Lookup(NamedTuple):
-    """A file that was read, with its row in the view cache."""
+    """A read file, and its row in the view cache."""
 
     reading: Reading
     key: bytes = b""  # of the cached view, ``b""`` for none
@@ -89,7 +89,7 @@ class _Lookup(NamedTuple):
 
 
 def _pack(view: View, text: str) -> bytes:
-    """Pack a view of ``text`` for the index, which must not store the text itself (rule I-5)."""
+    """Pack a view of ``text`` for the index, which must not contain the text itself (rule I-5)."""
     language, spans = view.language.encode(), PackedSpans.of(view.spans).data
     is_text = view.text == text
     content = b"" if is_text else view.text.encode("utf-8", "surrogatepass")
@@ -123,7 +123,7 @@ class RenderedFiles:
 
 @dataclass(slots=True, eq=False)
 class FileStream:
-    """The files of a selection, read and rendered while they are iterated; it stores none."""
+    """Reads and renders the files of a selection during iteration, storing none."""
 
     selection: Selection
     reader: FileReader
@@ -142,7 +142,7 @@ class FileStream:
         return refusals(self.selection)
 
     def __iter__(self) -> Iterator[RenderedFile]:
-        """Yield the files in order, then a remark for each glob with omitted files."""
+        """Yield the files in order, then notes about omitted files of globs."""
         can_outline = self.selection.generated.view is GeneratedView.OUTLINE
         is_plain = not can_outline and not any(file.is_rendered for file in self.selection.files)
         files = get_monitor().steps("read_files", self._shown(is_plain=is_plain))
@@ -157,7 +157,7 @@ class FileStream:
     def _with_views(
         self, files: Iterator[_Lookup], *, is_plain: bool
     ) -> Iterator[tuple[_Lookup, View | str]]:
-        """Yield files with their views; no process starts if all files are plain."""
+        """Yield files with their views; plain files need no child process."""
         if is_plain:
             for lookup in files:
                 yield lookup, _NO_VIEW
@@ -175,9 +175,9 @@ class FileStream:
             yield waiting.popleft(), view
 
     def _shown(self, *, is_plain: bool) -> Iterator[_Lookup]:
-        """Yield the visible files; a thread searches the next ones for secrets.
+        """Yield the visible files; a thread redacts the next ones.
 
-        With views there is no thread, since these are made in forks.
+        If views are needed there is no thread, since they are made in forked processes.
         """
         files = self.selection.files
         portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
@@ -200,7 +200,7 @@ class FileStream:
             yield _Lookup(unread(remark))
 
     def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
-        """Read files and look up their cached views; secrets are searched later."""
+        """Read files and look up their cached views, before redaction."""
         reader, index = self.reader, self.index
         readings = [
             reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
@@ -259,7 +259,7 @@ def stream_files(
 ) -> FileStream:
     """Return the files of a request as a stream.
 
-    ``on_start`` is called once with their number; ``selection`` are the files if they are selected already.
+    ``on_start`` is called once with their number. ``selection`` are the files, if already selected.
     """
     if selection is None:
         with get_monitor().scope("select_files"):
@@ -287,7 +287,7 @@ def render_files(
 
 
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return the note in place of an unreadable or excluded file, or a remark."""
+    """Return a file that only has a note: unreadable, excluded, or a note about a glob."""
     if not source.error:
         return _rendered_file(file, source, View(EXCLUDED))
     problem = error_text(file.path, source.error, is_remark=file.is_remark)
@@ -308,7 +308,7 @@ def _view_kind() -> Kind:
 
 
 def _view_key(reading: Reading) -> bytes:
-    """Return the cache key of a file's view; its name decides on its language."""
+    """Return the cache key of a file's view; it includes the file's language."""
     file, content_hash = reading.file, reading.source.content_hash
     if not content_hash or reading.source.error:
         return b""
@@ -321,7 +321,7 @@ def _view_key(reading: Reading) -> bytes:
 
 
 def _view_request(lookup: _Lookup) -> ViewRequest:
-    """Return the view to make; ``NONE`` with the text, which counts as pending, for no view."""
+    """Return the request for a file's view; a file without a view has mode ``NONE``."""
     file, source = lookup.reading.file, lookup.reading.source
     if lookup.row is not None or source.error or not file.is_rendered:
         return ViewRequest(file.path, source.text, ViewMode.NONE)
@@ -332,7 +332,7 @@ def _view_request(lookup: _Lookup) -> ViewRequest:
 
 
 def _holds_text(reading: Reading, view: View) -> bool:
-    """Return whether a view holds the whole text, which the index must not store (rule I-5)."""
+    """Return whether a view contains the whole text, which must not be cached (rule I-5)."""
     if reading.file.entry.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
     # Line ends and outer blanks may differ.

@@ -93,7 +93,7 @@ class _Unknown(NamedTuple):
 def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
 ) -> Iterator[_Unknown]:
-    """Read files, put cached sizes into ``sizes``, and yield the other files."""
+    """Read files: put cached sizes into ``sizes``, and yield the others."""
     readings = (reader.read(file, hashed=index.is_used) for file in files)
     lookups = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
     rows = iter(index.get_many(_kind(), [lookup.key for lookup in lookups if lookup.key]))
@@ -140,7 +140,7 @@ def _measured(
 
 
 def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[FileSizes, bytes]:
-    """Return the sizes of a file before its tokens are counted, and the cache key."""
+    """Return a file's cache key, and its sizes except tokens."""
     file, source = unknown.reading.file, unknown.reading.source
     language, outline = language_of(file.path, source.text), views[_OUTLINE]
     elements = 0
@@ -161,7 +161,7 @@ def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[Fil
 
 
 def _key(reading: Reading) -> bytes:
-    """Return the cache key of a file's sizes; its name decides on its language."""
+    """Return the cache key of a file's sizes; it includes the file's language."""
     path, content_hash = reading.file.path, reading.source.content_hash
     name = path[path.rfind("/") + 1 :]
     return content_hash and sha256(content_hash + name.encode(errors="surrogatepass")).digest()

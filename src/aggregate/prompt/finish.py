@@ -8,7 +8,7 @@ from aggregate.base.disk.reading import project_root, read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import Finish, Given
+from aggregate.base.task import Finish, Given
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.prompt.assemble import redact_text
 from aggregate.prompt.request import Request
@@ -21,7 +21,7 @@ _LONGEST_NAME: Final = 4_000  # characters of a path
 
 
 def finished(request: Request, finish: Finish, project: Project, redaction: Redaction) -> Request:
-    """Return a request with the user's texts, redacted before they can be cut."""
+    """Add the user's texts to a request; they are redacted before they can be shortened."""
     user, config = user_config().prompt, project.config.prompt
     instructions, doubts = finish.instructions, [*request.doubts]
     if not instructions and user.instructions:

@@ -1,4 +1,4 @@
-"""One prompt within a budget: laid out and filled until it is full and fits."""
+"""Compose a prompt within a budget."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -8,16 +8,15 @@ from typing import NamedTuple
 
 from aggregate.base.errors import BudgetError
 from aggregate.base.monitor import get_monitor
-from aggregate.base.request import Budget, Level
+from aggregate.base.task import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.candidates import Candidates
-from aggregate.prompt.changed_files import changes_for
 from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
+from aggregate.prompt.fit.entry_order import ALL_LINES, Run
 from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.kept_levels import keep_levels
-from aggregate.prompt.fit.steps import ALL_LINES, Run
+from aggregate.prompt.fit.sent_files import keep_sent_files
 from aggregate.prompt.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of, shares_of
 from aggregate.prompt.layout import (
     FILES,
@@ -29,6 +28,7 @@ from aggregate.prompt.layout import (
 from aggregate.prompt.opened_candidates import RELEVANT
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
+from aggregate.prompt.revision_changes import changes_for
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.ranking import WEIGHTS
 
@@ -113,7 +113,7 @@ def _fitted_prompt(request: Request, files: Candidates) -> Composition:
 
 
 class _Fitted(NamedTuple):
-    """A prompt with the lines of a fit and the other sections."""
+    """A prompt with the file lines of a fit and the other sections."""
 
     composition: Composition
     tokens: list[int]  # by segment
@@ -201,9 +201,9 @@ class _Filling:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the fullest prompt in the ``room`` beside the pins, ``None`` if nothing fits.
+        """Return the fullest prompt within ``room`` tokens beside the pins, ``None`` if nothing fits.
 
-        It shows the lines ``runs`` in any case.
+        It always contains the lines ``runs``.
         """
         count = self.files.count
         sections = self.shares.within(room)
@@ -217,6 +217,9 @@ class _Filling:
             fit = self.files.new_fit(runs)
             initial_room = self._laid_out(fit, sections).room
             filled = self._advanced(fit, sections, target, initial_room)
+            if self.request.is_structural and not runs:
+                fit.drop_bare()
+                filled = self._advanced(fit, sections, target, initial_room)
             # Not the actual room: a larger budget may have less of it, but must not show fewer lines.
             spare = reserve - most_tokens(self.files.left_out(fit), limit=reserve, count=count)
             if spare > 0:
@@ -228,7 +231,7 @@ class _Filling:
         return None
 
     def _advanced(self, fit: Fit, sections: Fitted, target: int, initial_room: int) -> _Fitted:
-        """Take steps for ``target`` tokens; return the prompt without the list of hidden files."""
+        """Continue a fit to ``target`` tokens; return the prompt without the list of hidden files."""
         fit.advance(max(target, 0))
         fitted = self._laid_out(fit, sections)
         for _ in range(_ROUNDS):
@@ -241,7 +244,7 @@ class _Filling:
         return fitted
 
     def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
-        """Return the lines of the last prompt to show again, given a fit for this task (rule B-9)."""
+        """Return the lines of the last prompt to keep, given a fit for the new task (rule B-9)."""
         numbers = {file.path: number for number, file, _, _ in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)
         choices = self.files.choices(marks, marks, tokens, fitted.listed)
@@ -252,7 +255,7 @@ class _Filling:
             numbers[file.path]: file.lines
             if file.content_hash == self.files.content_hash(numbers[file.path])
             else (ALL_LINES,) * (file.level is Level.FULL)
-            for file in keep_levels(sent, choices, room=sum(tokens.values()) + room)
+            for file in keep_sent_files(sent, choices, room=sum(tokens.values()) + room)
         }
         return {number: lines for number, lines in runs.items() if lines}
 
@@ -267,7 +270,7 @@ class _Filling:
     ) -> _Fitted:
         """Return the prompt with a fit's lines and the other sections.
 
-        ``remainder`` is the most tokens for the list of hidden files, ``0`` for none.
+        ``remainder`` is the maximum number of tokens for the list of hidden files, ``0`` for none.
         """
         request = self.request
         files = self.files.shown_files(

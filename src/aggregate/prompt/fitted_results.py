@@ -1,4 +1,4 @@
-"""Sub-agents' results within a token limit: short ones whole, others cut equally (rule F-11)."""
+"""Sub-agents' results within a token limit: short ones in full, the others cut to equal sizes (rule F-11)."""
 
 import json
 from bisect import bisect_right
@@ -21,26 +21,26 @@ WITHOUT_BUDGET: Final = 32_000  # tokens without a budget or a known window (rul
 READ_RESULT: Final = "read_result"  # the tool that reads omitted text
 _LEAST: Final = 200  # characters of an item's first line
 _HEAD: Final = 2 / 3  # part of a cut item's characters from its beginning
-_CUT: Final = "the results have no more of the budget"
+_CUT: Final = "the results' share of the budget is used up"
 
 
 def fit_results(
     results: Sequence[Results], limit: int, count: Count, *, is_readable: bool = False
 ) -> FittedSection:
-    """Return the results in at most ``limit`` tokens beside their names.
+    """Return the results in at most ``limit`` tokens, names not counted.
 
-    All items get as many characters; short ones are whole. If even a first line does not fit, the last items are listed
-    by name. ``is_readable`` says that the reader has a tool for omitted text.
+    All items get equal numbers of characters; short ones are shown in full. If not even a first line fits, the last
+    items are only named. ``is_readable`` means that the reader has a tool for omitted text.
     """
     blocks = result_blocks(results)
     if not blocks:
         return FittedSection()
     layout = _Layout(blocks, count, is_readable)
-    whole = layout.segments(layout.whole)
-    needed = tokens_of(whole, count)
+    full_section = layout.segments(layout.whole)
+    needed = tokens_of(full_section, count)
     most = layout.tokens(0) + limit
     if needed <= most:
-        return FittedSection(whole, needed, needed)
+        return FittedSection(full_section, needed, needed)
     size = bisect_right(range(layout.whole), most, key=layout.tokens) - 1
     while size > 0 and layout.tokens(size) > most:  # fewer names may have more tokens than an item
         size -= 1
@@ -61,10 +61,10 @@ def result_texts(results: Sequence[Results]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The section in all sizes, from names alone to everything.
+    """The section in all sizes, from names alone to full texts.
 
-    Size ``n`` shows the beginnings of the first ``n`` items; each size beyond their number one more character of every
-    item.
+    Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each size above adds a
+    character to every item.
     """
 
     blocks: tuple[ResultBlock, ...]
@@ -116,13 +116,13 @@ class _Layout:
 
     def cuts(self, size: int) -> tuple[Cut, ...]:
         """Return the shortened and the listed items, with the saved tokens."""
-        shown, characters = min(size, len(self.items)), self._characters(size)
+        number, characters = min(size, len(self.items)), self._characters(size)
         cuts = []
         for index, item in enumerate(self.items):
-            whole = self._item_tokens(index, len(item.text))
-            tokens = self._item_tokens(index, characters) if index < shown else 0
-            if index >= shown or len(item.text) > characters:
-                cuts.append(Cut("results", item.name, max(whole - tokens, 0), _CUT))
+            full_tokens = self._item_tokens(index, len(item.text))
+            tokens = self._item_tokens(index, characters) if index < number else 0
+            if index >= number or len(item.text) > characters:
+                cuts.append(Cut("results", item.name, max(full_tokens - tokens, 0), _CUT))
         return tuple(cuts)
 
     def _characters(self, size: int) -> int:
@@ -154,7 +154,7 @@ class _Layout:
 
 
 def _ends(text: str, characters: int) -> tuple[str, str]:
-    """Return the beginning and the end of a text, cut at near line ends."""
+    """Return the beginning and the end of a text, cut at line ends if possible."""
     first_line = text[:_LEAST].partition("\n")[0]
     head = text[: int(characters * _HEAD)]
     line_end = head.rfind("\n") + 1

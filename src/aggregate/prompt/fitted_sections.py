@@ -1,11 +1,12 @@
-"""Shares of the budget for the sections beside the files (rule B-5)."""
+"""Token shares of a budget for the sections other than files (rule B-5)."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from aggregate.base.request import Budget, Finish, Given
+from aggregate.base.files import Narrowing
+from aggregate.base.task import Budget, Finish, Given
 from aggregate.base.text import clean_issue
 from aggregate.project.git import find_head
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
@@ -27,11 +28,11 @@ ALL = 1 << 62  # more tokens than any prompt
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
 _CHARACTERS = 8  # upper bound of characters per token
 _LEAST_HUNK = 200  # characters of a useful hunk
-_NO_ROOM = "the section has no more of the budget"
+_NO_ROOM = "the section's share of the budget is used up"
 
 
 class Share(NamedTuple):
-    """A section's largest part of the room beside the pins."""
+    """The maximum share of a section in the room beside the pins."""
 
     section: Section
     part: float
@@ -46,9 +47,9 @@ class Shares(NamedTuple):
     least: Fitted
 
     def reserved(self, room: int) -> int:
-        """Return the tokens of ``room`` for sections beyond their least.
+        """Return the tokens of ``room`` that sections may use beyond their minimum.
 
-        Whole shares count, since another turn must not leave less for the files.
+        Shares count in full even if unused, so that the room for files does not depend on the turn.
         """
         pairs = [(share.part, self.least[share.section]) for share in self.shares]
         return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)
@@ -57,7 +58,7 @@ class Shares(NamedTuple):
         return {section: fit(int(room * part)) for section, part, fit in self.shares}
 
     def with_more(self, sections: Fitted, room: int) -> Fitted:
-        """Return the sections with ``room`` more tokens, which the first ones take first."""
+        """Return the sections with ``room`` additional tokens; the first ones get them first."""
         fitted = {}
         for name, _, fit in self.shares:
             section = sections[name]
@@ -70,12 +71,17 @@ class Shares(NamedTuple):
 def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
     """Return the first and last sections of a budgeted prompt (rules T-7, T-12).
 
-    ``note`` is a sentence on the choice of files, such as that it is a guess.
+    ``note`` is a sentence about the choice of files, such as that it is a guess.
     """
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
         return {}
-    first = (project_segment(request.title, is_overview=request.is_structural),)
+    is_narrow = request.is_structural and not (
+        request.is_overview and request.narrowing == Narrowing()
+    )
+    first = (
+        project_segment(request.title, is_overview=request.is_structural, is_narrow=is_narrow),
+    )
     if task is None:
         return {Section.PROJECT: first} if request.is_structural else {}
     if request.is_review:
@@ -119,7 +125,7 @@ def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
-    """Return the newest turns within ``limit`` tokens beside the last one, a pin."""
+    """Return the newest turns within ``limit`` tokens; the last turn is pinned and not counted."""
     segments = safe_discussion_segments(history)
     sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
     needed = tokens_of(segments, count)
@@ -129,7 +135,9 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSe
             return FittedSection(segments, needed, needed)
         omitted = Omitted(number, sum(sizes[:number]))
         turns = f"turns 1 to {number}" if number > 1 else "turn 1"
-        reason = "the discussion has no more of the budget; the oldest turns go first"
+        reason = (
+            "the discussion's share of the budget is used up; the oldest turns are left out first"
+        )
         cut = Cut("history", turns, omitted.tokens, reason)
         shown = safe_discussion_segments(history[number:], omitted)
         return FittedSection(shown, tokens_of(shown, count), needed, (cut,))
@@ -189,12 +197,12 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
     needed = heading + sum(prices.values()) + sum(frames)
     while changes.files and heading > limit:
         number = len(changes.files) // 2
-        others = changes.others + len(changes.files) - number
-        changes = changes._replace(files=changes.files[:number], others=others)
+        omitted = changes.others + len(changes.files) - number
+        changes = changes._replace(files=changes.files[:number], others=omitted)
         heading = tokens_of(changes_segments(changes, [()] * number), count)
-    shown: list[list[str]] = [[] for _ in changes.files]
+    visible_hunks: list[list[str]] = [[] for _ in changes.files]
     spent, waiting = heading, list[tuple[list[str], int, str]]()
-    for file, hunks, frame in zip(changes.files, shown, frames, strict=False):
+    for file, hunks, frame in zip(changes.files, visible_hunks, frames, strict=False):
         for hunk in file.hunks:
             price = prices[hunk] + (0 if hunks else frame)
             if spent + price <= limit:
@@ -207,11 +215,11 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
         def with_part(part: str) -> int:
             parts = [*first[:index], part, *first[index:]]
-            lists = [parts if hunks is first else hunks for hunks in shown]
+            lists = [parts if hunks is first else hunks for hunks in visible_hunks]
             return tokens_of(changes_segments(changes, lists), count)
 
         first[index:index] = _part_of(too_long, limit, with_part)
-    segments = changes_segments(changes, shown)
+    segments = changes_segments(changes, visible_hunks)
     tokens = tokens_of(segments, count)
     if tokens > limit:  # a longer fence, or not even the first sentence fits
         segments, tokens = (), 0
@@ -220,7 +228,7 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
 
 def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
-    """Return a hunk's beginning and end if a useful part fits, else nothing."""
+    """Return the beginning and end of a hunk, nothing if no useful part fits."""
     sizes = range(1, min(len(hunk), limit * _CHARACTERS))
     size = bisect_left(sizes, True, key=lambda n: tokens_with(cut_middle(hunk, n)) > limit)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []

@@ -1,7 +1,7 @@
-"""Cached tables of words and analyses of files, by their contents.
+"""Cached tables of words and analyses of files, by content.
 
-Neighbouring files form a group with one large table. Edited files move to a small table beside it. Definitions and
-pieces are cached only for files that a question has analysed.
+Neighbouring files form a group with one large table. Edited files move to a small second table. Definitions and pieces
+are cached only for files that a question has analysed.
 """
 
 import json
@@ -25,7 +25,7 @@ from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
-    FileTable,
+    GroupTable,
     RoughFile,
     look_roughly,
     pack_tables,
@@ -55,11 +55,11 @@ def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analy
             )
 
 
-def _packed(path: str, text: str, known: bytes, with_references: bool, problem: str = "") -> bytes:
+def _packed(path: str, text: str, packed: bytes, with_references: bool, problem: str = "") -> bytes:
     from aggregate.ranking.files import analyse  # imports the parser
 
-    made = analyse(path, text, problem=problem, packed=known, with_references=with_references)
-    return made.pack()
+    analysis = analyse(path, text, problem=problem, packed=packed, with_references=with_references)
+    return analysis.pack()
 
 
 def _read(file: str, path: str, seen_ns: int) -> tuple[FileRead, str]:
@@ -89,7 +89,7 @@ class Part:
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
-    table: FileTable
+    table: GroupTable
     terms: bytes | None = None  # the table of terms, without an index
 
 
@@ -122,9 +122,9 @@ class FileGroup:
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
     def unpack(self, row: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Unpack a row of the index, and return the keys and members of its parts.
+        """Return the keys and members of the parts in a row of the index.
 
-        ``before`` has for each file its old member number, ``-1`` for none.
+        ``before`` has each file's old member number, ``-1`` for none.
         """
         self.identities = [b""] * len(self.files)
         if not row:
@@ -161,7 +161,7 @@ ANALYSIS_CODE = (
     "ranking.files.packing",
     "ranking.files.pieces",
     "ranking.files.rough",
-    "ranking.files.tables",
+    "ranking.files.group_table",
     "ranking.files.term_tables",
     "ranking.terms",
     "base.redaction",
@@ -178,7 +178,7 @@ _OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an id
 
 
 def content_hash(identity: bytes) -> bytes:
-    """Return the hash of a file's bytes, nothing if clean text was hashed."""
+    """Return the hash of a file's bytes, ``b""`` if the redacted text was hashed."""
     return identity[:_HASH_BYTES] if identity[-1:] == _OF_BYTES else b""
 
 
@@ -212,7 +212,10 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups; borders follow from paths, so that a new file moves few."""
+        """Yield the readable files in groups.
+
+        Borders depend on paths, so that a new file changes few groups.
+        """
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)
@@ -231,7 +234,7 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Read the files of groups without tables, and make these; yield the number of files."""
+        """Make the missing tables of groups by reading files; yield the number of files read."""
 
         def calls() -> Iterator[Call[tuple[FileGroup, int, Sequence[int]], Any]]:
             has_begun = False
@@ -291,12 +294,12 @@ class KnownFiles:
         self.index.put_many(_kind("name group"), [(key, names)])
         self.index.put_many(_kind("term group"), [(key, terms)])
         part_terms = None if self.index.is_used else terms
-        group.parts.append(Part(key, members, FileTable(names), part_terms))
+        group.parts.append(Part(key, members, GroupTable(names), part_terms))
         self.grouped += 1
 
-    def _tables(self, keys: Sequence[bytes]) -> list[FileTable | None]:
+    def _tables(self, keys: Sequence[bytes]) -> list[GroupTable | None]:
         rows = self.index.get_many(_kind("name group"), keys)
-        return [FileTable(row) if row else None for row in rows]
+        return [GroupTable(row) if row else None for row in rows]
 
     def terms(self, keys: Sequence[bytes]) -> list[bytes | None]:
         return self.index.get_many(_kind("term group"), keys)

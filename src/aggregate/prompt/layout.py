@@ -69,22 +69,22 @@ def rendered_segment(file: RenderedFile) -> Segment:
 
 
 def numbered(segment: Segment) -> Segment:
-    """Return a file's block with line numbers; lines that match no single line have none."""
-    shown, lines = segment.shown, segment.text.split("\n")
-    if shown is None or shown.is_message or not is_fenced(segment.text):
+    """Add line numbers to a file's block; lines without one source line get none."""
+    source, lines = segment.shown, segment.text.split("\n")
+    if source is None or source.is_message or not is_fenced(segment.text):
         return segment
     content = lines[_BEFORE:-1]
-    spans = (Span(1, len(content), 1, len(content)),) if shown.spans is None else shown.spans
+    spans = (Span(1, len(content), 1, len(content)),) if source.spans is None else source.spans
     numbers = source_lines(spans)
     width = len(str(max(numbers.values(), default=0)))
     lines[_BEFORE:-1] = [
         f"{numbers.get(line, ''):>{width}} | {text}" for line, text in enumerate(content, start=1)
     ]
-    return replace(segment, text="\n".join(lines), shown=shown._replace(is_numbered=True))
+    return replace(segment, text="\n".join(lines), shown=source._replace(is_numbered=True))
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
-    """Return the segment of a file's view, or of the error that prevented it."""
+    """Return the segment of a file's view, or of its error."""
     if isinstance(view, str):
         block = file_block(file.path, view_error_text(file.path, mode, view))
         return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
@@ -164,7 +164,7 @@ def _destination(path: str) -> str:
 
 
 def _percent(match: re.Match[str]) -> str:
-    """Escape the bytes of a match as ``%XX``, also bytes that are not UTF-8 (PEP 383)."""
+    """Escape matched bytes as ``%XX``, including those that are not UTF-8 (PEP 383)."""
     is_byte = "\udc80" <= match[0] <= "\udcff"
     raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)
@@ -188,12 +188,12 @@ def tier3_segments(
 
 
 class Tier3Files:
-    """The files of many Tier 3 prompts, each rendered once in full and once by structure.
+    """The files of many Tier 3 prompts, rendered once in full and once as structure.
 
     Args:
         files: In the order of the prompts.
-        as_rendered: Whether the contents are views by ``render_files``, to be used if they are no larger than the view
-            by structure. Foreign records may hold anything.
+        as_rendered: The contents are views by ``render_files``, and used if they are smaller than the structure.
+            Records of other origin may contain anything.
     """
 
     def __init__(self, files: Iterable[RenderedFile], *, as_rendered: bool = False) -> None:
@@ -247,7 +247,7 @@ class Tier3Files:
 
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
-    """Return the view of a context file, ``None`` for its rendered one."""
+    """Return the view request of a context file, ``None`` if its content is already a view."""
     if file.error or file.view_mode is ViewMode.NONE:
         return None
     mode: ViewMode | None = ViewMode.CUSTOM

@@ -13,9 +13,9 @@ _LINE: Final = 160  # characters of a line that an answer repeats
 
 
 def look_up_name(corpus: FileCorpus, query: str, paths: Mapping[int, str]) -> list[str]:
-    """Return lines for the definitions and uses of a name, each kind below its number.
+    """Return the definitions and the uses of a name as lines, each kind below its count.
 
-    ``paths`` are the files to search, by number. Nothing for text that is not a known name.
+    ``paths`` are the files to search, by number. An unknown name gives no lines.
     """
     if not _NAME.fullmatch(query):
         return []

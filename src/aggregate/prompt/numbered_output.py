@@ -1,4 +1,4 @@
-"""Numbered output files, written whole or not at all."""
+"""Numbered output files, written atomically."""
 
 import glob
 import os
@@ -24,7 +24,7 @@ _LEFTOVER_SECONDS = 3600  # age of a temporary file that a killed run has left
 
 
 def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
-    """Return whether a name is the number or path of a written prompt."""
+    """Return whether a name is the number or the path of a written prompt."""
     if re.fullmatch(r"[0-9]+", name):
         return True
     path = Path(name)
@@ -35,7 +35,7 @@ def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:
-    """Return the next output's number, one above the highest in use (rule M-1)."""
+    """Return the number of the next output: one above the highest existing (rule M-1)."""
     return max((number for number, _ in numbered_files(output_dir, namespace)), default=0) + 1
 
 
@@ -89,9 +89,9 @@ def _ignore_folder(folder: Path) -> None:
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:
-    """Write a prompt to the user's file; return whether records may lie beside it.
+    """Write a prompt to the user's file; return whether it can have records beside it.
 
-    A file is replaced atomically; a pipe or device is written to.
+    A file is replaced atomically. A pipe or device is written to, and has no records.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -114,7 +114,7 @@ def _forget_records(path: Path) -> None:
 
 
 def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
-    """Yield the next free names; an answer without its prompt reserves a number."""
+    """Yield unused paths in order; a reply without its prompt also reserves its number."""
     for number in count(find_next_increment(output_dir, namespace)):
         path = output_dir / f"{namespace}_{number:03d}.md"
         if not os.path.lexists(reply_path(path)):

@@ -1,4 +1,4 @@
-"""Candidate files of a budgeted prompt, opened for a fit: shares, lines and rendered text."""
+"""Open the candidate files of a budgeted prompt for a fit: shares, lines and text."""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,15 +7,14 @@ from math import inf
 from typing import Final, NamedTuple
 
 from aggregate.base.files import RenderedFile, ViewMode
-from aggregate.base.request import Place
+from aggregate.base.task import Place
 from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import encoding_note
-from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
-from aggregate.prompt.fit.steps import (
+from aggregate.prompt.fit.entry_order import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
@@ -26,6 +25,7 @@ from aggregate.prompt.fit.steps import (
     Share,
     StepOrder,
 )
+from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
 from aggregate.prompt.layout import rendered_segment
 from aggregate.prompt.opened_file import OpenedFile, open_file
 from aggregate.prompt.overview import PART_BESIDE, overview_groups, overview_tree
@@ -118,7 +118,7 @@ class OpenedCandidates:
         }
 
     def new_fit(self, runs_by_number: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
-        """Return a fit with the pins and the lines kept from the discussion's last prompt."""
+        """Return a fit with the pinned lines and the lines kept from the last prompt."""
         share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
         fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
@@ -172,7 +172,7 @@ class OpenedCandidates:
         return [Share(groups), *companions_shares]
 
     def _shares_of_overview(self) -> list[Share]:
-        """Return the shares of introductions, of large folders by their code, and of all others."""
+        """Return the shares of introductions, of folders by the size of their code, and of all others."""
         groups = overview_groups(self.in_rank_order, self._corpus, self.ranked.ranking.companions)
         first = 1 + SEEN_FILES // max(1, len(groups.folders))
         return [
@@ -193,19 +193,21 @@ class OpenedCandidates:
 
     @cached_property
     def _copies(self) -> Mapping[int, int]:
-        """The likelier file with the same content, by number: built and vendored files have one."""
+        """The likelier file with equal content, by number: such as a source and its built or vendored copy."""
         firsts: dict[bytes, int] = {}
         numbers = [number for number, _, _, ranked in self.in_rank_order if ranked.pieces]
         pairs = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in numbers)
         return {number: first for number, first in pairs if number != first}
 
-    def _groups(self, ranked: Sequence[int], others: Sequence[int]) -> Iterator[Sequence[Fittable]]:
+    def _groups(
+        self, ranked: Sequence[int], remaining: Sequence[int]
+    ) -> Iterator[Sequence[Fittable]]:
         if ranked:
             yield self._fittables(ranked)
         size = _FIRST_OTHERS
-        while others:
-            yield self._fittables(others[:size])
-            others, size = others[size:], size * 2
+        while remaining:
+            yield self._fittables(remaining[:size])
+            remaining, size = remaining[size:], size * 2
 
     def _analysis(self, number: int) -> Analysis:
         return self._corpus.analyses([number])[0]
@@ -293,14 +295,14 @@ class OpenedCandidates:
         return array("q", sizes)
 
     def whole_fit(self, most: int) -> Fit | None:
-        """Return a fit with all lines of all files, ``None`` above ``most`` tokens."""
+        """Return a fit with all lines of all files, ``None`` if they exceed ``most`` tokens."""
         self._set_shortening(is_on=False)
         fit = self._whole_fit(most)
         self._set_shortening(is_on=fit is None)
         return fit
 
     def _set_shortening(self, *, is_on: bool) -> None:
-        """Switch the shortening of long lines, and close the files that it affects."""
+        """Turn the shortening of long lines on or off; affected files are opened again."""
         if self._shortens == is_on:
             return
         self._shortens = is_on

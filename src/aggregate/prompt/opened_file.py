@@ -1,4 +1,4 @@
-"""A file opened for a fit: its text or view, and the lines that belong together."""
+"""A file opened for a fit: its text or view, with statements and definitions."""
 
 import re
 from array import array
@@ -12,8 +12,8 @@ from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.file_reading import encoding_note
+from aggregate.prompt.fit.entry_order import Run
 from aggregate.prompt.fit.fit import FileLines
-from aggregate.prompt.fit.steps import Run
 from aggregate.prompt.layout import file_block
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import DefinedName
@@ -44,7 +44,7 @@ def open_file(
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
-    """Return a file's text and lines, ``None`` if its view cannot be made.
+    """Return a file's text and lines, ``None`` if its view fails.
 
     ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
     ``is_numbered`` adds line numbers, ``shortens`` cuts long lines.
@@ -72,15 +72,15 @@ def open_file(
     find = (lambda run: (run,)) if is_own else _finder(view, len(texts))
     is_whole = mode in _WHOLE_VIEWS
     gap = count(gap_line(view.language, len(texts)))
-    shown = statements if is_own else _seen_through(view, statements)
-    shown = shown if len(shown) == len(texts) else ()
+    mapped = statements if is_own else _seen_through(view, statements)
+    mapped = mapped if len(mapped) == len(texts) else ()
     # Digits, a bar and blanks, which may be tokens of their own.
     number = count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     gap += bool(ends)  # an indented mark
-    leads = _leads(definitions, texts, shown) if ends and has_leads else {}
+    leads = _leads(definitions, texts, mapped) if ends and has_leads else {}
     lines = FileLines(
-        texts, find, count(frame + SEPARATOR), gap, is_whole, number, shown, ends, leads
+        texts, find, count(frame + SEPARATOR), gap, is_whole, number, mapped, ends, leads
     )
     return OpenedFile(source, view, lines, is_text and view.text != source.text)
 
@@ -95,7 +95,7 @@ def _text_view(path: str, text: str, *, shortens: bool) -> View:
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
-    """Return for each line the end of the innermost definition that continues, or ``0``."""
+    """Return for each line the end of its innermost definition, ``0`` at that end or outside."""
     ends = array("i", bytes(4 * lines))
     for definition in definitions:  # outer ones first
         first, last = definition.first, min(definition.last, lines)
@@ -112,12 +112,16 @@ def _leads(
     leads: dict[int, Run] = {}
     for definition in definitions:
         run = _comment_above(definition, texts) or _beginning(definition, texts)
-        if run:
-            first = run[0]
-            end = max(last_lines[units[line - 1]] for line in range(first, run[1] + 1))
-            is_short = end - first < _LONGEST_LEAD and end <= definition.last
-            if units[first - 1] == first and is_short:
-                leads[definition.signature] = first, end
+        if run is None or units[run[0] - 1] != run[0]:
+            continue
+        end = 0
+        for line in range(run[0], run[1] + 1):
+            whole = max(end, last_lines[units[line - 1]])
+            if whole - run[0] >= _LONGEST_LEAD or whole > definition.last:
+                break
+            end = whole
+        if end:
+            leads[definition.signature] = run[0], end
     return leads
 
 
@@ -147,7 +151,7 @@ def _beginning(definition: DefinedName, texts: Sequence[str]) -> Run | None:
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
-    """Map the statements of a file's lines to the lines of its view."""
+    """Convert the statements of a file's lines to lines of its view."""
     units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
     for start, end, first, last in view.spans:
         for line in range(start, end + 1):
@@ -159,7 +163,7 @@ def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
-    """Return a function from runs of a file to lines of its view; unmapped lines are always in."""
+    """Return a function from runs of a file to lines of its view; it always adds unmapped lines."""
     spans = sorted(view.spans)
     covered = bytearray(lines)
     for span in spans:

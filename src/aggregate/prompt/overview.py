@@ -1,11 +1,12 @@
 """Groups of files for an overview of a project, and its tree (rule T-12)."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from aggregate.base.files import ViewMode
 from aggregate.prompt.file_corpus import FileCorpus
-from aggregate.prompt.fit.steps import CHARACTERS_PER_TOKEN
+from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN
 from aggregate.prompt.sections.folders import describing_files, first_sentence, large_folders
 from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.selection import ResolvedFile
@@ -15,6 +16,7 @@ Files = Sequence[tuple[int, ResolvedFile, ViewMode, RankedFile]]  # candidates, 
 PART_BESIDE: Final = 0.05  # part of the budget for tests, examples and the like
 _PART_OF_FOLDERS = 0.7  # part of the budget for large folders, by their code
 _MOST_FOLDERS = 14
+_MOST_REPEATED = 2  # folders with the same first sentence, which does not tell them apart
 
 
 class OverviewGroups(NamedTuple):
@@ -56,10 +58,22 @@ def overview_tree(files: Files, corpus: FileCorpus) -> Tree:
     """Return the tree of all files, with a sentence for each folder."""
     numbers = {file.path: number for number, file, _, _ in files}
     describing = describing_files([*numbers])
+    texts = {
+        folder: [(path, corpus.text(numbers[path])) for path in describing.get(folder, ())]
+        for folder in Tree([*numbers]).folders
+    }
+    sentences = _sentences(texts)
+    counts = Counter(filter(None, sentences.values()))
+    repeated = {sentence for sentence, count in counts.items() if count > _MOST_REPEATED}
+    alike = {folder: texts[folder] for folder in texts if sentences[folder] in repeated}
+    return Tree([*numbers], sentences | _sentences(alike, repeated))
+
+
+def _sentences(
+    texts: Mapping[str, Sequence[tuple[str, str]]], repeated: Set[str] = frozenset()
+) -> dict[str, str]:
     sentences = {}
-    for folder in Tree([*numbers]).folders:
-        candidates = (
-            first_sentence(path, corpus.text(numbers[path])) for path in describing.get(folder, ())
-        )
+    for folder, files in texts.items():
+        candidates = (first_sentence(path, text, repeated=repeated) for path, text in files)
         sentences[folder] = next(filter(None, candidates), "")
-    return Tree([*numbers], sentences)
+    return sentences

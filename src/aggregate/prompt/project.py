@@ -1,4 +1,4 @@
-"""Make requests from a project's configuration, presets and discussions."""
+"""Create requests from a project's configuration, presets and discussions."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from aggregate.base.errors import ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem, GeneratedView
 from aggregate.base.messages import did_you_mean, short_list
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import Finish, Place
+from aggregate.base.task import Finish, Place
 from aggregate.project.configuration import (
     Project,
     global_config_path,
@@ -85,7 +85,7 @@ def open_project(
 
 
 def scope_of(project: Project) -> Scope:
-    """Return the files that a project may read."""
+    """Return which files a project may read."""
     root = project_root(project.folder)
     outside, secrets = project.allow_outside, project.allow_secrets
     is_mapping = project.path is None
@@ -176,7 +176,7 @@ def request_for(
 def _configured(
     project: Project, scope: Scope, applied: "ContextPreset | None", strategy: str | None
 ) -> Request:
-    """Return the request of the configuration, with a preset's files if there is one."""
+    """Return the request of the configuration, with the files of a preset if there is one."""
     config, folder = project.config, project.folder
     strategy = strategy or config.project.aggregation_strategy
     entries, screenshots = _listed(project, applied)
@@ -205,7 +205,7 @@ def _configured(
 def _listed(
     project: Project, applied: "ContextPreset | None"
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the files and screenshots of a preset, of the configuration, or of a bare folder."""
+    """Return the configured files and screenshots, or those of a preset; for a bare folder all files."""
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
     if project.is_bare:
@@ -257,13 +257,13 @@ def discussion_turns(
 
 
 def _check_within(file: Path | None, scope: Scope) -> None:
-    """Raise a ``ScopeError`` if a file of the user is a link to elsewhere."""
+    """Raise ``ScopeError`` if a file of the user is a link out of the scope."""
     if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
         raise ScopeError(f"{OUTSIDE}: {file}")
 
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
-    """Return the absolute paths of the discussion, if any, and of possible beads."""
+    """Return the absolute paths of the discussion and of possible beads."""
     history = find_history_file(config, request.discussion, request.output_dir)
     paths = [history] if history else []
     if request.beads:
@@ -274,7 +274,7 @@ def files_of_sections(config: Path, request: Request) -> list[str]:
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
-    """Return a persona of the project or the user; an empty one without a name."""
+    """Return a persona of the project or the user; an empty one for no name."""
     if not name:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
@@ -291,7 +291,7 @@ def shared_personas() -> Mapping[str, PersonaTable]:
 
 
 def is_users_own(path: Path | None) -> bool:
-    """Return whether a configuration is the user's own, outside of any project."""
+    """Return whether a configuration is the user's, not a project's."""
     return path is not None and real_path(path) == real_path(global_config_path())
 
 
@@ -302,10 +302,10 @@ def redaction_for(
     is_asked: bool = False,
     wanted: bool | None = None,
 ) -> Redaction:
-    """Return the allowed values, and whether secrets are replaced.
+    """Return whether secrets are replaced, and which values are allowed.
 
-    By default they are in prompts that are sent, or have a task or a budget. A project can switch it on for any
-    ``run``, and allow values by their hash, which requires to know them. Only the user can switch it off for sending.
+    By default they are replaced if the prompt is sent, or has a task or a budget. A project can turn it on for every
+    ``run``, and allow values by their hash, which requires to know them. Only the user can turn it off for sending.
     """
     user = user_config().redaction
     config = project.config.redaction if project else RedactionTable()
@@ -315,7 +315,7 @@ def redaction_for(
 
 
 def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
-    """Return a sentence for each unknown word, which means the default (rule M-30), and ignored setting."""
+    """Return a warning for each unknown word, which means the default (rule M-30), and each unused setting."""
     words = {
         "aggregation_strategy": (strategy, [value.value for value in Strategy], Strategy.AUTO),
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),

@@ -1,4 +1,4 @@
-"""Rank the files of a request by its task; read files are reused for the next question."""
+"""Rank the files of a request by its task; later questions reuse the read files."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -12,7 +12,7 @@ from aggregate.base.files import ViewMode
 from aggregate.base.messages import nearest_path
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction
-from aggregate.base.request import FileChoice, Level, Missing, Place, Task
+from aggregate.base.task import FileChoice, Level, Missing, Place, Task
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe, look_at
 from aggregate.prompt.commit_history import RECENT, CommitHistory, begin_history
@@ -35,7 +35,7 @@ from aggregate.ranking.files import DefinedName
 
 if TYPE_CHECKING:
     from aggregate.prompt.assemble import Composition
-    from aggregate.prompt.fit.steps import Run
+    from aggregate.prompt.fit.entry_order import Run
 
 _LONGEST = 60  # lines of a nested definition that a place pins whole
 _CONTEXT: Final = 12  # lines on each side of a place in a longer one
@@ -48,9 +48,9 @@ def question_for(
     paths: Sequence[str],
     history: Callable[[], CommitHistory] | None = None,
 ) -> Question:
-    """Return the question of a request for the ranking, empty without a task.
+    """Return the ranking question of a request, empty without a task.
 
-    ``paths`` are the candidates as in the prompt; ``history`` waits for the commits.
+    ``paths`` are the candidates' paths in the prompt; ``history`` waits for the commits.
     """
     task = request.task or Task()
     folder = str(request.base_dir)
@@ -71,7 +71,12 @@ def question_for(
     elif request.task and not question.task.terms:
         missing.append(Missing("text", "the task has only common words"))
     if task.since and not question.changes:
-        missing.append(Missing("changes", f"none of the files differs from {task.since}"))
+        missing.append(
+            Missing(
+                "changes",
+                f"none of the files differs from {task.since}; an older revision has committed changes",
+            )
+        )
     if question.is_empty:
         return replace(question, missing=tuple(missing))
     past = (history or begin_history(folder, index=index))()
@@ -87,8 +92,8 @@ def question_for(
 def resolve_place(place: Place, candidates: Set[str]) -> tuple[str, int, int]:
     """Return a focus place as ``(path, first, last)`` with its candidate's path.
 
-    A place names a candidate by its path, or by its last parts if they are unique. A file name such as ``a:1`` wins
-    over a place. Unknown paths are returned as written.
+    A place names a candidate by its path, or by the path's last parts if they are unique. A file with a name such as
+    ``a:1`` takes precedence over a place. Unknown paths are returned unchanged.
     """
     file = _candidate(str(place), candidates) if place.first else None
     if file:
@@ -114,7 +119,7 @@ class Pins:
     doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
 
     def runs(self, path: str, definitions: Sequence[DefinedName]) -> "tuple[Run, ...]":
-        from aggregate.prompt.fit.steps import ALL_LINES  # most rankings fit nothing
+        from aggregate.prompt.fit.entry_order import ALL_LINES  # most rankings fit nothing
 
         return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
 
@@ -145,7 +150,7 @@ def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
 
 
 def task_is_strict(request: Request) -> bool:
-    """Return whether seeds without matches are errors; in a Tier 3 prompt they are warnings."""
+    """Return whether unmatched places and symbols are errors; in a Tier 3 prompt they are warnings."""
     return request.task is not None and request.task.is_strict and request.tier != FOCUS_TIER
 
 
@@ -184,8 +189,8 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
 
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
-    """Yield places, the innermost definitions around them, and the outer signatures."""
-    from aggregate.prompt.fit.steps import signature_run
+    """Yield places, their innermost definitions, and the signatures around them."""
+    from aggregate.prompt.fit.entry_order import signature_run
 
     for place in places:
         yield place.first, place.last
@@ -202,14 +207,17 @@ def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) ->
 
 
 def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> "Run":
-    """Return a definition's lines around a place; all unless it is long and has nested ones."""
+    """Return the lines of a definition around a place.
+
+    Only a long definition with nested ones is reduced to a part.
+    """
     definition = definitions[number]
-    inner = [other for other in definitions if other.outer == number]
+    inner = [definition for definition in definitions if definition.outer == number]
     if not inner or definition.last - definition.first < _LONGEST:
         return definition.first, definition.last
-    before = (other.last + 1 for other in inner if other.last < place.first)
-    behind = (other.first - 1 for other in inner if other.first > place.last)
-    first = max(definition.first, place.first - _CONTEXT, *before)
+    starts = (definition.last + 1 for definition in inner if definition.last < place.first)
+    behind = (definition.first - 1 for definition in inner if definition.first > place.last)
+    first = max(definition.first, place.first - _CONTEXT, *starts)
     return first, min(definition.last, place.last + _CONTEXT, *behind)
 
 
@@ -325,7 +333,7 @@ def rank_files(
 
 
 def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":
-    """Add scores and doubts to a prompt with a task and no budget, which shows all files (rule T-3)."""
+    """Add scores and doubts to a prompt with a task but no budget (rule T-3)."""
     corpus = ranked.files.corpus
     by_path = {
         corpus.files[entry.file].path: (position, entry)

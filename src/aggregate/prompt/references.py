@@ -1,4 +1,4 @@
-"""Store large values on disk, and references to them in the context (rules D-40 to D-49)."""
+"""Store large values on disk, with references in the context (rules D-40 to D-49)."""
 
 import hashlib
 import json
@@ -53,32 +53,32 @@ _ALIKE: Final = 3  # entries from which an object of objects counts as a list
 def compact_data(
     data: Value, context_key: str, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
 ) -> Value:
-    """Return ``data`` itself where it is small, else write it to ``cache_dir`` and return a reference.
+    """Return small ``data`` unchanged; store large data and return a reference.
 
-    Its size is that of its JSON in ASCII; what JSON does not know is written as ``jsonable`` shows it. Tuples come back
-    as lists, dates and keys as texts (rule D-48).
+    The size is that of its JSON in ASCII. Values that JSON lacks are stored in the form of ``jsonable``: tuples as
+    lists, dates and keys as texts (rule D-48).
 
     Args:
         data: The value.
-        context_key: Begins the reference's id; characters other than letters, digits, ``_``, ``.``, ``-`` become ``_``.
-        cache_dir: Where the files are.
-        threshold: Bytes from which it counts as large.
+        context_key: Beginning of the reference's id; characters other than letters, digits, ``_``, ``.``, ``-`` become
+            ``_``.
+        cache_dir: Folder of the files.
+        threshold: Minimum bytes of a large value.
 
     Returns:
         ``data``, or a ``DataReference``: ``{_ref_id, _data_file, _size_kb, _format, summary, _usage_hint}``.
 
     Raises:
-        OutputError: JSON cannot hold the value (it contains itself, or is nested too deeply), or the file cannot be
-            written.
+        OutputError: The value contains itself, is nested too deeply, or the file cannot be written.
     """
     return _Cache(Path(cache_dir), threshold).compact(data, context_key)
 
 
 def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
-    """Return the whole value behind a reference.
+    """Return the value of a reference.
 
     Raises:
-        DataReferenceError: There is no such reference, its id is not one, or its file is damaged.
+        DataReferenceError: The id is invalid or unknown, or the file is damaged.
     """
     stored = _Cache(Path(cache_dir)).read(ref_id)
     try:
@@ -90,9 +90,9 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
 
 
 def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
-    """Return the reference that ``value`` was before it became JSON, ``None`` where it never was one of ours.
+    """Return the reference that ``value`` was before its conversion to JSON, else ``None``.
 
-    Only its id is used, and only if a file of that name holds what the id was made from; all else is made anew.
+    Only its id is used, and only if the file's content matches it; the rest is computed again.
     """
     if is_reference(value):
         return value
@@ -111,14 +111,14 @@ def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> D
 def prune_data_cache(
     cache_dir: str | Path = CACHE_DIR, *, keep_days: float, now: float | None = None
 ) -> tuple[Path, ...]:
-    """Delete the cached values, and the remains of interrupted writes, that are older than ``keep_days``.
+    """Delete stored values and temporary files older than ``keep_days``; return the paths, sorted.
 
-    Other files in the folder are left alone. Returns the deleted paths, sorted.
+    Other files in the folder stay.
 
     Args:
-        cache_dir: Where the files are; a folder that does not exist holds none.
-        keep_days: Age in days, by the time of the last write.
-        now: Unix time that counts as now; by default the clock's.
+        cache_dir: Folder of the files; it may be missing.
+        keep_days: Age in days since the last write.
+        now: Unix time; by default the current time.
 
     Raises:
         OutputError: The folder is a link.
@@ -179,7 +179,7 @@ class _Cache:
         )
 
     def read(self, ref_id: Value) -> bytes:
-        """Read a reference's file; links and ids outside of the folder are refused (D-47)."""
+        """Read a reference's file; refuse links and ids outside of the folder (D-47)."""
         if _REF_ID.fullmatch(str(ref_id)):
             path = self._file(ref_id)
             with suppress(OSError, OutputError):
@@ -189,7 +189,7 @@ class _Cache:
         raise DataReferenceError(f"Data reference not found: {ref_id}")
 
     def compact_result(self, result: Results) -> Results:
-        """Return a result, an answer or a report with what is large in it by references."""
+        """Replace large values in a result, an answer or a report by references."""
         if isinstance(result, AggregatedResult):
             name = result.variable_name.lstrip("$")
             value = self._shown(result.value, name)
@@ -213,8 +213,8 @@ class _Cache:
             name = message_text(section)
             sections[section] = (
                 {
-                    key: self._shown(each, f"{name}_{message_text(key)}")
-                    for key, each in content.items()
+                    key: self._shown(item, f"{name}_{message_text(key)}")
+                    for key, item in content.items()
                 }
                 if type(content) is dict
                 else self._shown(content, name)
@@ -222,7 +222,7 @@ class _Cache:
         return sections
 
     def _shown(self, value: Value, key: str) -> Value:
-        """Compact ``value``; where JSON cannot hold it, the copy that can be shown."""
+        """Compact ``value``; if JSON cannot encode it, use a printable copy."""
         try:
             return self.compact(value, key)
         except OutputError:
@@ -251,15 +251,15 @@ def _stored_json(data: Value, context_key: str) -> str:
 
 
 def _refuse_link(folder: Path) -> None:
-    """Make sure that no link leads out of a cache's folder, or of ``state`` that it lies in by default."""
+    """Raise if the cache folder, or its parent ``state``, is a link."""
     is_default = folder.parts[-2:] == PurePath(CACHE_DIR).parts
-    for each in (folder, folder.parent) if is_default else (folder,):
-        if each.is_symlink():
-            raise OutputError(f"{each}: values are not kept through a link: remove it")
+    for path in (folder, folder.parent) if is_default else (folder,):
+        if path.is_symlink():
+            raise OutputError(f"{path}: values are not kept through a link: remove it")
 
 
 def _summary(data: Value) -> str:
-    """Say in a few words what a value holds: the count and the fields of its longest list, and some items (rule X-2).
+    """Summarise a value: count, fields and first items of its longest list (rule X-2).
 
     ``63 activities with fields: name, distance, moving_time...`` for ``{"activities": [63 objects]}``.
     """

@@ -12,7 +12,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.messages import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
-from aggregate.base.request import (
+from aggregate.base.task import (
     AUTO,
     MOST_TOKENS,
     Amount,
@@ -37,7 +37,7 @@ _REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
 
 
 class Strategy(StrEnum):
-    """How files are rendered: each by its own view, or all by summaries (rule M-30)."""
+    """How files are rendered: by their own views, or all as summaries (rule M-30)."""
 
     AUTO = "auto"
     SUMMARIZE = "summarize"
@@ -45,7 +45,7 @@ class Strategy(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "Strategy":
-        """Return the named strategy, ``AUTO`` for any other value."""
+        """Return the strategy of a name, ``AUTO`` for any other value."""
         try:
             return cls(str(value))
         except ValueError:
@@ -142,7 +142,7 @@ class Request:
 
     @property
     def is_structural(self) -> bool:
-        """Whether it explains the project, without a task."""
+        """Whether the prompt explains the project, without a task."""
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary
@@ -150,12 +150,12 @@ class Request:
 
     @property
     def is_audited(self) -> bool:
-        """Whether an account is left beside the prompt: for a task or a budget (rule A-1)."""
+        """Whether the prompt gets an audit file: with a task or a budget (rule A-1)."""
         return self.task is not None or self.budget is not None
 
     @property
     def is_finished(self) -> bool:
-        """Whether a prompt is for a task within a budget, and no message goes with it (rule T-3)."""
+        """Whether the prompt is complete without a message: it has a task and a budget (rule T-3)."""
         return self.finish is not None and self.task is not None and self.budget is not None
 
     @property
@@ -169,7 +169,7 @@ class Request:
 
     @property
     def is_review(self) -> bool:
-        """Whether it shows changes, without a task (rule T-14)."""
+        """Whether the prompt shows changes, without a task (rule T-14)."""
         task = self.task
         return (
             task is not None
@@ -192,7 +192,7 @@ class Request:
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
-    """Return whether one of ``focus_files`` names a file, by its entry or whole parts of its path."""
+    """Return whether one of ``focus_files`` matches a file's entry or the last parts of its path."""
     parts = _parts(path)
     return any(focus == entry or _names(_parts(focus), parts) for focus in focus_files)
 
@@ -209,7 +209,7 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def unknown_focus(focus: str, paths: Sequence[str]) -> str:
-    """Return the sentence about a focus without matches."""
+    """Return the message about a focus without matches."""
     remedy = path_meant(focus, paths) or "; name it under [files] paths too"
     return f"focus {focus}: no file of the project matches it{remedy}"
 
@@ -228,7 +228,7 @@ class FocusIndex:
                 self._by_part.setdefault(part, []).append(number)
 
     def find(self, *focus_files: str) -> list[int]:
-        """Return the numbers of the files named by ``focus_files``, in order."""
+        """Return the numbers of the files that ``focus_files`` name, in order."""
         numbers: set[int] = set()
         for focus in set(focus_files):
             by_part = self._by_part.get(_parts(focus)[-1], ())
@@ -241,7 +241,7 @@ class FocusIndex:
 
 
 def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of named files; ``files`` are pairs of path and entry."""
+    """Return the paths of the named files; ``files`` are pairs of path and entry."""
     wanted = tuple(focus_files)
     if not wanted:
         return frozenset()
@@ -250,7 +250,7 @@ def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) ->
 
 
 def parse_place(text: str, folder: Path) -> Place:
-    """Parse ``PATH[:LINE[-LINE]]``; an existing file with such a name is a path."""
+    """Parse ``PATH[:LINE[-LINE]]``; the path of an existing file may contain a colon."""
     return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
 
 
@@ -279,7 +279,7 @@ def asked_for(
     window: int | None,
     answer: int,
 ) -> Request:
-    """Return a request with the caller's task, budget and focus, or the configured ones.
+    """Return a request with the caller's task, budget and focus; the configured ones are defaults.
 
     With a task or a budget ``focus_files`` are places, otherwise files of a Tier 3 prompt (rule T-2).
     """
@@ -353,7 +353,7 @@ def _budget_of(
 
 
 def _places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
-    """Return places relative to ``base_dir``."""
+    """Convert places to paths relative to ``base_dir``."""
     places = (
         item if isinstance(item, Place) else parse_place(str(item), base_dir) for item in focus
     )
@@ -384,10 +384,10 @@ def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return warnings without the glob for all files and its binary files."""
+    """Return warnings except those about binary files of the default glob."""
     sentences = []
     for warning in warnings:
-        sentence = warning.removeprefix(f"{ALL_FILES}: ")
+        sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")
         if sentence != warning:
             sentence = _BINARY.sub("", sentence).removeprefix("; ")
         if sentence:

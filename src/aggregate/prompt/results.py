@@ -1,4 +1,4 @@
-"""Results of sub-agents, merged with their provenance, and their text in prompts."""
+"""Results of sub-agents, merged with their sources, and their text in prompts."""
 
 import re
 from collections.abc import Mapping
@@ -99,7 +99,7 @@ _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
 def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
     r"""Render the value of ``result``, with ``labels`` for ``concat`` (rule O-3).
 
-    A line inside an item that looks like a label is escaped by ``\``, so that no item can forge another.
+    A line that looks like a label is escaped by ``\``, so that no item can forge another.
     """
     if result.value is None:
         return ""

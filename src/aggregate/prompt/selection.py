@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED: Final = 3  # files, rules or hashes in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
-_NAME_SECRETS = f", to take one name it and add {ALLOW_SECRETS}"
+_NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 
 
 class ResolvedFile(NamedTuple):
@@ -68,7 +68,7 @@ class ResolvedFile(NamedTuple):
 
     @property
     def is_rendered(self) -> bool:
-        """Whether it is shown by a view."""
+        """Whether the file is shown by a view."""
         item = self.entry.item
         is_raw = item.force_full or is_the_text(self.path, self.entry.view_mode)
         return not is_raw and item.auto_aggregate and not self.problem
@@ -95,15 +95,15 @@ class Selection:
 
 
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
-    """Return the files of a request, with secrets in names replaced.
+    """Return the files of a request; secrets in their names are replaced.
 
     Globs skip the program's own output and excluded files. With a task and no budget, focus files are shown in full
-    (rule T-2); budgets and Tier 3 prompts have rules of their own.
+    (rule T-2); prompts with a budget and Tier 3 prompts have other rules.
     """
     base_dir = request.base_dir
     if request.entries and not base_dir.is_dir():
         raise ConfigError(
-            f"files.base_dir: there is no folder {base_dir}: correct it, relative to the configuration",
+            f"files.base_dir: no such folder: {base_dir}: correct it, relative to the configuration",
             key="files.base_dir",
         )
     is_own = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
@@ -124,8 +124,8 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
     selection = with_generated_policy(selection, request)
     if request.task is None or request.budget is not None or request.is_tier3:
         return selection
-    named = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
-    pinned = focus_paths(named, request.focus_paths)
+    pairs = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
+    pinned = focus_paths(pairs, request.focus_paths)
     files = (
         file.with_item(replace(file.item, force_full=True, auto_aggregate=True))
         if file.path in pinned
@@ -138,17 +138,17 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 def _narrowed(
     selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
 ) -> Selection:
-    """Return the files of the command line, with their configured entries (rules T-13 and B-3)."""
+    """Return the files of the command line, with settings from their configured entries (rules T-13 and B-3)."""
     if narrowing.paths:
         configured = {file.path: file for file in selection.files if not file.is_remark}
-        named = resolve(Entry(FileItem(path)) for path in narrowing.paths)
+        selected = resolve(Entry(FileItem(path)) for path in narrowing.paths)
         files = (
             configured[file.path]._replace(by_glob=file.by_glob)
             if file.path in configured
             else file
-            for file in named.files
+            for file in selected.files
         )
-        selection = replace(named, files=tuple(files))
+        selection = replace(selected, files=tuple(files))
     if not (narrowing.include or narrowing.exclude):
         return selection
     includes = _pattern_filter(narrowing.include, "--include")
@@ -238,7 +238,7 @@ def _glob_remark(
     scope: Scope,
     find_ignored: Callable[[str, str], str],
 ) -> ResolvedFile | None:
-    """Return the remark on a glob with secret-looking, forbidden or no files."""
+    """Return the note about a glob without files, or with secret-looking or forbidden ones."""
     glob = entry.item.path
     if secrets:
         hint = "" if scope.is_fixed else _NAME_SECRETS
@@ -251,7 +251,7 @@ def _glob_remark(
     problem = "no file matches this pattern"
     if ignored := find_ignored(glob, prefix):
         why = "all files that match this pattern are ignored or excluded"
-        problem = f"{why}, such as {ignored}; name one to take it"
+        problem = f"{why}, such as {ignored}; name one to include it"
     return ResolvedFile(glob, "", entry, problem=problem)
 
 
@@ -268,7 +268,7 @@ def omission_remark(
 
 
 def with_generated_policy(selection: Selection, request: "Request") -> Selection:
-    """Return a selection with the view of generated files, and git's marks of these."""
+    """Return a selection with views of generated files, and git's attributes about them."""
     if request.generated is GeneratedView.FULL:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]
@@ -359,7 +359,7 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
     clean = redact_words([*_words_of(selection)], redaction) if redaction.replaces else {}
     if not clean:
         return selection
-    taken = {file.path for file in selection.files if file.path not in clean}
+    clean_paths = {file.path for file in selection.files if file.path not in clean}
     entries: dict[int, Entry] = {}
 
     def said(text: str) -> str:
@@ -377,8 +377,8 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
         path = file.path
         if path in clean:
             names = chain([clean[path]], (f"{clean[path]} ({number})" for number in count(2)))
-            path = next(name for name in names if name not in taken)
-            taken.add(path)
+            path = next(name for name in names if name not in clean_paths)
+            clean_paths.add(path)
         if id(file.entry) not in entries:
             entries[id(file.entry)] = clean_entry(file.entry)
         details = tuple(map(said, file.details))
@@ -395,7 +395,7 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
 
 
 def _words_of(selection: Selection) -> Iterator[str]:
-    """Yield all texts about the files; files of a glob share one entry."""
+    """Yield all texts of the entries, each entry once."""
     last = None
     for file in selection.files:
         yield from (file.path, file.problem, *file.details)

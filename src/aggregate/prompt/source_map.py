@@ -33,21 +33,21 @@ class RunCollector:
     ) -> None:
         if lines < 1:
             return
-        place = self._places.get(source, -1)
-        if place < 0:
-            place = self._places[source] = len(self._places)
+        index = self._places.get(source, -1)
+        if index < 0:
+            index = self._places[source] = len(self._places)
         # Both match line by line, or have no lines of a file.
         goes_on = first == self._first and self._lines > 0
         if first and self._first:
             is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
             goes_on = is_exact and first == self._last + 1
-        if goes_on and label is self._label and place == self._place:
+        if goes_on and label is self._label and index == self._place:
             self._lines += lines
             self._last = last
             return
         if self._lines:
             self._numbers.extend((self._lines, self._label, self._place, self._first, self._last))
-        self._lines, self._label, self._place = lines, label, place
+        self._lines, self._label, self._place = lines, label, index
         self._first, self._last = first, last
 
     def runs(self) -> PackedRuns:
@@ -91,7 +91,7 @@ class SourceMapBuilder:
             _add_file(self._runs, segment)
 
     def end(self) -> SourceMap:
-        """Return the map of a written prompt, whose final line feed adds an empty line."""
+        """Return the map of a written prompt, whose final line feed begins an empty line."""
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)
         return self.build()
@@ -108,10 +108,10 @@ def map_sources(segments: Iterable[Segment], *, is_written: bool = False) -> Sou
 
 
 def _add_heading(runs: RunCollector, segment: Segment) -> None:
-    first, *others = segment.text.split("\n")
+    first, *rest = segment.text.split("\n")
     is_heading = first.startswith("#")
     runs.add(1, Label.SECTION if is_heading else Label.SECTION_NOTE, segment.section.value)
-    for line in others:
+    for line in rest:
         _add_note(runs, line, segment.section)
 
 
@@ -135,9 +135,9 @@ def _add_turn(runs: RunCollector, segment: Segment) -> None:
         text = text.removeprefix("---\n\n")
     runs.add(1, Label.HEADING, f"turn {turn}")
     runs.add(1, Label.BLANK)
-    said = text.partition("\n\n")[2]
-    lines = said.count("\n") + 1
-    opening = fenced_lines(said)
+    body = text.partition("\n\n")[2]
+    lines = body.count("\n") + 1
+    opening = fenced_lines(body)
     if not opening:
         runs.add(lines, Label.TURN, turn)
         return
@@ -196,29 +196,29 @@ def _target(link: str) -> str:
 
 
 def _add_file(runs: RunCollector, segment: Segment) -> None:
-    source, lines, shown = segment.source, segment.text.count("\n") + 1, segment.shown
+    source, lines, mapping = segment.source, segment.text.count("\n") + 1, segment.shown
     runs.add(1, Label.HEADING, source)
     runs.add(1, Label.BLANK)
     if not is_fenced(segment.text):  # a note stands for the content that is left out on purpose
         runs.add(lines - 2, Label.NOTE, source)
         return
     runs.add(1, Label.FENCE, source)
-    if shown is None:  # as a cache stored it, or made by others
+    if mapping is None:  # as a cache stored it, or made by others
         runs.add(lines - _AROUND_CONTENT, Label.EARLIER, source)
-    elif shown.is_message:
+    elif mapping.is_message:
         runs.add(lines - _AROUND_CONTENT, Label.MESSAGE, source)
-    elif shown.spans is None:
-        _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, shown)
+    elif mapping.spans is None:
+        _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, mapping)
     else:
         content = segment.text.split("\n")[_BEFORE_CONTENT:-1]
-        if shown.is_numbered:
+        if mapping.is_numbered:
             content = [line.partition(" | ")[2] for line in content]
-        _add_view(runs, source, content, shown)
+        _add_view(runs, source, content, mapping)
     runs.add(1, Label.FENCE, source)
 
 
 def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
-    """Note the lines of a view; spans out of order are ignored."""
+    """Add the lines of a view; spans out of order are ignored."""
     source = shown.source.split("\n") if shown.source else []
     line, last, lines = 1, 0, len(content)
     for start, end, first, until in shown.spans or ():  # quick: a skeleton has dozens
@@ -238,7 +238,7 @@ def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: Show
 def _add_between(
     runs: RunCollector, path: str, content: Sequence[str], gap: tuple[int, int]
 ) -> None:
-    """Note lines of a view without source lines; marks cover the lines of ``gap``, if any."""
+    """Add lines of a view that have no source; marks represent the lines of ``gap``."""
     for text in content:
         if not text.strip():
             runs.add(1, Label.BLANK)
@@ -257,7 +257,10 @@ def _add_span(
     lines: tuple[int, int],
     shown: ShownText,
 ) -> None:
-    """Note lines of a view for ``lines`` of the file, with the text ``source``."""
+    """Record which lines of the file a part of a view shows.
+
+    ``lines`` are the first and last line of the file, ``source`` their text.
+    """
     first, last = lines
     if len(content) != last - first + 1:
         label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
@@ -280,7 +283,7 @@ def _is_mark(line: str) -> bool:
 
 
 def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: ShownText) -> None:
-    """Note lines of the file, apart from line numbers and replaced secrets."""
+    """Add lines of the file, which may have line numbers and replaced secrets."""
     label = Label.PART if shown.is_numbered else Label.VERBATIM
     for run in shown.redacted:
         start, end = max(run[0], first), min(run[1], last)
@@ -292,8 +295,8 @@ def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: S
 
 
 def _add_diff(runs: RunCollector, segment: Segment) -> None:
-    path, shown = segment.source, segment.shown
-    lines = None if shown is None or shown.spans is None else source_lines(shown.spans)
+    path, source = segment.source, segment.shown
+    lines = None if source is None or source.spans is None else source_lines(source.spans)
     runs.add(1, Label.HEADING, path)
     runs.add(1, Label.BLANK)
     runs.add(1, Label.FENCE, path)

@@ -23,7 +23,7 @@ _CHARACTERS: Final = 8  # upper bound of characters per token
 
 
 def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> list[Prompt]:
-    """Return a prompt in parts of at most ``tokens``, each with a list of the others."""
+    """Split a prompt into parts of at most ``tokens``, each with a list of the others."""
     reserve = _FIRST_RESERVE
     while reserve <= tokens // 2:
         packed = _packed(prompt.segments, tokens - reserve, count)
@@ -33,51 +33,56 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
             return parts
         reserve += over + 1
     raise BudgetError(
-        f"parts of {tokens:,} tokens are too small to say what the others hold: allow more",
+        f"parts of {tokens:,} tokens are too small for the list of other parts: allow more",
         smallest=tokens * 2,
-        reason="the parts are too small",
+        reason="--split allows too few tokens for each part",
     )
 
 
 def cuts_of(
     parts: Sequence[Prompt], paths: Sequence[Path], number: int, count: Count
 ) -> tuple[Cut, ...]:
-    """Return the other parts for the audit of one (rule A-4)."""
+    """Return the other parts, for the audit of one part (rule A-4)."""
     return tuple(
-        Cut("parts", f"part {other} of {len(parts)}", count(part.written), f"it is in {path.name}")
-        for other, (part, path) in enumerate(zip(parts, paths, strict=True), start=1)
-        if other != number + 1
+        Cut(
+            "parts",
+            f"part {part_number} of {len(parts)}",
+            count(part.written),
+            f"it is in {path.name}",
+        )
+        for part_number, (part, path) in enumerate(zip(parts, paths, strict=True), start=1)
+        if part_number != number + 1
     )
 
 
 def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[Segment]]:
-    """Return the segments in parts of at most ``room`` tokens; each part repeats the files' heading."""
+    """Distribute segments over parts of at most ``room`` tokens; each part repeats the files' heading."""
     heading = next((segment for segment in segments if segment.section is Section.FILES), None)
     parts: list[list[Segment]] = [[]]
-    left = room
+    remaining = room
     for segment in segments:
         if segment is heading and not segment.source:
             continue
         needed = count(segment.text + SEPARATOR)
-        whole = room - (count(heading.text + SEPARATOR) if heading else 0)
-        pieces = [segment] if needed <= whole else [*_pieces(segment, whole, count)]
+        size = room - (count(heading.text + SEPARATOR) if heading else 0)
+        pieces = [segment] if needed <= size else [*_pieces(segment, size, count)]
         for piece in pieces:
             needed = count(piece.text + SEPARATOR)
             if heading and piece.section is Section.FILES and heading not in parts[-1]:
                 needed += count(heading.text + SEPARATOR)
-            if needed > left and parts[-1]:
+            if needed > remaining and parts[-1]:
                 parts.append([])
-                left = room
-                needed = count(piece.text + SEPARATOR) + room - whole
+                remaining = room
+                needed = count(piece.text + SEPARATOR) + room - size
             if heading and piece.section is Section.FILES and heading not in parts[-1]:
                 parts[-1].append(heading)
             parts[-1].append(piece)
-            left -= needed
+            remaining -= needed
     return parts
 
 
 def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
-    """Cut a file that is larger than a part, between definitions or else statements."""
+    """Cut a file larger than a part between definitions, or else statements."""
     lines = segment.text.split("\n")
     if segment.section is not Section.FILES or not is_fenced(segment.text):
         name = segment.source or segment.section.value
@@ -96,7 +101,7 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
         raise BudgetError(
             f"parts are too small for a piece of {heading_text(segment.source)}: allow more tokens",
             smallest=2 * (_LEAST_PIECE - room),
-            reason="the parts are too small",
+            reason="--split allows too few tokens for each part",
         )
     while first < len(content):
         last = _end_of_piece(content, statements, first, room, count)
@@ -104,14 +109,14 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
             yield _piece(segment, "\n".join(content[first:last]), (first, last), number)
             first, number = last, number + 1
             continue
-        for part, place in _parts_of_line(content[first], room, count):
-            yield _piece(segment, part, (first, first + 1), number, place)
+        for part, characters in _parts_of_line(content[first], room, count):
+            yield _piece(segment, part, (first, first + 1), number, characters)
             number += 1
         first += 1
 
 
 def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
-    """Cut a line into parts of at most ``room`` tokens, each with its range of characters."""
+    """Cut a line into pieces of at most ``room`` tokens, each with its range of characters."""
     start = 0
     while start < len(line):
         size = min(room * _CHARACTERS, len(line) - start)
@@ -125,10 +130,10 @@ def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, st
 def _end_of_piece(
     lines: Sequence[str], statements: Sequence[int], first: int, room: int, count: Count
 ) -> int:
-    """Return the end of the longest piece that fits, before a definition, a statement or any line."""
+    """Return the end of the longest piece that fits: before a definition, else a statement, else a line."""
     end = first
-    left = room
-    while end < len(lines) and (left := left - count(lines[end] + "\n")) >= 0:
+    remaining = room
+    while end < len(lines) and (remaining := remaining - count(lines[end] + "\n")) >= 0:
         end += 1
     if end == len(lines):
         return end
@@ -146,25 +151,31 @@ def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
 def _piece(
     segment: Segment, text: str, run: tuple[int, int], number: int, place: str = ""
 ) -> Segment:
-    """Return lines ``run`` of a file's content as a block of its own; ``place`` is the part of a line."""
+    """Return some lines of a file as a block of a later part.
+
+    ``run`` are the first and last line, ``place`` the range of characters if a long line is cut.
+    """
     first, last = run
     heading, _, opening = segment.text.split("\n", _BEFORE)[:_BEFORE]
     span = Span(1, last - first, first + 1, last)
-    shown = segment.shown
-    if shown:
-        spans = [span] if shown.spans is None else composed_spans([span], shown.spans)
-        shown = shown._replace(spans=tuple(spans))
+    mapping = segment.shown
+    if mapping:
+        spans = [span] if mapping.spans is None else composed_spans([span], mapping.spans)
+        mapping = mapping._replace(spans=tuple(spans))
     lines = f"lines {first + 1}-{last}" if last - first > 1 else f"line {last}"
     label = f"{heading} (piece {number}, {lines}{place})"
     block = fence(f"{text}\n", opening.lstrip("`~"), before=f"{label}\n\n")
-    return replace(segment, text=block, shown=shown)
+    return replace(segment, text=block, shown=mapping)
 
 
 def _part(packed: Sequence[Sequence[Segment]], number: int, title: str) -> Prompt:
-    whose = f" of the project {heading_text(title)}" if title else ""
-    lines = [f"This is part {number + 1} of {len(packed)} of a prompt{whose}. The others:\n"]
+    origin = f" of the project {heading_text(title)}" if title else ""
+    lines = [f"This is part {number + 1} of {len(packed)} of a prompt{origin}. The others:\n"]
     near = range(max(number - _NEAR, 0), min(number + _NEAR + 1, len(packed)))
-    groups = [range(near.start), *(range(other, other + 1) for other in near if other != number)]
+    groups = [
+        range(near.start),
+        *(range(part_number, part_number + 1) for part_number in near if part_number != number),
+    ]
     for group in (*groups, range(near.stop, len(packed))):
         if group:
             name = (
@@ -173,21 +184,25 @@ def _part(packed: Sequence[Sequence[Segment]], number: int, title: str) -> Promp
                 else f"part {group[0] + 1}"
             )
             lines.append(f"- {name}: {_contents([*chain(*packed[group.start : group.stop])])}")
-    text = "\n".join(lines) if len(packed) > 1 else f"This is all of a prompt{whose}, in one part."
+    text = "\n".join(lines) if len(packed) > 1 else f"This is all of a prompt{origin}, in one part."
     return Prompt((Segment(Section.PROJECT, text, Stability.VOLATILE), *packed[number]))
 
 
 def _contents(segments: Sequence[Segment]) -> str:
     paths = [
         *dict.fromkeys(
-            each.source for each in segments if each.section is Section.FILES and each.source
+            segment.source
+            for segment in segments
+            if segment.section is Section.FILES and segment.source
         )
     ]
-    others = [
-        *dict.fromkeys(each.section.value for each in segments if each.section is not Section.FILES)
+    sections = [
+        *dict.fromkeys(
+            segment.section.value for segment in segments if segment.section is not Section.FILES
+        )
     ]
     parts = []
     if paths:
         ends = " to ".join(map(heading_text, dict.fromkeys((paths[0], paths[-1]))))
         parts.append(f"{len(paths):,} file{'s' if len(paths) > 1 else ''}, {ends}")
-    return "; ".join([*parts, *others])
+    return "; ".join([*parts, *sections])

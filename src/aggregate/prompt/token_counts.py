@@ -33,7 +33,7 @@ def token_version() -> str:
 
 @cache
 def token_kind() -> Kind:
-    """Return the index's kind for counts, whose keys are SHA-256 of texts."""
+    """Return the index kind for token counts; keys are SHA-256 of texts."""
     return Kind("tokens", token_version())
 
 
@@ -69,8 +69,8 @@ class SegmentCounter:
         return self._counts
 
     def _look_up(self) -> None:
-        known = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
-        for (key, text), row in zip(self._waiting, known, strict=True):
+        cached = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
+        for (key, text), row in zip(self._waiting, cached, strict=True):
             if row is None:
                 self._counted.append((len(self._counts), key))
                 self._counter.submit(text)
@@ -80,7 +80,7 @@ class SegmentCounter:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """Tokens of a prompt by o200k: all, by segment, by section, and by file without headings."""
+    """o200k tokens of a prompt: total, by segment, by section, and by file without headings."""
 
     document: int
     segments: tuple[int, ...]
@@ -109,13 +109,13 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -
     for i, segment in enumerate(prompt.segments):
         data = segment.text.encode("utf-8", "surrogatepass")
         counter.add(segment.text, data, SEPARATOR if i < last else end)
-    places = ((segment.section, segment.source) for segment in prompt.segments)
-    return PromptTokens.of(places, counter.counts())
+    keys = ((segment.section, segment.source) for segment in prompt.segments)
+    return PromptTokens.of(keys, counter.counts())
 
 
 @dataclass(slots=True, eq=False)
 class SavedCounts:
-    """Counts texts one by one; the first uncached text loads the vocabulary."""
+    """Counts texts one by one, with a cache; the vocabulary is loaded for the first new text."""
 
     _index: Index
     _counts: dict[str, int] = field(default_factory=lambda: {"": 0}, init=False)

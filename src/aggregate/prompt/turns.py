@@ -1,9 +1,9 @@
-"""The section of the discussion, in which no content can forge another turn.
+"""The section of the discussion, safe against forged turns.
 
-The form is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content is fenced if a line looks
+The format is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content is fenced if a line looks
 like a turn's heading, a rule between turns or a role, or if it leaves a block open. Other content keeps its bytes. All
-roles of the discussion count, so a new turn changes earlier ones only if it has a new role that one of their lines
-begins with.
+roles of the discussion count: a new turn changes earlier ones only if it has a new role that one of their lines begins
+with.
 """
 
 import re
@@ -48,7 +48,7 @@ class SpokenTurn(NamedTuple):
 
 
 class Omitted(NamedTuple):
-    """The number and tokens of the first turns that a budget leaves out (rule B-5)."""
+    """Number and tokens of the first turns, omitted for a budget (rule B-5)."""
 
     number: int
     tokens: int
@@ -74,10 +74,10 @@ def build_discussion_text(history: Sequence[object]) -> str:
 def discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the section's heading and one segment for each excerpt, none without history.
+    """Return the section's heading and one segment per excerpt, none without history.
 
-    The rule between two excerpts begins the later one, so that an excerpt does not depend on its successors. Turns keep
-    their numbers behind ``omitted`` ones.
+    The rule between two excerpts belongs to the later one, so that an excerpt does not depend on its successors. Turns
+    after ``omitted`` ones keep their numbers.
     """
     return tuple(
         Segment(Section.HISTORY, text, Stability.VOLATILE, source)
@@ -166,9 +166,9 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Return whether a line could forge a turn of these roles, or hide the next one.
+    """Return whether a line could forge a turn of these roles, or hide the next turn.
 
-    ``behind`` says that the first line follows a role.
+    ``behind``: a role precedes the first line.
     """
     text = f"x{text}" if behind else text
     lines = as_seen(text)

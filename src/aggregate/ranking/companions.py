@@ -33,7 +33,7 @@ def companions(
 ) -> list[Evidence]:
     """Return the tests and documents of the likeliest sources.
 
-    A task can exclude either ("without tests"). A review has companions of the changed files only.
+    A task can exclude either ("without tests"). A review only has companions of the changed files.
 
     Args:
         inquiry: The question and its corpus.
@@ -74,7 +74,7 @@ def companions(
 
 
 def _is_page(path: str) -> bool:
-    """Return whether a document is prose; a changelog is not counted, since it mentions every source."""
+    """Return whether a document is prose; a changelog is not, since it mentions every source."""
     suffix = path.rpartition("/")[2].partition(".")[2].rpartition(".")[2]
     return (not suffix or suffix.lower() in DOCUMENT_SUFFIXES) and not CHANGELOG.search(path)
 

@@ -67,7 +67,7 @@ _ANY: Final = 0.3
 
 
 def root_of(word: str) -> str:
-    """Return the common root of a word's family, not always a word."""
+    """Return the stem of a word, which need not be a word itself."""
     root = stem(word)
     for ending, least in _ENDINGS:
         if root.endswith(ending) and len(root) - len(ending) >= least:
@@ -131,10 +131,10 @@ def file_names(inquiry: Inquiry) -> Evidence:
 
 
 def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, float]:
-    """Return the notebooks whose names have the words that the first line puts before "notebook"."""
+    """Return the notebooks whose names match the words before "notebook" in the first line."""
     line = inquiry.question.task.text.lstrip().partition("\n")[0].lower()
-    before, mark, _ = line.partition(" notebook")
-    words = _WORD.findall(before)[::-1] if mark else []
+    phrase, mark, _ = line.partition(" notebook")
+    words = _WORD.findall(phrase)[::-1] if mark else []
     roots = [*map(root_of, takewhile(lambda word: word not in STOP_WORDS, words))]
     parts = {
         file: {root_of(part.lower()) for part in split_identifier(stem)}
@@ -149,7 +149,7 @@ def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, flo
 
 
 def name_of(path: str) -> str:
-    """Return a file's name without suffixes; ``__init__`` and the like get their folder's."""
+    """Return a file's name without suffixes; ``__init__`` and similar names become the folder's."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _PACKAGE_FILES and folder else stem
@@ -204,7 +204,7 @@ def _coverage(names: Mapping[str, int], words: Mapping[str, float]) -> Mapping[s
 
 
 def _match_part(text: str, words: Mapping[str, float], cache: dict[str, _Part]) -> _Part:
-    """Match a part of a name with a word by root, else by prefix."""
+    """Match a part of a name with a word by stem, else by prefix."""
     if text in cache:
         return cache[text]
     root = root_of(text)

@@ -10,7 +10,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from aggregate.base.request import Guess, Missing, Reason
+from aggregate.base.task import Guess, Missing, Reason
 from aggregate.base.values import row_maker
 
 PieceKey = tuple[int, int]
@@ -22,7 +22,7 @@ class Evidence:
 
     Attributes:
         matched: The matching words or names by file, for the audit.
-        missing: Why nothing could be observed.
+        missing: Why there is no observation.
     """
 
     kind: str
@@ -92,7 +92,7 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
 
 
 def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
-    """Raise values below ``value`` to it."""
+    """Raise the values of ``keys`` to at least ``value``."""
     for key in keys:
         values[key] = max(values.get(key, 0.0), value)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from aggregate.base.request import Guess, Missing
+from aggregate.base.task import Guess, Missing
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
@@ -132,8 +132,8 @@ def spelt(inquiry: Inquiry) -> Question:
 def _is_unknown(inquiry: Inquiry, name: str) -> bool:
     last = WrittenName.parse(name).name
     terms = terms_in(last)
-    whole = max(terms, key=lambda term: (len(term), term), default="")
-    return len(last) >= _SHORTEST and bool(whole) and not inquiry.corpus.files_with(whole)
+    longest = max(terms, key=lambda term: (len(term), term), default="")
+    return len(last) >= _SHORTEST and bool(longest) and not inquiry.corpus.files_with(longest)
 
 
 def _definition_names(inquiry: Inquiry) -> Sequence[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import fsum, log1p, sqrt
 from typing import Final
 
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
 from aggregate.ranking.evidence import (
     Evidence,
     PieceKey,
@@ -136,7 +136,7 @@ _B: Final = 0.75  # BM25's usual length normalization; 0.3 was a little worse on
 
 
 def message_text(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the messages of all commits of each file."""
+    """Compare the task with the messages of each file's commits."""
     lengths, counts = _messages_by_file(inquiry)
     if not counts:
         return Evidence("messages of changes")
@@ -188,7 +188,7 @@ def _messages_by_file(
 
 
 def last_changes(inquiry: Inquiry) -> Evidence:
-    """Return the recency of each file's last commit; a question does not depend on it."""
+    """Return how recent each file's last commit is, independent of the question."""
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
     commits = () if inquiry.question.task.is_question else inquiry.question.commits

@@ -9,7 +9,7 @@ from heapq import nlargest
 from math import fsum, log
 from typing import Final, NamedTuple
 
-from aggregate.base.request import Missing, Pick
+from aggregate.base.task import Missing, Pick
 from aggregate.ranking.evidence import PieceKey, rarity, saturation
 from aggregate.ranking.files.analysis import Analysis, Corpus, FileFacts
 from aggregate.ranking.paths import PathKind, PathTable, kinds_of
@@ -76,7 +76,7 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether structure alone decides the ranking."""
+        """Whether nothing was asked, so that only structure decides the ranking."""
         task = self.task
         has_task = task.terms or task.names or task.locations
         return not (has_task or self.focus or self.symbols or self.changes or self.picks)

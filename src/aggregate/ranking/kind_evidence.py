@@ -79,9 +79,9 @@ _MOST_READ = 40_000  # characters of a task; the rest is a log
 
 
 def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
-    """Return tests, auxiliary files, kinds in the task, and files without code.
+    """Return evidences about kinds of files: tests, auxiliary, kinds in the task, and without code.
 
-    Files in ``pointed`` are exempt. The last differs from the language's share: it separates pages, styles and data
+    Files in ``pointed`` are exempt. The last one differs from the language's share: it separates pages, styles and data
     from any program.
     """
     penalties = _penalties(inquiry.question.task)
@@ -129,16 +129,17 @@ _GUIDES = (
     (
         re.compile(
             r"^(?:[^/]+/)?(?:pyproject\.toml|package\.json|cargo\.toml|go\.mod|makefile|justfile|cmakelists\.txt|pom\.xml"
-            r"|build\.gradle(?:\.kts)?|composer\.json|gemfile|tox\.ini|noxfile\.py|setup\.py|environment\.ya?ml"
-            r"|requirements\.txt|pnpm-workspace\.yaml|deno\.jsonc?)$",
+            r"|(?:build|settings)\.gradle(?:\.kts)?|composer\.json|gemfile|tox\.ini|noxfile\.py|setup\.py|environment\.ya?ml"
+            r"|requirements\.txt|pnpm-workspace\.yaml|deno\.jsonc?|(?:[^/]+/)?[^/]+\.csproj)$",
             re.I,
         ),
         4,
     ),
     (re.compile(r"^\.github/workflows/[^/]*(?:ci|test|check|build)[^/]*\.ya?ml$|^\.ci/", re.I), 1),
+    (re.compile(r"^(?:\.travis|appveyor|azure-pipelines|\.gitlab-ci)\.ya?ml$", re.I), 1),
     (
         re.compile(
-            r"(?:^|/)(?:(?:__main__|main|cli|manage)\.(?:py|rs|go|c|cc|cpp|java|kt|rb|php|[cm]?[jt]sx?)|index\.[jt]s|lib\.rs)$"
+            r"(?:^|/)(?:(?:__main__|main|cli|manage)\.(?:py|rs|go|c|cc|cpp|java|kt|rb|php|[cm]?[jt]sx?)|index\.[jt]s|lib\.rs|Program\.cs)$"
         ),
         3,
     ),
@@ -164,7 +165,7 @@ def introduction(inquiry: Inquiry) -> Evidence:
 def _nearest(
     inquiry: Inquiry, pattern: re.Pattern[str], most: int, weights: Mapping[str, int]
 ) -> list[int]:
-    """Return matching files, at the root first, then in larger folders; no tests or examples."""
+    """Return matching files, root first, then in larger folders; without tests and examples."""
     matches = [
         (
             facts.path.count("/") > 0,
@@ -181,7 +182,7 @@ def _nearest(
 
 
 def chore_of(task: TaskText) -> str:
-    """Return the chore that a task is about, or ``""``."""
+    """Return the kind of chore that a task describes, or ``""``."""
     subject = task.text.lstrip().partition("\n")[0]
     return next((name for name, words in _CHORES.items() if words.search(subject)), "")
 
@@ -216,7 +217,7 @@ def _penalties(task: TaskText) -> Mapping[PathKind, float]:
 
 
 def inner_files(inquiry: Inquiry) -> Evidence:
-    """Return internal and legacy files, for questions only: they are about public code."""
+    """Return internal and legacy files, only for questions, which are about public code."""
     if not inquiry.question.task.is_question:
         return Evidence("inner")
     files = [file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)]
@@ -224,7 +225,7 @@ def inner_files(inquiry: Inquiry) -> Evidence:
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
-    """Return the size of each file's language, at most 1."""
+    """Return the size of each file's language, relative to the project's largest one."""
     languages = [_program_language(facts) for facts in inquiry.files]
     characters: dict[str, int] = {}
     for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
@@ -284,7 +285,7 @@ def file_sizes(inquiry: Inquiry) -> Evidence:
 
 
 def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
-    """Return pieces by size, outside definitions, and in functions."""
+    """Return three kinds of evidence about pieces: size, outside of definitions, inside functions."""
     sizes: dict[int, list[float]] = {}
     outside: dict[int, list[float]] = {}
     functions: dict[int, list[float]] = {}

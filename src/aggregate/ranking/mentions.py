@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
 from aggregate.ranking.covered_names import name_of
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Analysis, Corpus
@@ -79,7 +79,7 @@ _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 
 
 def named_files(inquiry: Inquiry) -> Evidence:
-    """Return the files named in the first line, also as ``pkg.module``; others are locations."""
+    """Return the files named in the first line, also as ``pkg.module``; other paths are locations."""
     values: dict[int, float] = {}
     subject = inquiry.question.task.text.lstrip().partition("\n")[0][:_LONGEST]
     for match in _WRITTEN_PATH.finditer(subject):
@@ -145,7 +145,7 @@ _NAMESPACES = frozenset({"heading", "module", "namespace", "package"})
 
 
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the definitions and modules named like the whole task, preferring sources."""
+    """Return definitions and modules with the task's whole text as name, preferably in sources."""
     name = inquiry.question.task.sole
     if not name:
         return Evidence("all of the task")
@@ -198,7 +198,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
 
 
 def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, bool]]:
-    """Yield certain identifiers: text, last name, its term, whether it is a single word."""
+    """Yield certain identifiers: text, last name, its term, and whether it is a single word."""
     query_by_term = {query.term: query for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
@@ -234,7 +234,7 @@ _MOST_MENTIONS = 100  # files containing a name, parsed if no file seems to defi
 
 
 def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
-    """Return the likely files of a definition, else of its name."""
+    """Return the files that likely have a definition, else its name."""
     name = WrittenName.parse(text).name
     defining = corpus.files_defining(name) if name else ()
     terms = term_list(name)
@@ -261,7 +261,7 @@ def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, .
 def _line_seeds(
     inquiry: Inquiry, candidates: Candidates, *, kind: str, ranges: Sequence[tuple[str, int, int]]
 ) -> Evidence:
-    """Return the evidence of line ranges; a first line 0 means the whole file."""
+    """Return evidence from line ranges; first line 0 means the whole file."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}

@@ -55,7 +55,7 @@ def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def own_words(text: str) -> str:
-    """Return an author's own words, without trailers, links and quotations."""
+    """Return a message without trailers, links and quotations."""
     text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
     words = _FORM.sub("", _unquoted(without_comments(text)))
     words = _PICKED.sub("", _TRAILER.sub("", words))

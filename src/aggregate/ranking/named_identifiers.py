@@ -130,7 +130,7 @@ def _looks_like_code(name: str) -> bool:
 
 
 def _begins_sentence(line: str, start: int) -> bool:
-    before = line[max(0, start - 20) : start].rstrip("\"'(`[*_ \t")
-    if not before or before[-1] in _ENDS_SENTENCE:
+    prefix = line[max(0, start - 20) : start].rstrip("\"'(`[*_ \t")
+    if not prefix or prefix[-1] in _ENDS_SENTENCE:
         return True
-    return start < len("  1.2.3) ## ") and bool(_LINE_START.match(before))
+    return start < len("  1.2.3) ## ") and bool(_LINE_START.match(prefix))

@@ -84,7 +84,7 @@ _GENERATED_ENDS = (
     ".g.dart",
     "_pb2.py",
 )
-_GENERATED_NAMES = frozenset(["package-lock.json", "go.sum"])
+_GENERATED_NAMES = frozenset(["package-lock.json", "go.sum", "gradlew", "mvnw"])
 # Bundles for browsers; in other languages a folder ``dist`` may contain sources.
 _BUILT = re.compile(r"(?:^|/)dist/.*\.(?:[cm]?js|css|d\.[cm]?ts)$", re.IGNORECASE)
 # Configuration of tools.
@@ -216,11 +216,11 @@ class PathTable:
             common[number] = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         most = max(common.values(), default=0)
         longest = [number for number in numbers if common[number] == most]
-        whole = [
+        names = [
             number
             for number in longest
             if most in (len(parts), self._files[number].path.count("/") + 1)
         ]
-        if whole:
-            return PathMatch(whole, 1.0)
+        if names:
+            return PathMatch(names, 1.0)
         return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)

@@ -11,7 +11,7 @@ _KINDS: Final = ("picked", "picked definition")
 
 
 def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return the picks as evidence, not scaled: a low confidence stays low."""
+    """Return the picks as evidence; not scaled, so that a low confidence stays low."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     reasons: dict[int, str] = {}
@@ -38,9 +38,9 @@ def unpicked_scale(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> float:
-    """Return the factor to undo the effect of picks on other files.
+    """Return a factor that restores the scores of files that were not picked.
 
-    All chances sum to 1, so other files lose the gain of picked files, all by one factor.
+    All scores sum to 1, so picks lower the scores of all other files by the same factor.
     """
     picks = [evidence for evidence in evidences if evidence.kind in _KINDS]
     files = {file for evidence in picks for file in evidence.files}

@@ -1,12 +1,14 @@
 """Rank files for a question: gather evidence, weigh it, sort."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate
 from math import exp, fsum, log, log1p
 
-from aggregate.base.request import Missing
+from aggregate.base.task import Missing
+from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
 from aggregate.ranking.companions import COMPANIONS, companions
 from aggregate.ranking.covered_names import definition_names, file_names
 from aggregate.ranking.evidence import (
@@ -21,7 +23,7 @@ from aggregate.ranking.evidence import (
     reasons,
     scaled,
 )
-from aggregate.ranking.files.analysis import Corpus
+from aggregate.ranking.files.analysis import Analysis, Corpus, Piece
 from aggregate.ranking.guess import guess_of, spelt
 from aggregate.ranking.history_evidence import (
     changed_definitions,
@@ -56,7 +58,7 @@ from aggregate.ranking.mentions import (
 )
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.picked import picked, unpicked_scale
-from aggregate.ranking.references import Resolver, near_seeds
+from aggregate.ranking.reference_graph import Resolver, near_seeds
 from aggregate.ranking.text_evidence import file_text, piece_texts
 
 # Files whose pieces are scored. In 108 commits of two projects of 800 and 2,000 files, 300 showed as many files and
@@ -164,7 +166,7 @@ def _best_files(
 
 @lru_cache(maxsize=1_024)  # called for each file of a project, and most have fewer pieces
 def _logarithm_of_count(count: int) -> float:
-    """Return a file's gain in log-odds by ``count`` equal pieces."""
+    """Return how much the log-odds of a file grow with ``count`` equally likely pieces."""
     return log(max(1, count))
 
 
@@ -211,15 +213,21 @@ def _missing_definitions(inquiry: Inquiry, candidates: Candidates) -> Iterator[M
             defining.add(facts.language)
         elif facts.is_code:
             characters[facts.language] = characters.get(facts.language, 0) + facts.characters
+    uninstalled = {language.name for language in LANGUAGES if not language.is_installed}
     for language in sorted(characters):
-        if language not in defining and characters[language] >= _FEW_CHARACTERS:
+        if language in defining or characters[language] < _FEW_CHARACTERS:
+            continue
+        if language in uninstalled:
+            why = "is read as plain text, as its grammar is not installed"
+            yield Missing("grammars", f"{language} {why}: {HOW_TO_INSTALL}")
+        else:
             yield Missing("definitions", f"no definitions were found in {language}")
     size = sum(inquiry.files[file].characters for file in candidates)
     unknown_size = sum(inquiry.files[file].characters for file in unknown)
     if unknown and unknown_size >= _MANY * size:
         path = inquiry.files[unknown[0]].path
-        others = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        yield Missing("definitions", f"no grammar for {path}{others}")
+        suffix = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        yield Missing("definitions", f"no grammar for {path}{suffix}")
 
 
 # Files whose uses are counted, those nearest to the base directory first: more take seconds.
@@ -236,6 +244,10 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
 }
 # Characters of an introduction over which the value of its pieces falls to 1/e.
 _INTRODUCTION = 1_600
+_HOW_TO = re.compile(
+    r"\b(?:add|adding|architecture|build|building|develop|developing|development|layout|structure|tests?|testing)\b",
+    re.IGNORECASE,
+)
 _DEFINITION_WEIGHT = 2.0
 
 
@@ -255,11 +267,14 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
         if file in guides.files:
             ends = accumulate((piece.characters for piece in analysis.pieces), initial=0)
             scale = _INTRODUCTION * guides.files[file] ** 4  # more of the README than of others
-            values = [-end / scale for end in islice(ends, count)]
+            values = [
+                0.0 if _says_how(analysis, piece) else -end / scale
+                for piece, end in zip(analysis.pieces, ends, strict=False)
+            ]
         # Together the pieces have the file's sum, however many they are.
-        whole = log(fsum(map(exp, values))) if values else 0.0
-        piece_sums[file] = [sums[file] + value - whole for value in values]
-    pieces, others = probabilities(
+        total = log(fsum(map(exp, values))) if values else 0.0
+        piece_sums[file] = [sums[file] + value - total for value in values]
+    pieces, file_chances = probabilities(
         piece_sums,
         {
             file: value
@@ -268,12 +283,20 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
         },
     )
     why = reasons(evidences, STRUCTURE_WEIGHTS, best_pieces={}, files=[*candidates])
-    files = in_order(len(corpus.files), pieces=pieces, others=others, why=why)
+    files = in_order(len(corpus.files), pieces=pieces, others=file_chances, why=why)
     # A task without any meaningful word is ranked by structure too.
     has_task = bool(question.task.text.strip())
     guess = guess_of(inquiry, (), candidates=candidates, files=files) if has_task else None
     by_share = dict.fromkeys(guides.files, "introduction")
     return Ranking(files, missing_evidence(inquiry, evidences, candidates), by_share, guess)
+
+
+def _says_how(analysis: Analysis, piece: Piece) -> bool:
+    """Return whether a section of a guide says how to build, test or extend the project."""
+    if piece.definition < 0:
+        return False
+    definition = analysis.definitions[piece.definition]
+    return definition.kind == "heading" and bool(_HOW_TO.search(definition.path[-1]))
 
 
 def _analysed(inquiry: Inquiry, rough: Sequence[float]) -> Sequence[int]:
@@ -321,12 +344,12 @@ def _chances(
     # Other files have no piece evidence: assume the least of any candidate, to put them behind.
     rows = observation.pieces.items()
     least = min((max(row) - observation.files[file] for file, row in rows if row), default=0.0)
-    others = {
+    remaining = {
         file: observation.files[file] + least + _logarithm_of_count(facts.pieces)
         for file, facts in enumerate(inquiry.files)
         if file not in observation.candidates and facts.pieces
     }
-    return probabilities(observation.pieces, others)
+    return probabilities(observation.pieces, remaining)
 
 
 _MOST_EXPLAINED = 200  # files with reasons beyond the candidates; a monorepo has 100,000

@@ -274,6 +274,8 @@ _WORDING: Final = re.compile(
     r"|stack backtrace:|goroutine \d{1,9} \[[^\]\n]{0,60}\]:|\bRUST_BACKTRACE=[^\n]{0,200}"
     r"|node:internal/[^\s()]{1,200}|\+?0x[0-9a-fA-F]{1,16}\b"
 )
+# Compounds with one letter, which is not a term.
+_COMPOUND: Final = re.compile(r"(?<![\w./-])([A-Za-z])-([A-Za-z]{2,})(?![\w./-])")
 _ANY_NUMBER: Final = re.compile(r"0x[0-9a-fA-F]++|[0-9][0-9a-fA-F]*+")
 # Occurrences of a line (ignoring numbers) in a log, whose rare lines matter.
 _OFTEN: Final = 12
@@ -300,8 +302,8 @@ def read_task(text: str) -> TaskText:
     topic = topic_words(rest, is_question=is_question)
     names = named_identifiers(_TYPE.sub(r"\g<scope>: ", searched))
     return TaskText(
-        terms=dict(terms_in(words)),
-        subject=tuple(dict.fromkeys(term_list(subject))),
+        terms=dict(terms_in(words) + Counter(_compounds(words))),
+        subject=tuple(dict.fromkeys([*term_list(subject), *_compounds(subject)])),
         topic=topic,
         is_question=bool(topic) and is_question,
         scopes=tuple(dict.fromkeys(scopes)),
@@ -311,6 +313,12 @@ def read_task(text: str) -> TaskText:
         text=text,
         change_words=tuple(sorted(change_words(subject))),
     )
+
+
+def _compounds(text: str) -> list[str]:
+    """Return the terms of ``k-means`` in names, both of ``KMeans`` and of ``kmeans``."""
+    words = [(match[1] + match[2]).lower() for match in _COMPOUND.finditer(text)]
+    return [term for word in words for term in dict.fromkeys((word, *term_list(word)))]
 
 
 def _ends(text: str, most: int) -> str:
@@ -335,7 +343,7 @@ def _without_wording(text: str) -> str:
 
 
 def _without_repetition(text: str) -> str:
-    """Drop lines repeated with other numbers, unless no word would be left."""
+    """Drop lines that repeat earlier ones except for numbers, unless no word would remain."""
     lines = text.split("\n")
     if len(lines) < _OFTEN:
         return text

@@ -1,4 +1,4 @@
-"""A turn of a discussion with a model: what was sent before, who is asked, the answer, and what is recorded of it."""
+"""Send a turn of a discussion to a model and record prompt, answer and cost."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""What a request was expected to cost, what it has cost and saved, and what all of a day have, by project and model."""
+"""Expected and actual cost of a request, and daily sums by project and model."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -12,19 +12,22 @@ from aggregate.base.tokens import count
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import Ask, ChatRequest, OnText
-from aggregate.sending.kept import change_kept, read_kept
 from aggregate.sending.models import SCRIPTED, Reply, Usage, dollars, saving
+from aggregate.sending.user_state import change_state, read_state
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What a request was expected to use, and what it has used, by the provider's count; prices in US dollars."""
+    """Expected and actual tokens of a request with prices in US dollars.
+
+    Tokens are the provider's. Amounts are ``None`` if the model's price is unknown.
+    """
 
     expected: Usage
     usage: Usage
-    expected_price: Decimal | None  # with the output that has come; all ``None`` without a price
+    expected_price: Decimal | None  # of the expected input and the actual output
     price: Decimal | None
-    saved: Decimal | None  # by the cache: what the same input would have cost without, less this
+    saved: Decimal | None  # the price without a cache, less ``price``
     is_estimated: bool = False  # the provider has reported only a part of the usage, or nothing
 
     @classmethod
@@ -32,16 +35,16 @@ class Bill:
         cls, provider: str, model: str, expected: Usage, usage: Usage, *, is_estimated: bool = False
     ) -> "Bill":
         expected = replace(expected, output=usage.output)
-        afresh = Usage(fresh=usage.input, output=usage.output)
-        forecast, price, full = (
-            cost(each, model, provider=provider) for each in (expected, usage, afresh)
-        )
+        uncached = Usage(fresh=usage.input, output=usage.output)
+        forecast = cost(expected, model, provider=provider)
+        price = cost(usage, model, provider=provider)
+        full = cost(uncached, model, provider=provider)
         saved = None if price is None or full is None else full - price
         return cls(expected, usage, forecast, price, saved, is_estimated)
 
     @classmethod
     def of_stopped(cls, client: Client, request: ChatRequest, expected: Usage) -> "Bill | None":
-        """Return the bill of a request that ended early, ``None`` where nobody worked on it."""
+        """Return the bill of a request that ended early, ``None`` if no model worked on it."""
         meter, model = request.meter, request.model or client.model
         if not meter.is_open or client.provider == SCRIPTED:
             return None
@@ -65,11 +68,14 @@ class Bill:
 
 _FILE: Final = "charges.json"
 _VERSION: Final = 1
-_MOST_ROWS: Final = 5_000  # of days, projects and models: a year of ten a day
+_MAX_ROWS: Final = 5_000  # one per day, project and model: a year with ten or more a day
 
 
 class Charge(NamedTuple):
-    """The requests of a day, a project and a model, or of all that these do not name."""
+    """Sums of the requests of a day, a project and a model.
+
+    An empty key means all days, projects or models.
+    """
 
     day: str = ""
     project: str = ""
@@ -103,7 +109,10 @@ class Charge(NamedTuple):
 
 
 def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[str, ...]:
-    """Add a request to the sums; return a sentence where it is not kept. Where nobody was asked none is."""
+    """Add a request to the sums; return a warning if they cannot be saved.
+
+    Requests to the scripted client do not count.
+    """
     folder = user_state_folder()
     if folder is None or provider == SCRIPTED:
         return ()
@@ -112,21 +121,21 @@ def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[s
     def with_one(data: object) -> dict[str, Any]:
         rows = {row[:4]: row for row in _rows(data)}
         rows[key] = rows.pop(key, Charge(*key)).with_one(bill)
-        newest = [row._asdict() for row in list(rows.values())[-_MOST_ROWS:]]
+        newest = [row._asdict() for row in list(rows.values())[-_MAX_ROWS:]]
         return {"version": _VERSION, "charges": newest}
 
-    problem = change_kept(folder / _FILE, with_one)
-    return (f"what this has cost is not kept: {problem}",) if problem else ()
+    problem = change_state(folder / _FILE, with_one)
+    return (f"the cost of this request is not recorded: {problem}",) if problem else ()
 
 
 def charges() -> list[Charge]:
-    """Return the sums, the one that was added to last at the end."""
+    """Return the sums, the most recently changed last."""
     folder = user_state_folder()
-    return _rows(read_kept(folder / _FILE)) if folder else []
+    return _rows(read_state(folder / _FILE)) if folder else []
 
 
 def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
-    """Return the rows as they were kept, with amounts as such; none where one is no row."""
+    """Parse the rows of the file; return none if one is malformed."""
     try:
         rows = [Charge(**row) for row in data["charges"]] if data["version"] == _VERSION else []
         if any(type(number) is not int for row in rows for number in (*row[4:8], *row[10:])):
@@ -135,7 +144,7 @@ def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
     except (ValueError, KeyError, TypeError, InvalidOperation):
         return []
     pairs = zip(rows, amounts, strict=True)
-    return [row._replace(dollars=paid, saved=saved) for row, (paid, saved) in pairs]
+    return [row._replace(dollars=price, saved=saved) for row, (price, saved) in pairs]
 
 
 def spent_today() -> Decimal:
@@ -144,9 +153,9 @@ def spent_today() -> Decimal:
 
 
 def charged(client: Client, project: Path, problems: list[str] | None = None) -> Client:
-    """Return a client whose requests are added to a project's sums, also those that end early.
+    """Return a client that adds its requests to a project's sums.
 
-    ``problems`` gets a sentence for each that cannot be kept.
+    Requests that end early count too. Warnings about sums that cannot be saved go to ``problems``.
     """
 
     async def keep(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
@@ -158,9 +167,9 @@ def charged(client: Client, project: Path, problems: list[str] | None = None) ->
                 keep_charge(project, provider, model, stopped)
             raise
         bill = Bill.of(provider, model, Usage(), reply.usage)
-        kept = keep_charge(project, provider, model, bill)
+        warnings = keep_charge(project, provider, model, bill)
         if problems is not None:
-            problems.extend(kept)
+            problems.extend(warnings)
         return reply
 
     return client.through(keep)

@@ -1,7 +1,6 @@
-"""What is done to whole discussions of a project: fork, delete, take back the last turn, and make a long one short.
+"""Fork, delete and compact discussions, and undo their last turn.
 
-The model itself is asked for a summary of the oldest turns, which are sent alone; all stay as another discussion, so
-nothing is lost.
+To compact a discussion the model summarises its oldest turns. A copy keeps all turns.
 """
 
 from collections.abc import Callable
@@ -43,7 +42,11 @@ from aggregate.sending.turn_preparation import prepare_turn
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """A discussion of a project; ``""`` or ``"default"`` is the name of the default one."""
+    """A discussion of a project.
+
+    Attributes:
+        name: ``""`` and ``"default"`` name the default discussion.
+    """
 
     project: Project
     name: str = ""
@@ -56,14 +59,14 @@ class Discussion:
         old, new = discussion_name(self.name), discussion_name(new)
         project = self.project
         if NO_DISCUSSION in (old, new):
-            raise ConfigError(f'"{NO_DISCUSSION}" is no discussion: take another name')
+            raise ConfigError(f'"{NO_DISCUSSION}" means no discussion: choose another name')
         if project.path is None:
-            raise ConfigError("a project that is no file has no discussions")
+            raise ConfigError(_NO_FILE)
         turns = self.turns()
         if not turns.all:
-            raise ConfigError(f'the discussion "{old or DEFAULT}" has no turns to go on from')
+            raise ConfigError(f'the discussion "{old or DEFAULT}" has no turns to continue')
         if not new and Discussion(project).turns().all:
-            raise ConfigError('there is a discussion "default" already', path=str(project.path))
+            raise ConfigError('the discussion "default" already exists', path=str(project.path))
         target = confined_history(project, history_file(project.path, new, project.prompts))
         copy_discussion(turns.path, target, before=turns.configured, continues=old or DEFAULT)
         return target
@@ -84,34 +87,35 @@ class Discussion:
         last = [turn for turn in turns.written[-2:] if isinstance(turn, dict)]
         if turns.path is None or [turn.get("role") for turn in last] != [USER, ASSISTANT]:
             raise ConfigError(
-                f'the discussion "{self.name or DEFAULT}" does not end with a question and its answer: '
-                "nothing is taken back"
+                f'nothing to undo: the discussion "{self.name or DEFAULT}" does not end with a question and its answer'
             )
         if question not in (None, last[0].get("content")):
-            raise ConfigError("somebody else has written to the discussion: nothing is taken back")
+            raise ConfigError(_CHANGED)
         return last[0], last[1]
 
     def take_back(self) -> str:
         last, path = self.last_exchange(), self.turns().path
-        own = path and confined_history(self.project, path)
-        if own is None or not replace_last_turns(own, last, ()):
-            raise ConfigError("somebody else has written to the discussion: nothing is taken back")
+        history = path and confined_history(self.project, path)
+        if history is None or not replace_last_turns(history, last, ()):
+            raise ConfigError(_CHANGED)
         return str(last[0].get("content", ""))
 
 
 def confined_history(project: Project, path: Path) -> Path:
-    """Return the path, which no link leads out of what the project may write."""
+    """Return the path; raise if it leads out of the project's scope."""
     scope = scope_of(project)
     return confined(path, None if scope.allow_outside else Path(scope.root))
 
 
-SUMMARY: Final = "Summary"  # who says it; to the model it is a part of what the user sends
-STAYING: Final = 4  # the last turns, word for word: what the next question refers to
-SUMMARY_WORDS: Final = 600  # the most that a summary is asked to have
-_SUMMARY_TOKENS: Final = 800  # what a summary of so many words has
-# Of the turns that become a summary: of fewer it would hardly be shorter.
+_NO_FILE: Final = "only a project with a configuration file has discussions"
+_CHANGED: Final = "another process has changed the discussion: nothing is undone"
+SUMMARY: Final = "Summary"  # role of the summary; the model receives it as user text
+STAYING: Final = 4  # last turns that stay word for word, since the next question refers to them
+SUMMARY_WORDS: Final = 600  # upper limit, as the model is asked
+_SUMMARY_TOKENS: Final = 800  # expected size of such a summary
+# A summary of fewer would hardly be shorter.
 _FEWEST_TOKENS: Final = 1_000
-_NAME_LENGTH: Final = 40  # characters of a discussion's name in that of the kept one, of 50
+_NAME_LENGTH: Final = 40  # characters of the name that the copy's name (at most 50) repeats
 _INSTRUCTIONS: Final = """\
 Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \
 somebody who goes on with it and will no longer see them. Keep what was asked, what was decided and why, what was \
@@ -125,9 +129,9 @@ _question = partial(_INSTRUCTIONS.format, words=SUMMARY_WORDS)
 class PreparedCompaction:
     turn: Exchange  # the request for the summary
     name: str  # of the discussion, ``""`` for the default one
-    turns: tuple[Any, ...]  # those that become a summary
-    tokens: int  # theirs, by o200k
-    kept_as: str  # the name of the discussion in which all turns are kept
+    turns: tuple[Any, ...]  # to be summarised
+    tokens: int  # o200k tokens of the turns
+    kept_as: str  # name of the copy with all turns
 
     @property
     def price(self) -> Decimal | None:
@@ -137,11 +141,10 @@ class PreparedCompaction:
     @property
     def sentence(self) -> str:
         amount, client = self.price, self.turn.client
-        costs = "at a price that is not known" if amount is None else f"for about ${amount:.4f}"
+        price = "price unknown" if amount is None else f"about ${amount:.4f}"
         return (
-            f"{len(self.turns):,} turns ({self.tokens:,} tokens) become a summary, {costs}, asked of "
-            f"{client.provider} {client.model}; "
-            f"each further turn then has about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens less"
+            f"{client.provider} {client.model} summarises {len(self.turns):,} turns ({self.tokens:,} tokens), "
+            f"{price}; each further turn saves about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens"
         )
 
     @property
@@ -165,7 +168,10 @@ def prepare_compaction(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> PreparedCompaction:
-    """Nothing is written or sent. Where all turns exceed the model's window, the oldest that fit become a summary."""
+    """Plan a compaction; nothing is written or sent.
+
+    If all turns exceed the model's context window, only the oldest that fit are summarised.
+    """
     name = discussion_name(select_model(project, selection, require_key=False)[1].discussion)
     turns = Discussion(project, name).turns(is_new=True)
     if name == NO_DISCUSSION or project.path is None or turns.path is None:
@@ -174,35 +180,36 @@ def prepare_compaction(
     tokens = count(build_discussion_section(oldest))
     if len(oldest) < 2 or tokens < _FEWEST_TOKENS:
         raise ConfigError(
-            f'the discussion "{name or DEFAULT}" is short enough: its last {STAYING} turns always stay, and those '
-            f"before have {tokens:,} tokens"
+            f'the discussion "{name or DEFAULT}" is short enough: its last {STAYING} turns always stay, and the '
+            f"turns before them have {tokens:,} tokens"
         )
     prepare = partial(
         prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
     )
-    turn, oldest = _that_fits(prepare, oldest)
-    taken, stem = (
-        set(named_discussions(project.path, project.prompts)),
-        f"{(name or DEFAULT)[:_NAME_LENGTH]}-full",
-    )
+    turn, oldest = _summary_request(prepare, oldest)
+    used_names = set(named_discussions(project.path, project.prompts))
+    stem = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
     names = chain([stem], (f"{stem}-{number}" for number in count_from(2)))
-    kept_as = next(each for each in names if each not in taken)
+    kept_as = next(copy_name for copy_name in names if copy_name not in used_names)
     return PreparedCompaction(turn, name, oldest, count(build_discussion_section(oldest)), kept_as)
 
 
-def _that_fits(
+def _summary_request(
     prepare: Callable[..., Exchange], oldest: tuple[Any, ...]
 ) -> tuple[Exchange, tuple[Any, ...]]:
-    """Return the request for a summary of these turns alone, of half of them where they are too many, and so on."""
+    """Return the request for a summary, and the turns that it covers.
 
-    def alone(request: Request) -> Request:
-        nothing = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
-        nothing = replace(nothing, budget=None, task=None)
-        return replace(nothing, discussion=NO_DISCUSSION, history=oldest)
+    The turns are halved until the request fits.
+    """
+
+    def turns_only(request: Request) -> Request:
+        empty = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
+        empty = replace(empty, budget=None, task=None)
+        return replace(empty, discussion=NO_DISCUSSION, history=oldest)
 
     while True:
         try:
-            return prepare(_question(turns=len(oldest)), aside=alone), oldest
+            return prepare(_question(turns=len(oldest)), aside=turns_only), oldest
         except PromptTooLongError:
             if len(oldest) < 4:
                 raise
@@ -210,10 +217,10 @@ def _that_fits(
 
 
 def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchange:
-    """Ask for the summary and put it in the place of the oldest turns, which another discussion keeps."""
+    """Replace the oldest turns by a summary, and keep all in a copy."""
     if project.path is None:
-        raise ConfigError("a project that is no file has no discussions")
-    history, kept = (
+        raise ConfigError(_NO_FILE)
+    history, full_copy = (
         confined_history(project, history_file(project.path, name, project.prompts))
         for name in (prepared.name, prepared.kept_as)
     )
@@ -221,10 +228,10 @@ def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchan
     summary = {"role": SUMMARY, "content": completed.reply.text}
     try:
         _check_summary(prepared, completed, count(build_discussion_section([summary])))
-        copy_discussion(history, kept, continues=prepared.name or DEFAULT)
+        copy_discussion(history, full_copy, continues=prepared.name or DEFAULT)
         if not replace_first_turns(history, prepared.turns, summary):
-            kept.unlink(missing_ok=True)
-            raise OutputError(f"somebody else has written to {history}: it stays as it is")
+            full_copy.unlink(missing_ok=True)
+            raise OutputError(f"another process has changed {history}: it stays unchanged")
     except AggregateError as error:
         error.add_note(f"the summary is in {completed.answer}")
         raise
@@ -237,9 +244,10 @@ def _check_summary(prepared: PreparedCompaction, completed: Exchange, tokens: in
         most = prepared.turn.asked.max_output
         limit = f" at {most:,} tokens" * (stop is FinishReason.LENGTH)
         raise ProviderError(
-            f"the summary is not complete ({stop.value}{limit}): the discussion stays as it was"
+            f"the summary is incomplete ({stop.value}{limit}): the discussion stays unchanged"
         )
     if tokens >= prepared.tokens:
         raise ProviderError(
-            f"the summary has {tokens:,} tokens, and the turns have {prepared.tokens:,}: the discussion stays as it was"
+            f"the summary ({tokens:,} tokens) is not shorter than the turns ({prepared.tokens:,}): "
+            "the discussion stays unchanged"
         )

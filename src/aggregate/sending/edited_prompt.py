@@ -1,4 +1,4 @@
-"""A prompt of which all but some files is copied from the one before, and what is recorded of it."""
+"""The last prompt with the blocks of changed files replaced."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class EditedPrompt:
-    """It stands for the stream of its segments, and for what measures these."""
+    """An edited prompt, with the interface of a ``Composition`` and of a ``PromptMeter``."""
 
-    rows: Sequence[FileRow]  # what is told of each file
-    warnings: Sequence[str]  # what was left out or is doubtful, one sentence each
+    rows: Sequence[FileRow]
+    warnings: Sequence[str]
     _counts: bool
     _earlier: LoggedRequest
     _old: mmap
@@ -51,29 +51,37 @@ class EditedPrompt:
         warnings: Sequence[str],
         counts: bool,
     ) -> Self | None:
-        """Return the prompt at ``path`` with new ``blocks`` of files; ``None`` where its SHA-256 is another one."""
+        """Return the prompt at ``path`` with new ``blocks`` of files.
+
+        ``None`` if its SHA-256 is not ``digest``, or if it lacks one of the files.
+        """
         earlier = read_request(path)
         if earlier is None:
             return None
         segments = [*earlier.fingerprint.segments]
-        numbered = enumerate(segments)
-        numbers = {each.source: at for at, each in numbered if each.section == Section.FILES}
+        numbers = {
+            segment.source: number
+            for number, segment in enumerate(segments)
+            if segment.section == Section.FILES
+        }
         with path.open("rb") as file:
             old = mmap(file.fileno(), 0, access=ACCESS_READ)
         if sha256(old).hexdigest() != digest or not blocks.keys() <= numbers.keys():
             return None
         texts = {numbers[name]: text for name, text in blocks.items()}
         for number, text in texts.items():
-            before = segments[number]
+            old_segment = segments[number]
             tokens = _count(text, is_last=number == len(segments) - 1) if counts else 0
-            hashed = SegmentHash.of(text, tokens, section=before.section, source=before.source)
+            hashed = SegmentHash.of(
+                text, tokens, section=old_segment.section, source=old_segment.source
+            )
             segments[number] = hashed
         fingerprint = PromptFingerprint(tuple(segments))
         return cls(rows, warnings, counts, earlier, old, texts, fingerprint)
 
     @property
     def pieces(self) -> Iterator[bytes]:
-        """The prompt's bytes, all but its new segments from the old one."""
+        """The prompt's bytes: new segments, the rest from the old file."""
         start = end = 0
         for number, segment in enumerate(self._earlier.fingerprint.segments[1:], start=1):
             if number in self._texts:
@@ -98,6 +106,6 @@ class EditedPrompt:
 
 
 def _count(text: str, *, is_last: bool) -> int:
-    from aggregate.base.tokens import count_batch  # a quiet run counts nothing
+    from aggregate.base.tokens import count_batch  # slow to load, and a quiet run does not count
 
     return count_batch([text + (END if is_last else SEPARATOR)])[0]

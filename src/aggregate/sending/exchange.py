@@ -19,7 +19,7 @@ from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.learned import NOTHING, Kinds, Learned, Place
+from aggregate.sending.clients.learned import NOTHING, Endpoint, Kinds, Learned
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.model_selection import ModelSelection
@@ -79,8 +79,8 @@ class Exchange:
     @property
     def news(self) -> list[str]:
         older, extra = self.ordered.older, self.ordered.extra
-        shown = f"shown as the cache holds them, with diffs ({extra:+,} tokens)"
-        diffs = [f"{shown}: {short_list(older)}"] if older else []
+        description = f"shown as the cache holds them, with diffs ({extra:+,} tokens)"
+        diffs = [f"{description}: {short_list(older)}"] if older else []
         return [*diffs, *([self.prefix.sentence] if self.prefix else [])]
 
     @property
@@ -91,8 +91,8 @@ class Exchange:
         return tuple(filter(None, (begins, *self.looked)))
 
     @property
-    def place(self) -> Place:
-        return Place(self.provider, self.model, self.client.address)
+    def endpoint(self) -> Endpoint:
+        return Endpoint(self.provider, self.model, self.client.address)
 
     @property
     def kinds(self) -> Kinds:
@@ -104,7 +104,7 @@ class Exchange:
         """The expected usage by the provider's count."""
         if self.provider == SCRIPTED:
             return self.expected
-        ratios, kinds = self.learned.ratios(self.place), self.kinds
+        ratios, kinds = self.learned.ratios(self.endpoint), self.kinds
         counted = ratios[0] * kinds.code + ratios[1] * kinds.words
         return self.expected.scaled(counted / sum(kinds)) if sum(kinds) else self.expected
 
@@ -192,7 +192,7 @@ class Exchange:
         if self.budget is not None or self.provider_tokens != total:  # rule B-10
             counted = (
                 f"about {self.provider_tokens:,} tokens by {client.provider}'s count, {total:,} by o200k "
-                f"({client.ratio.value:g} for each, {client.ratio.source})"
+                f"({client.ratio.value:g} per token, {client.ratio.source})"
             )
             budget = "" if self.budget is None else f"; the budget is {self.budget:,}"
             lines.append(f"{counted}{budget}")

@@ -1,7 +1,7 @@
-"""Requests for hosts with an SDK of their own: planned here, sent by them, and recorded here.
+"""Requests that a host program sends with its own SDK: plan and record them.
 
-The host may change the arguments of the SDKs' own calls as it likes, as long as the beginning stays. ``record`` then
-keeps what ``send`` keeps, so that the next plan knows what the provider's cache holds.
+The host may change the arguments of its SDK's call, except the beginning of the messages. ``record`` stores the same
+data as ``send``, so that the next plan knows the content of the provider's cache.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.base.errors import ClientSetupError
-from aggregate.base.request import Amount
+from aggregate.base.task import Amount
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
@@ -24,8 +24,8 @@ from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage
 from aggregate.sending.turn import ASSISTANT, send_turn
 from aggregate.sending.turn_preparation import prepare_turn
 
-# Stands for the address of a compatible server, which the host alone knows: nothing is sent there.
-_HOSTS_OWN = "http://localhost"
+# Placeholder for the address of a compatible server, which only the host knows; nothing is sent there.
+_PLACEHOLDER_URL = "http://localhost"
 
 
 def plan_for(
@@ -42,36 +42,36 @@ def plan_for(
     """Plan a request without a key; nothing is written or sent.
 
     Args:
-        project: As it was opened, its configuration's path, or its tables: its prompt is composed with the discussion,
-            and with diffs of what has changed since the last one.
+        project: An opened project, the path of its configuration, or its tables. The prompt contains the discussion
+            and the changes since the last request.
         model: The provider's name of the model.
-        message: What the user says.
-        provider: Whose API is asked; by default the maker of the model, where its name tells.
-        persona: Of the project, for its instructions, strategy and budget.
-        budget: The most tokens of the whole request.
-        redact: Whether secrets are replaced; by default as the user's configuration says.
-        options: Instructions, the most tokens of the answer, its form, effort, temperature.
+        message: The user's message.
+        provider: The API; by default that of the model's maker, guessed from the model's name.
+        persona: A persona of the project, for its instructions, strategy and budget.
+        budget: Maximum tokens of the whole request.
+        redact: Replace secrets; by default as in the user's configuration.
+        options: Instructions, effort, temperature, and the answer's maximum tokens and schema.
 
     Raises:
-        ClientSetupError: The provider is unknown, the model's name does not tell it, or the message is empty.
+        ClientSetupError: The provider is unknown or cannot be guessed, or the message is empty.
         ConfigError: The configuration or the history cannot be used, or there is no such persona.
-        ScopeError: A file of the project asks for one that may not be read.
+        ScopeError: The project names a file that may not be read.
         PromptTooLongError: The prompt exceeds the model's context window.
-        BudgetError: What must be shown exceeds the budget.
+        BudgetError: The required files exceed the budget.
     """
     name = provider or provider_of_model(model)
     if not name:
         raise ClientSetupError(
-            f"whose model {model!r} is does not show: add provider, such as provider={COMPATIBLE!r}"
+            f"cannot guess the provider of {model!r}: pass provider, such as provider={COMPATIBLE!r}"
         )
     if not message.strip():
-        raise ClientSetupError("the message is empty: a discussion goes on with a question")
+        raise ClientSetupError("the message is empty")
     project = open_project(project)
     selection = ModelSelection(
         provider=name,
         model=model,
         persona=persona,
-        base_url=_HOSTS_OWN if name in (COMPATIBLE, GATEWAY) else "",
+        base_url=_PLACEHOLDER_URL if name in (COMPATIBLE, GATEWAY) else "",
         max_output=options.max_output,
         redact=redact,
         budget=budget,
@@ -79,19 +79,22 @@ def plan_for(
         system=options.system,
     )
     turn = prepare_turn(project, message, selection, environ={}, require_key=False)
-    asked = replace(turn.asked, schema=options.schema, temperature=options.temperature)
-    asked = turn.client.planned(asked)
-    return replace(turn, asked=asked)
+    request = replace(turn.asked, schema=options.schema, temperature=options.temperature)
+    request = turn.client.planned(request)
+    return replace(turn, asked=request)
 
 
 def to_anthropic(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of ``Anthropic().messages.create`` and ``.stream``; another kind of API is an error."""
+    """Return the arguments of ``Anthropic().messages.create`` and ``.stream``."""
     _check_api(planned, anthropic_api.PROVIDERS, "to_anthropic")
     return anthropic_api.request_body(planned.asked)
 
 
 def to_openai(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
+    """Return the arguments of ``OpenAI().chat.completions.create``.
+
+    For a stream add ``stream=True``.
+    """
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
     return openai_api.request_body(planned.asked, provider=planned.provider)
 
@@ -103,39 +106,42 @@ def to_gemini(planned: Exchange) -> dict[str, Any]:
 
 
 def body_of(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of a request in the form of whose API it was planned for."""
+    """Return the arguments of a request in the form of its provider's API."""
     is_anthropics = planned.provider in anthropic_api.PROVIDERS
     return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
 
 def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Exchange:
-    """Keep a turn that the host has sent, as ``send`` would: prompt, answer, both turns, and what was sent.
+    """Record a turn that the host has sent, as ``send`` does.
 
     Args:
-        planned: What ``plan_for`` has returned.
-        usage: What the SDK reports, as its object or a mapping; a ``Usage``; or ``None`` where there is none.
-        reply: What the model has answered; ``None``, as SDKs have it for an answer without text, is an empty one.
+        planned: The result of ``plan_for``.
+        usage: The usage that the SDK reports, as its object, a mapping or a ``Usage``; ``None`` if unknown.
+        reply: The model's answer; ``None`` is an empty one.
 
     Raises:
-        ClientSetupError: The discussion has this turn already.
-        ProviderError: The reply is a refusal or empty, which is no turn; what was sent is recorded all the same.
-        OutputError: A file cannot be written, or lies outside of the project.
+        ClientSetupError: The turn is recorded already.
+        ProviderError: The reply is a refusal or empty. The request is recorded, but no turn.
+        OutputError: A file cannot be written, or is outside of the project.
     """
     if not isinstance(reply, Reply):
         used = usage_of(usage)
         reply = Reply(reply or "", used, model=planned.model)
     *earlier, question = planned.request.history
     turns = Discussion(planned.project, planned.request.discussion).turns(is_new=True)
-    # Where it has become shorter, a summary stands in the place of old turns.
-    behind = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
-    said = (question, {"role": ASSISTANT, "content": reply.text})
-    if turns.path is not None and any(pair == said for pair in pairwise(behind)):
-        raise ClientSetupError("this turn is recorded already: call plan_for for the next one")
+    # Compaction may have made it shorter.
+    newer = turns.all[len(earlier) :] if len(turns.all) >= len(earlier) else turns.all
+    turn = (question, {"role": ASSISTANT, "content": reply.text})
+    if turns.path is not None and any(pair == turn for pair in pairwise(newer)):
+        raise ClientSetupError("this turn is already recorded: call plan_for for the next one")
     return send_turn(planned, received=reply)
 
 
 def usage_of(reported: object) -> Usage:
-    """Return what an SDK reports, as its object or a mapping, by the names of its fields."""
+    """Parse the usage that an SDK reports, as its object or a mapping.
+
+    The names of its fields show the provider.
+    """
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)
@@ -152,6 +158,6 @@ def usage_of(reported: object) -> Usage:
 def _check_api(planned: Exchange, providers: frozenset[str], function: str) -> None:
     if planned.provider not in providers:
         raise ClientSetupError(
-            f"the request was planned for {planned.provider}, which {function} does not speak to: "
+            f"the request was planned for {planned.provider}, which {function} does not support: "
             f"call the function of its SDK, or plan_for with provider={min(providers)!r}"
         )

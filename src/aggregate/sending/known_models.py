@@ -1,8 +1,8 @@
-"""What providers and models are known to do: one table, each row with its source and the date when it was read.
+"""Table of caches, capabilities, image rules and token ratios of models.
 
-Providers change minimum sizes monthly and their own pages disagree, so an unknown model gets the strictest rules of its
-provider, and what was really read is always taken from the reply. A row holds for its providers and for models whose
-names begin so; what a longer beginning says goes before what a shorter one says.
+Each row has its source and the date when it was read. Providers change minimum sizes monthly and their pages disagree.
+So an unknown model gets the strictest rules of its provider, and the actual usage is always taken from the reply. A row
+applies to its providers and to models whose names begin with one of its prefixes; longer prefixes take precedence.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,19 +25,19 @@ from aggregate.sending.models import (
 
 
 class ResponseFormat(StrEnum):
-    TEXT = "text"  # not at all: the answer is read as it comes
-    OBJECT = "object"  # some JSON object; which one is said in the text
-    SCHEMA = "schema"  # JSON of that schema
+    TEXT = "text"  # unsupported: the answer is free text
+    OBJECT = "object"  # a JSON object; the prompt describes its schema
+    SCHEMA = "schema"  # JSON of a schema
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a model takes; there is no lowest temperature where none may be set or none should."""
+    """Options that a model accepts."""
 
-    lowest_temperature: float | None = None
+    lowest_temperature: float | None = None  # ``None`` if the temperature must not be set
     response_format: ResponseFormat = ResponseFormat.TEXT
     takes_effort: bool = False
-    takes_tools: bool = False  # else calls are written and read as text
+    takes_tools: bool = False  # else tool calls are plain text
 
     def temperature(self, requested: float | None) -> float | None:
         if requested is None or self.lowest_temperature is None:
@@ -45,15 +45,14 @@ class Capabilities:
         return max(requested, self.lowest_temperature)
 
 
-# Bytes of an image that is read at all: no provider takes a larger one in a request.
+# Bytes; no provider accepts a larger image in a request.
 LARGEST_IMAGE: Final = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class ImageRules:
-    # Of an image of a width and height in pixels, by the provider's count
-    tokens: Callable[[int, int], int]
-    largest: int = LARGEST_IMAGE  # bytes of one image as they are sent: in base64, a third more
+    tokens: Callable[[int, int], int]  # the provider's count by width and height in pixels
+    largest: int = LARGEST_IMAGE  # bytes in base64, which adds a third
     longest: int = 0  # pixels of one side, 0 for any
 
 
@@ -69,32 +68,34 @@ def _patches(
     return tokens
 
 
-# Where pages disagree, the smaller limit and the larger count are taken.
+# If pages disagree: the smaller limit and the larger count.
 _COARSE: Final = ImageRules(_patches(28, edge=1568, most=1568), 5_000_000, 8000)
 _FINE: Final = ImageRules(_patches(28, edge=2576, most=4784), 5_000_000, 8000)
 _PATCHES: Final = ImageRules(_patches(32, most=2500, factor=1.2))
-# Servers of one's own differ; most of their models see patches of 28 pixels.
+# Local servers differ; most of their models use patches of 28 pixels.
 _OWN_SERVER: Final = ImageRules(_patches(28, most=4096))
 _GEMINI: Final = ImageRules(lambda _width, _height: 1120)
 
-# Providers of a row: any at all, or all that have a row, but servers of one's own.
+# Values of ``providers``: any provider, or all listed ones except local servers.
 ANY, KNOWN = "", "*"
 _TEXT_IN, _OBJECT, _SCHEMA = ResponseFormat.TEXT, ResponseFormat.OBJECT, ResponseFormat.SCHEMA
 _MARKS, _PREFIX = CacheLookup.BREAKPOINTS, CacheLookup.PREFIX
 
 
 class Row(NamedTuple):
-    providers: str  # several with blanks between them
-    models: str  # beginnings of names, ``""`` for all
+    providers: str  # separated by spaces
+    models: str  # prefixes of names, ``""`` for all
     source: str
     as_of: str
-    says: Mapping[str, Any]  # fields of ``CachePolicy`` and ``Capabilities``; images, ratio, window
+    values: Mapping[
+        str, Any
+    ]  # fields of ``CachePolicy`` and ``Capabilities``; images, ratio, window
 
 
-# ``read`` and ``write`` are prices of a token that is read from the cache or written to it, in those of an input token;
-# the price list is their source, and a test compares each model that it names. ``ratio`` is the provider's tokens for
-# a thousand of o200k's: OpenAI's alone are exact, the others lie above the middle of what was found, for the first
-# prompt should be too short rather than too long, and later ones go by what the provider has reported.
+# ``read`` and ``write`` are the prices of a cached and of a written token, relative to an input token; a test compares
+# them with the price list. ``ratio`` is the provider's number of tokens per thousand of o200k. OpenAI's ratio is exact.
+# The others are above the measured median, since a first prompt should rather be too short than too long; later prompts
+# use the reported usage.
 _CACHES, _PRICES, _API = "documentation of caches", "price list", "reference of the API"
 _VISION, _COUNTS, _WINDOWS = "documentation of images", "comparisons of texts", "page of the model"
 ROWS: Final = tuple(Row(*row) for row in (
@@ -103,16 +104,16 @@ ROWS: Final = tuple(Row(*row) for row in (
     ("gemini", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 4096}),
     ("deepseek", "", _CACHES, "2026-11-20", {"lookup": _PREFIX, "minimum": 64, "step": 64, "seconds": 3600, "read": 0.02}),
     ("minimax", "", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "look_back": 20, "minimum": 512, "write": 1.25}),
-    # An hour is not passed on by all of them.
+    # Not all gateways pass on the lifetime of an hour.
     (GATEWAY, "claude", "documentation of gateways", "2026-11-20", {"long_seconds": 0}),
-    # What llama.cpp, vLLM and Ollama do: the longest common prefix stays in memory. Where nothing is paid the prices are
-    # of the time until the first word: a llama.cpp server reads a token again in a fiftieth of it.
+    # llama.cpp, vLLM and Ollama keep the longest common prefix in memory. Prices are times until the first word:
+    # a llama.cpp server needs a fiftieth of the time for a cached token.
     (COMPATIBLE, "", "documentation of servers", "2026-11-28", {"lookup": _PREFIX, "minimum": 1, "seconds": 3600}),
     (KNOWN, "claude-opus-5 claude-fable-5 claude-mythos-5", _CACHES, "2026-11-20", {"minimum": 512}),
     (KNOWN, "claude-sonnet-5 claude-sonnet-4 claude-opus-4", _CACHES, "2026-11-20", {"minimum": 1024}),
     (KNOWN, "claude-opus-4-5 claude-opus-4-6", _CACHES, "2026-11-20", {"minimum": 4096}),
     (KNOWN, "claude-opus-4-7", _CACHES, "2026-11-20", {"minimum": 2048}),
-    # From 5.6 on a prefix is found at the request's own breakpoints only.
+    # Since 5.6 a prefix is found only at the request's breakpoints.
     (KNOWN, "gpt-5.6 gpt-5.7 gpt-5.8 gpt-5.9 gpt-6", _CACHES, "2026-11-20", {"lookup": _MARKS, "max_breakpoints": 4, "step": 1, "seconds": 1800, "write": 1.25}),
     (KNOWN, "gemini-3-flash", _CACHES, "2026-11-20", {"minimum": 1024}),
     (KNOWN, "gemini-2.5-flash", _CACHES, "2026-11-20", {"minimum": 2048}),
@@ -133,20 +134,20 @@ ROWS: Final = tuple(Row(*row) for row in (
     (KNOWN, "minimax-m2.7-highspeed", _PRICES, "2026-11-20", {"read": 0.1, "write": 0.625}),
     (KNOWN, "minimax-m3", _PRICES, "2026-11-20", {"read": 0.2, "write": 1.0}),
     (KNOWN, "minimax-m3.1-flash", _PRICES, "2026-11-20", {"read": 0.1, "write": 1.0}),
-    # The newest models of Anthropic and OpenAI refuse a temperature, and Anthropic's SDK has lost the word.
+    # The newest models of Anthropic and OpenAI refuse a temperature.
     ("anthropic", "", _API, "2026-11-20", {"response_format": _SCHEMA, "takes_effort": True}),
     ("anthropic", "claude-haiku-4 claude-sonnet-4 claude-opus-4", _API, "2026-11-20", {"takes_effort": False}),
     ("anthropic", "claude-sonnet-4-6 claude-opus-4-5 claude-opus-4-6 claude-opus-4-7 claude-opus-4-8", _API, "2026-11-20", {"takes_effort": True}),
     ("openai", "", _API, "2026-11-20", {"response_format": _SCHEMA, "takes_effort": True}),
     ("openai", "gpt-4o gpt-4.1", _API, "2026-11-20", {"takes_effort": False, "lowest_temperature": 0.0}),
-    # Google: below its own temperature Gemini 3 may loop.
+    # Google says that Gemini 3 may loop below its default temperature.
     ("gemini", "", _API, "2026-11-20", {"response_format": _SCHEMA, "lowest_temperature": 0.0}),
     ("gemini", "gemini-3 gemini-4", _API, "2026-11-20", {"takes_effort": True, "lowest_temperature": None}),
     ("deepseek", "", _API, "2026-11-20", {"response_format": _OBJECT, "lowest_temperature": 0.0}),
     ("minimax", "", _API, "2026-11-20", {"response_format": _TEXT_IN, "lowest_temperature": 0.01}),
     (f"{COMPATIBLE} {SCRIPTED}", "", _API, "2026-11-20", {"response_format": _SCHEMA, "lowest_temperature": 0.0, "takes_effort": True}),
     (f"anthropic openai gemini deepseek minimax {COMPATIBLE} {GATEWAY} {SCRIPTED}", "", _API, "2026-11-27", {"takes_tools": True}),
-    # A model that is not known to take images gets none: DeepSeek's and MiniMax's read text.
+    # Models without a row get no images; DeepSeek's and MiniMax's accept only text.
     (f"anthropic {SCRIPTED}", "", _VISION, "2026-11-22", {"images": _FINE}),
     ("anthropic", "claude-3 claude-haiku-4 claude-sonnet-4 claude-opus-4", _VISION, "2026-11-22", {"images": _COARSE}),
     ("anthropic", "claude-opus-4-7 claude-opus-4-8", _VISION, "2026-11-22", {"images": _FINE}),
@@ -154,13 +155,13 @@ ROWS: Final = tuple(Row(*row) for row in (
     ("gemini", "", _VISION, "2026-11-22", {"images": _GEMINI}),
     (COMPATIBLE, "", _VISION, "2026-11-22", {"images": _OWN_SERVER}),
     (ANY, "chatgpt codex gpt- o1 o3 o4", "its vocabulary", "2026-11-22", {"ratio": 1000}),
-    # Up to Claude 4.6 1.16 for English prose, 1.2 to 1.3 for code; of later ones notes speak of up to 1.35 times more.
+    # Up to Claude 4.6: 1.16 for English prose, 1.2 to 1.3 for code. Later models use up to 1.35 times as many.
     (ANY, "claude", _COUNTS, "2026-11-22", {"ratio": 1250}),
     (ANY, "claude-haiku-5 claude-sonnet-5 claude-opus-4-7 claude-opus-4-8 claude-opus-5 claude-fable claude-mythos", _COUNTS, "2026-11-22", {"ratio": 1500}),
     (ANY, "deepseek", _COUNTS, "2026-11-22", {"ratio": 1100}),
     (ANY, "gemini", _COUNTS, "2026-11-22", {"ratio": 1150}),
     (ANY, "minimax", _COUNTS, "2026-11-22", {"ratio": 1050}),
-    # Context windows that the price list lacks or has wrong.
+    # Context windows that are missing or wrong in the price list.
     (ANY, "gemini-2.5 gemini-3", _WINDOWS, "2026-11-20", {"window": 1_048_576}),
     (ANY, "deepseek-chat deepseek-reasoner", _WINDOWS, "2026-11-20", {"window": 131_072}),
     (ANY, "deepseek-flash deepseek-v4", _WINDOWS, "2026-11-20", {"window": 1_000_000}),
@@ -193,15 +194,15 @@ def known_model(provider: str, model: str) -> KnownModel:
         for start in row.models.split() or ("",)
         if name.startswith(start)
     ]
-    said: dict[str, Any] = {}
-    for _, row in sorted(fitting, key=lambda found: found[0]):
-        said.update(row.says)
-        if "ratio" in row.says:
-            said["as_of"] = row.as_of
-    takes = {key: said.pop(key) for key in Capabilities.__slots__ if key in said}
-    own = {key: said.pop(key) for key in ("images", "ratio", "window", "as_of") if key in said}
-    cache = CachePolicy(**said) if said else NO_CACHE
-    return KnownModel(cache, Capabilities(**takes), **own)
+    values: dict[str, Any] = {}
+    for _, row in sorted(fitting, key=lambda pair: pair[0]):
+        values.update(row.values)
+        if "ratio" in row.values:
+            values["as_of"] = row.as_of
+    takes = {key: values.pop(key) for key in Capabilities.__slots__ if key in values}
+    rest = {key: values.pop(key) for key in ("images", "ratio", "window", "as_of") if key in values}
+    cache = CachePolicy(**values) if values else NO_CACHE
+    return KnownModel(cache, Capabilities(**takes), **rest)
 
 
 def accepted_images(
@@ -211,17 +212,17 @@ def accepted_images(
     if not images:
         return {}, ()
     if rules is None:
-        asked = f"{provider} {model}".strip()
-        many = "the screenshot is" if len(images) == 1 else f"{len(images):,} screenshots are"
-        return {}, (f"{asked} takes no images: {many} only named in the prompt",)
+        name = f"{provider} {model}".strip()
+        number = "the screenshot is" if len(images) == 1 else f"{len(images):,} screenshots are"
+        return {}, (f"{name} takes no images: {number} only named in the prompt",)
     problems = {image: _problem(image, rules) for image in images}
     warnings = tuple(
         f"screenshot {image.path} is only named in the prompt: {problem}"
         for image, problem in problems.items()
         if problem
     )
-    taken = [image for image in images if not problems[image]]
-    return {image: rules.tokens(image.width, image.height) for image in taken}, warnings
+    valid = [image for image in images if not problems[image]]
+    return {image: rules.tokens(image.width, image.height) for image in valid}, warnings
 
 
 def _problem(image: Image, rules: ImageRules) -> str:

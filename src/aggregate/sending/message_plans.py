@@ -1,11 +1,11 @@
-"""Breakpoints for messages of a host's own, with tool calls, results and images, where they pay.
+"""Cache breakpoints for a host program's own messages, with tool calls, results and images.
 
-A request is read as its provider's cache sees it, piece by piece: tools, instructions, then what each message holds.
-The places are chosen as for a discussion: in a loop the instructions are marked, then the first message, and two
-breakpoints follow what each step adds: where the last request has ended, if the search does not reach back so far, and
-where this one does. A breakpoint that the host has set stays where it is and counts.
+A request is split into pieces in the order of the provider's cache: tools, instructions, parts of messages. Positions
+are chosen as for a discussion. A tool loop gets breakpoints after the instructions and the first message, and two that
+move along: at the end of this request, and of the last one if the provider's search does not reach it. Breakpoints that
+the host has set stay and count.
 
-Messages are in Anthropic's form, or in OpenAI's, which LiteLLM and OpenRouter take for all models.
+Messages have Anthropic's format, or OpenAI's, which LiteLLM and OpenRouter accept for all models.
 """
 
 import json
@@ -37,16 +37,16 @@ from aggregate.sending.models import CacheLookup, CachePolicy, Usage
 
 _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
-_IMAGE_TOKENS: Final = 1_600  # of an image whose size is not looked at: what most count at most
+_IMAGE_TOKENS: Final = 1_600  # an upper bound for most models; the size of images is not read
 _OPAQUE: Final = frozenset({"input_schema", "parameters", "input", "arguments"})
 _UNMARKABLE: Final = frozenset({"thinking", "redacted_thinking", "tool_calls"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A piece of a request: of the tools, the instructions, or a message, there one part of it."""
+    """A tool, or a part of the instructions or of a message."""
 
-    place: tuple[str, int, int]
+    address: tuple[str, int, int]  # argument, number in it, part
     value: Mapping[str, Any]
     role: str = ""
 
@@ -63,19 +63,18 @@ class _Piece:
     def is_markable(self) -> bool:
         kind = self.value.get("type")
         is_blank = kind == "text" and not str(self.value.get("text") or "").strip()
-        # Neither a tool in OpenAI's form nor one that is loaded later carries a breakpoint.
+        # Tools in OpenAI's format and deferred tools cannot have a breakpoint.
         is_tool = "function" in self.value or self.value.get("defer_loading") is True
         return not (kind in _UNMARKABLE or is_blank or is_tool)
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedMessages:
-    """Messages with their breakpoints, which a host sends.
+    """Messages with breakpoints, to be sent by the host.
 
     Attributes:
-        arguments: What a call of the SDK takes: ``messages``, and ``tools`` and ``system`` as far as there are any,
-            with whatever else the breakpoints need.
-        expected: What the provider's cache is expected to read and write, in tokens of o200k.
+        arguments: Arguments for the SDK's call: ``messages``, ``tools``, ``system``, and options that breakpoints need.
+        expected: Expected usage in o200k tokens.
         plan: The pieces with their tokens and breakpoints.
     """
 
@@ -84,10 +83,10 @@ class PlannedMessages:
     arguments: Mapping[str, Any] = field(repr=False)
     plan: RequestPlan = field(repr=False)
     expected: Usage
-    own: frozenset[int]  # places of all breakpoints so far that the host has not set
-    cache: SimulatedCache = field(repr=False)  # behind this request
-    at: float  # when it is sent, in seconds since the epoch
-    pauses: tuple[float, ...] = ()  # seconds between the requests before
+    movable: frozenset[int]  # breakpoints so far that the host has not set
+    cache: SimulatedCache = field(repr=False)  # after this request
+    at: float  # time of sending, in seconds since the epoch
+    pauses: tuple[float, ...] = ()  # seconds between earlier requests
 
 
 def plan_messages(
@@ -100,62 +99,68 @@ def plan_messages(
     provider: str = "",
     at: float | None = None,
 ) -> PlannedMessages:
-    """Return a host's messages with the breakpoints that pay; nothing is sent, and no argument is changed.
+    """Add cache breakpoints to a host's messages; nothing is sent.
+
+    The arguments stay unchanged.
 
     Args:
-        messages: As the host sends them; an SDK's own objects among them count as what they hold.
-        model: The provider's name of the model, also with a gateway's before it, such as ``openrouter/anthropic/…``.
-        tools: What the model may call, as it is sent.
-        system: The instructions, where they are no message (Anthropic's form).
-        earlier: The plan of the loop's last request, whose breakpoints may move. Without one that is taken to have
-            ended before the last answer, and every breakpoint to be the host's.
-        provider: Whose cache it is; by default that of the model's maker.
-        at: When it is sent, in seconds since the epoch; by default now.
+        messages: In the format of the API; may contain objects of the SDK.
+        model: The provider's name of the model, also with a gateway's prefix, such as ``openrouter/anthropic/…``.
+        tools: Definitions of tools in the format of the API.
+        system: Instructions outside of the messages (Anthropic's format).
+        earlier: The plan of the loop's last request, whose breakpoints may move. Without it, the last request is
+            assumed to end before the last answer, and all breakpoints to be the host's.
+        provider: The cache's provider; by default the model's maker.
+        at: Time of sending, in seconds since the epoch; by default now.
 
     Raises:
-        ClientSetupError: There is no message to plan, or an item of OpenAI's Responses API.
+        ClientSetupError: There are no messages, or one is an item of OpenAI's Responses API.
     """
     name, now = provider or provider_of_model(model), time.time() if at is None else at
     policy = cache_policy(name, model)
     tools, system, messages = _plain(tools), _plain(system), _plain(messages)
     _check_form(messages)
     pieces = list(_pieces(tools, system, messages))
-    if not any(piece.place[0] == "messages" for piece in pieces):
-        raise ClientSetupError("there is nothing to plan: the messages are empty")
-    begun = _begun(earlier, tools, policy) if isinstance(earlier, Exchange) else earlier
-    digests, tokens = _measured(pieces, begun)
-    shared = common_prefix(digests, begun.plan.layout.digests) if begun else 0
-    own = frozenset(place for place in begun.own if place <= shared) if begun else frozenset()
-    # The request that ``plan_for`` has planned is sent with these breakpoints instead.
-    is_first = begun is not earlier and shared == len(digests)
-    sent = None if is_first else begun
-    policy = _without_surplus((tools, system, messages), pieces, own, policy)
-    outline = _outline(pieces, digests, tokens, own)
-    before = _before(sent, outline, pieces, policy, now)
-    layout = _layout(outline, pieces, policy, before)
+    if not any(piece.address[0] == "messages" for piece in pieces):
+        raise ClientSetupError("the messages are empty")
+    previous = _first_plan(earlier, tools, policy) if isinstance(earlier, Exchange) else earlier
+    digests, tokens = _measured(pieces, previous)
+    shared = common_prefix(digests, previous.plan.layout.digests) if previous else 0
+    movable = (
+        frozenset(end for end in previous.movable if end <= shared) if previous else frozenset()
+    )
+    # The first request of a loop replaces the plan of ``plan_for``, which is not sent.
+    is_first = previous is not earlier and shared == len(digests)
+    sent = None if is_first else previous
+    policy = _without_surplus((tools, system, messages), pieces, movable, policy)
+    outline = _outline(pieces, digests, tokens, movable)
+    last_request = _before(sent, outline, pieces, policy, now)
+    layout = _layout(outline, pieces, policy, last_request)
     plan = RequestPlan((), layout, tokens, 0, policy)
     expected, cache = charge(plan, sent.cache if sent else SimulatedCache(), at=now)
-    chosen = frozenset(layout.breakpoints) - outline.fixed
-    given = {"tools": tools, "system": system, "messages": messages}
-    arguments = {key: value for key, value in given.items() if value}
+    breakpoints = frozenset(layout.breakpoints) - outline.fixed
+    arguments = {"tools": tools, "system": system, "messages": messages}
+    arguments = {key: value for key, value in arguments.items() if value}
     is_openai = name == "openai"
     marks = {
-        place: dict(BREAKPOINT) if is_openai else cache_control(layout.lifetime(place, 0))
-        for place in chosen
+        end: dict(BREAKPOINT) if is_openai else cache_control(layout.lifetime(end, 0))
+        for end in breakpoints
     }
-    # Those of earlier plans that do not stay are taken away.
-    _set_marks(arguments, pieces, {place: {} for place in own} | marks)
-    if is_openai and chosen:
-        # Without this the last message is a breakpoint too and takes one of the four.
+    # An empty mark removes a breakpoint of an earlier plan.
+    _set_marks(arguments, pieces, {end: {} for end in movable} | marks)
+    if is_openai and breakpoints:
+        # Without this the last message is a breakpoint too and uses one of the four.
         arguments["prompt_cache_options"] = {"mode": "explicit"}
     if is_openai and (key := cache_key(plan)):
         arguments["prompt_cache_key"] = key
-    own |= chosen
-    return PlannedMessages(name, model, arguments, plan, expected, own, cache, now, before.pauses)
+    movable |= breakpoints
+    return PlannedMessages(
+        name, model, arguments, plan, expected, movable, cache, now, last_request.pauses
+    )
 
 
 def bill_for(planned: PlannedMessages, usage: object) -> Bill:
-    """Return what a planned request was expected to use and cost, beside what the SDK has reported of it.
+    """Return the expected and the actual cost of a planned request.
 
     ``usage`` is the SDK's object, a mapping, or a ``Usage``.
     """
@@ -164,8 +169,8 @@ def bill_for(planned: PlannedMessages, usage: object) -> Bill:
     return Bill.of(planned.provider, planned.model, expected, usage_of(usage))
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a host hands over
-    """Return tables and lists of what SDKs have made objects of."""
+def _plain(value: Any) -> Any:  # noqa: ANN401 - SDKs differ
+    """Convert objects of an SDK to mappings and lists."""
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -175,20 +180,23 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever a host hands over
 
 
 def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse items of OpenAI's Responses API, which no provider's cache has breakpoints for."""
+    """Refuse items of OpenAI's Responses API, which has no cache breakpoints."""
     for number, message in enumerate(messages, start=1):
         kinds = [str(part.get("type")) for part in _parts(message.get("content"))]
         kind = next((kind for kind in kinds if kind.startswith(("input_", "output_"))), "")
         if kind or "role" not in message:
             raise ClientSetupError(
                 f"message {number} is an item of OpenAI's Responses API "
-                f"({kind or message.get('type', 'without a role')}): plan messages in the form of "
-                "Chat Completions or of Anthropic's Messages"
+                f"({kind or message.get('type', 'without a role')}): pass messages in the format of "
+                "Chat Completions or of Anthropic's Messages API"
             )
 
 
 def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
-    """Yield all mappings with a breakpoint, at any depth; a schema or arguments may have such a name."""
+    """Yield all mappings with a breakpoint, at any depth.
+
+    Schemas and arguments are skipped: they may use the name for something else.
+    """
     if isinstance(value, dict):
         if any(value.get(name) for name in _MARKS):
             yield value
@@ -198,15 +206,16 @@ def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
 
 
 def _without_surplus(
-    parts: Sequence[Any], pieces: Sequence[_Piece], own: frozenset[int], policy: CachePolicy
+    parts: Sequence[Any], pieces: Sequence[_Piece], movable: frozenset[int], policy: CachePolicy
 ) -> CachePolicy:
-    """Take the first breakpoints of a host that has set too many; return the policy with what is left to set.
+    """Remove a host's first breakpoints if there are too many.
 
-    A host may set several within one piece, where each counts.
+    Return the policy with the number of breakpoints that pieces may have. A host may set several within one piece, and
+    each counts.
     """
     if policy.lookup is not CacheLookup.BREAKPOINTS:
         return policy
-    planned = [pieces[place - 1].value for place in own]
+    planned = [pieces[end - 1].value for end in movable]
     holders = [
         holder
         for part in parts
@@ -217,13 +226,13 @@ def _without_surplus(
     for holder in holders[:surplus]:
         for name in _MARKS:
             holder.pop(name, None)
-    places = [place for place, piece in enumerate(pieces, start=1) if piece.mark]
-    within = len(holders) - surplus - len(set(places) - own)
-    return replace(policy, max_breakpoints=policy.max_breakpoints - within)
+    marked = {end for end, piece in enumerate(pieces, start=1) if piece.mark}
+    nested = len(holders) - surplus - len(marked - movable)
+    return replace(policy, max_breakpoints=policy.max_breakpoints - nested)
 
 
 def _unmarked(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON without breakpoints: caches do not see them."""
+    """Return JSON without breakpoints, which are not part of a cache entry."""
     if isinstance(value, Mapping):
         return {name: _unmarked(inner) for name, inner in value.items() if name not in _MARKS}
     return [_unmarked(inner) for inner in value] if isinstance(value, list) else value
@@ -253,11 +262,11 @@ def _parts(content: Any) -> Sequence[Mapping[str, Any]]:  # noqa: ANN401
 def _measured(
     pieces: Sequence[_Piece], earlier: PlannedMessages | None
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return the digests of pieces, and the tokens up to and with each; what was counted before is not anew."""
+    """Return digests and cumulative tokens; tokens of the shared prefix are reused."""
     digests = tuple(
         digest(
             json.dumps(
-                [piece.place[0], piece.role, _unmarked(piece.value)], sort_keys=True, default=str
+                [piece.address[0], piece.role, _unmarked(piece.value)], sort_keys=True, default=str
             )
         )
         for piece in pieces
@@ -271,32 +280,37 @@ def _measured(
 
 
 def _content(value: Any) -> tuple[list[str], int]:  # noqa: ANN401 - JSON
-    """Return the texts in a piece, and how many images it holds, whose data are no texts."""
+    """Return the texts in a piece, and its number of images."""
     if isinstance(value, Mapping):
         if value.get("type") in _IMAGES:
             return [], 1
         value = [*value.values()]
     if isinstance(value, list):
-        found = [_content(item) for item in value]
-        return [text for texts, _ in found for text in texts], sum(images for _, images in found)
+        contents = [_content(item) for item in value]
+        texts = [text for item_texts, _ in contents for text in item_texts]
+        return texts, sum(images for _, images in contents)
     return [str(value)], 0
 
 
 def _outline(
-    pieces: Sequence[_Piece], digests: tuple[str, ...], tokens: tuple[int, ...], own: frozenset[int]
+    pieces: Sequence[_Piece],
+    digests: tuple[str, ...],
+    tokens: tuple[int, ...],
+    movable: frozenset[int],
 ) -> Outline:
     numbered = list(enumerate(pieces, start=1))
-    markable = [place for place, piece in numbered if piece.is_markable]
-    fixed = frozenset(place for place, piece in numbered if piece.mark and place not in own)
-    instructions = ("system", "developer")
-    said = [place for place, piece in numbered if piece.place[0] == "messages"]
-    said = [place for place in said if pieces[place - 1].role not in instructions]
-    first = pieces[said[0] - 1].place[:2] if said else None
-    body = [place for place in markable if first is None or pieces[place - 1].place[:2] == first]
-    before = [place for place in markable if not said or place < said[0]]
-    places = frozenset(range(1, len(pieces) + 1))
-    last, head = max(body, default=1), max(before, default=0)
-    return Outline(digests, tokens, places, last, markable, head, fixed)
+    markable = [end for end, piece in numbered if piece.is_markable]
+    fixed = frozenset(end for end, piece in numbered if piece.mark and end not in movable)
+    # The first message after the instructions.
+    start, first = len(pieces) + 1, None
+    for end, piece in numbered:
+        if piece.address[0] == "messages" and piece.role not in ("system", "developer"):
+            start, first = end, piece.address[:2]
+            break
+    body = [end for end in markable if first is None or pieces[end - 1].address[:2] == first]
+    head = max((end for end in markable if end < start), default=0)
+    ends = frozenset(range(1, len(pieces) + 1))
+    return Outline(digests, tokens, ends, max(body, default=1), markable, head, fixed)
 
 
 def _before(
@@ -306,38 +320,39 @@ def _before(
     policy: CachePolicy,
     now: float,
 ) -> EarlierRequest:
-    """Return what a cache holds; steps of a loop follow quickly unless pauses between them were seen."""
+    """Return the last request; a loop counts as quick until it has had a long pause."""
     pauses = with_pause(earlier.pauses, now - earlier.at) if earlier else ()
     is_slow = any(pause > policy.seconds for pause in pauses)
     last = max(outline.markable, default=len(pieces))
     if earlier is not None:
         age = max(now - earlier.at, 0.0)
         return EarlierRequest(earlier.plan.layout, age, is_slow, pauses, replaced=last)
-    answers = [place for place, piece in enumerate(pieces) if piece.role == "assistant"]
+    answers = [end for end, piece in enumerate(pieces) if piece.role == "assistant"]
     if not answers:
         return EarlierRequest(replaced=last)
-    # The last answer with all its parts: the request that it answers has ended before.
-    answer = pieces[answers[-1]].place[1]
-    end = next(place for place in answers if pieces[place].place[1] == answer)
-    ended = max((place for place in outline.markable if place <= end), default=0)
-    marks = {place for place in (outline.head, outline.body, ended) if 0 < place <= ended}
-    layout = BlockLayout(outline.digests[:end], tuple(range(1, end + 1)), tuple(sorted(marks)))
+    # The last request ended before the first part of the last answer.
+    answer = pieces[answers[-1]].address[1]
+    request_end = next(end for end in answers if pieces[end].address[1] == answer)
+    last_mark = max((end for end in outline.markable if end <= request_end), default=0)
+    marks = {end for end in (outline.head, outline.body, last_mark) if 0 < end <= last_mark}
+    ends = tuple(range(1, request_end + 1))
+    layout = BlockLayout(outline.digests[:request_end], ends, tuple(sorted(marks)))
     return EarlierRequest(layout, replaced=last)
 
 
-def _begun(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
-    """Return the request that began a loop, sent with the loop's tools: all its breakpoints may move."""
+def _first_plan(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
+    """Convert the request that began a loop; all its breakpoints may move."""
     body = _plain(body_of(planned))
     pieces = list(_pieces(tools, body.get("system"), body["messages"]))
     digests, tokens = _measured(pieces, None)
-    marks = {place: piece.mark for place, piece in enumerate(pieces, start=1) if piece.mark}
+    marks = {end: piece.mark for end, piece in enumerate(pieces, start=1) if piece.mark}
     lifetimes = tuple(_seconds(mark, policy) for mark in marks.values())
     layout = BlockLayout(digests, tuple(range(1, len(digests) + 1)), tuple(marks), lifetimes)
     plan = RequestPlan((), layout, tokens, 0, policy)
     usage, cache = charge(plan, SimulatedCache(), at=planned.begun)
-    own = frozenset(marks)
+    movable = frozenset(marks)
     return PlannedMessages(
-        planned.provider, planned.model, body, plan, usage, own, cache, planned.begun
+        planned.provider, planned.model, body, plan, usage, movable, cache, planned.begun
     )
 
 
@@ -349,25 +364,27 @@ def _seconds(mark: Mapping[str, Any] | None, policy: CachePolicy) -> int:
 def _layout(
     outline: Outline, pieces: Sequence[_Piece], policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Return the layout with the lifetimes that the host has set, and no longer one behind a shorter one."""
+    """Return the layout with the host's lifetimes, none longer after a shorter one."""
     layout, fixed = layout_with_breakpoints(outline, policy, before), outline.fixed
     if not fixed or not policy.long_seconds:
         return layout
-    hosts = {place: _seconds(pieces[place - 1].mark, policy) for place in fixed}
+    host_seconds = {end: _seconds(pieces[end - 1].mark, policy) for end in fixed}
     lifetimes = []
-    for place, seconds in zip(layout.breakpoints, layout.lifetimes, strict=True):
-        least = max((lives for other, lives in hosts.items() if other > place), default=0)
-        most = min((lives for other, lives in hosts.items() if other < place), default=seconds)
-        lifetimes.append(hosts.get(place) or max(least, min(seconds, most)))
+    for end, seconds in zip(layout.breakpoints, layout.lifetimes, strict=True):
+        lower = max((value for later, value in host_seconds.items() if later > end), default=0)
+        upper = min(
+            (value for earlier, value in host_seconds.items() if earlier < end), default=seconds
+        )
+        lifetimes.append(host_seconds.get(end) or max(lower, min(seconds, upper)))
     return replace(layout, lifetimes=tuple(lifetimes))
 
 
 def _set_marks(
     arguments: dict[str, Any], pieces: Sequence[_Piece], marks: Mapping[int, dict[str, Any]]
 ) -> None:
-    for place, mark in marks.items():
-        kind, number, part = pieces[place - 1].place
-        block = pieces[place - 1].bare | mark
+    for end, mark in marks.items():
+        kind, number, part = pieces[end - 1].address
+        block = pieces[end - 1].bare | mark
         if kind == "tools":
             arguments["tools"][number] = block
             continue

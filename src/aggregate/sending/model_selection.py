@@ -1,8 +1,8 @@
 """Provider, model and options from the caller, a persona and ``[send]``.
 
-The caller's options come before the persona, the persona before ``[send]`` of the project, and that before the user's.
-A model and an address belong to the provider beside them. A project may be somebody else's: its choices are reported,
-and no key goes to an address that only the project sets.
+Precedence: the caller, the persona, the project's ``[send]``, the user's ``[send]``. A model or an address belongs to
+the provider in the same place. A project may be a stranger's: its choices are reported, and no key is sent to an
+address that only the project sets.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from aggregate.base.addresses import display_address, is_loopback, origin
 from aggregate.base.disk.reading import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
-from aggregate.base.request import Amount
+from aggregate.base.task import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable
@@ -67,7 +67,7 @@ _DECIDED: Final = ("persona", "max_output", "effort", "pick")  # beside provider
 @dataclass(frozen=True, slots=True)
 class _Source:
     name: str
-    says: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
+    selection: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
     provider: str = ""  # ``compatible`` if only an address is set
     key: str = ""  # the setting of an address in a project's file, else ``""``
     is_projects: bool = False
@@ -85,12 +85,12 @@ def select_model(
     sources = _sources(project, selection)
     provider = _provider(sources)
     address = _address(sources, provider)
-    model = _model(sources, provider, has_address=bool(address.says.base_url))
+    model = _model(sources, provider, has_address=bool(address.selection.base_url))
     environ, address_warnings = _for_project_address(project, address, provider, environ)
     client = open_client(
         provider.provider,
-        model=model.says.model,
-        base_url=address.says.base_url,
+        model=model.selection.model,
+        base_url=address.selection.base_url,
         environ=environ,
         on_wait=on_wait,
         require_key=require_key,
@@ -102,7 +102,7 @@ def select_model(
     }
     for name in _DECIDED:
         choices = (
-            Choice(getattr(source.says, name, ""), source.name, source.is_projects)
+            Choice(getattr(source.selection, name, ""), source.name, source.is_projects)
             for source in sources
         )
         first = next((choice for choice in choices if choice.value not in ("", None)), None)
@@ -162,14 +162,16 @@ def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
 def _provider(sources: Sequence[_Source]) -> _Source:
     option, persona, *tables = sources
     # An address without a provider belongs to the user's own server.
-    address = [replace(option, provider=COMPATIBLE)] if option.says.base_url else []
-    named = (source for source in (option, persona, *address, *tables) if source.provider)
-    makers = (
-        replace(source, provider=provider_of_model(source.says.model))
-        for source in sources
-        if source.says.model
+    address = [replace(option, provider=COMPATIBLE)] if option.selection.base_url else []
+    sources_with_provider = (
+        source for source in (option, persona, *address, *tables) if source.provider
     )
-    return next(chain(named, makers), option)
+    makers = (
+        replace(source, provider=provider_of_model(source.selection.model))
+        for source in sources
+        if source.selection.model
+    )
+    return next(chain(sources_with_provider, makers), option)
 
 
 def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
@@ -179,18 +181,18 @@ def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
         for source in sources
         if source.name == _OPTION or source.provider == provider.provider
     )
-    return next((source for source in fitting if source.says.base_url), _Source(""))
+    return next((source for source in fitting if source.selection.base_url), _Source(""))
 
 
 def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
     option, persona, *_ = sources
-    asked = provider.provider
+    provider_name = provider.provider
     for source in sources:
-        if not source.says.model:
+        if not source.selection.model:
             continue
-        maker = provider_of_model(source.says.model)
-        is_makers = not maker or maker == asked or asked not in _COMPANIES
-        fits = source.provider == asked if source.provider else is_makers
+        maker = provider_of_model(source.selection.model)
+        is_makers = not maker or maker == provider_name or provider_name not in _COMPANIES
+        fits = source.provider == provider_name if source.provider else is_makers
         # The user's model is not checked if the user also chose the provider or an address.
         if fits or (source is option and (provider.name == _OPTION or has_address)):
             return source
@@ -198,10 +200,12 @@ def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) 
             continue
         if has_address:
             return source
-        problem = f"{asked} does not have the model {source.says.model} of {source.name}"
+        problem = (
+            f"{provider_name} does not have the model {source.selection.model} of {source.name}"
+        )
         fix = f"add --model, or use --provider {maker}"
         if source is option:
-            problem = f"{asked} ({provider.name}) does not have the model {source.says.model}"
+            problem = f"{provider_name} ({provider.name}) does not have the model {source.selection.model}"
             fix = f"add --provider {maker}"
         raise ClientSetupError(f"{problem}: {fix}")
     return _Source(_USUAL)
@@ -216,14 +220,14 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
 
 
 def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    """Warn about settings that have no effect."""
+    """Warn about settings without effect."""
     warnings: tuple[str, ...] = ()
     option, persona, *_ = sources
     names = []
-    if persona.says.model and not option.says.model:
-        names.append(f"model {persona.says.model}")
-    if persona.says.base_url and not option.says.base_url:
-        names.append(f"address {display_address(persona.says.base_url)}")
+    if persona.selection.model and not option.selection.model:
+        names.append(f"model {persona.selection.model}")
+    if persona.selection.base_url and not option.selection.base_url:
+        names.append(f"address {display_address(persona.selection.base_url)}")
     if names and persona.provider not in ("", provider):
         settings = f"{persona.name} sets the {' and the '.join(names)} for {persona.provider}"
         warnings += (f"{settings}: not used with --provider {provider}",)
@@ -249,10 +253,10 @@ def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[st
 def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
-    """Keep keys and prompts from an address that only the project sets."""
+    """Refuse to send keys and prompts to an address that only the project sets."""
     if not address.key:
         return environ, ()
-    base_url, users = address.says.base_url, user_config()
+    base_url, users = address.selection.base_url, user_config()
     tables: list[PersonaTable | SendTable] = [users.send, *users.personas.values()]
     users_addresses = {
         (table.provider or COMPATIBLE, origin(table.base_url)) for table in tables if table.base_url

@@ -1,4 +1,4 @@
-"""Cache policies, usage, tool calls and replies of models, in no provider's format."""
+"""Cache policies, usage, tool calls and replies, independent of providers."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -79,7 +79,7 @@ def dollars(amount: Decimal | None) -> str:
 
 
 def saving(amount: Decimal) -> str:
-    """Return the saving of a cache as text; first requests pay more for later reads."""
+    """Return the saving of a cache as text; it is negative for a first request."""
     return (
         f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
     )
@@ -181,7 +181,7 @@ class LoopTurn:
         return tuple(result.call for result in self.results)
 
     @property
-    def told(self) -> str:
+    def response(self) -> str:
         """Results and note as one text."""
         parts = (*(result.output for result in self.results), self.note)
         return "\n\n".join(part for part in parts if part.strip())

@@ -1,7 +1,7 @@
 """Records of requests in small files beside the prompts.
 
-The next request is planned by them, so a project must not bring its own: hashes of the user's records are stored in
-the user's state folder.
+They are used to plan the next request. A project must not bring its own records, so the user's state folder has hashes
+of the genuine ones.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.base.disk.writing import STATE_VARIABLE, replace_own, state_folder, user_state_folder
 from aggregate.base.monitor import get_monitor
-from aggregate.base.request import Level, SentFile
+from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
 from aggregate.prompt.numbered_output import numbered_files, request_log_path
@@ -30,7 +30,7 @@ from aggregate.sending.cache.fingerprint import (
     compare_prefixes,
     digest,
 )
-from aggregate.sending.kept import change_kept, read_kept
+from aggregate.sending.user_state import change_state, read_state
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, SegmentCounter
@@ -47,7 +47,7 @@ _LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A prompt that was written or sent; segment 0 is the system prompt."""
+    """A written or sent prompt; segment 0 is the system prompt."""
 
     path: Path
     fingerprint: PromptFingerprint
@@ -65,7 +65,7 @@ class LoggedRequest:
 
 
 def write_request(request: LoggedRequest) -> str:
-    """Record a request atomically; return the problem of remembering it as the user's."""
+    """Write a record atomically; return an error message if its hash cannot be stored."""
     links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
@@ -103,11 +103,11 @@ def _remember(output_dir: Path, text: str) -> str:
     def with_new(_: object) -> list[str]:
         return [*dict.fromkeys((*own_hashes(output_dir), new))][-_MOST:]
 
-    return change_kept(path, with_new)
+    return change_state(path, with_new)
 
 
 def own_hashes(output_dir: Path) -> tuple[str, ...]:
-    hashes = read_kept(state_folder(output_dir) / _FILE)
+    hashes = read_state(state_folder(output_dir) / _FILE)
     return tuple(map(str, hashes)) if isinstance(hashes, list) else ()
 
 
@@ -140,7 +140,7 @@ def recent_requests(
 
 
 def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedRequest | None:
-    """Return the record of a prompt, ``None`` if unusable or not in ``own``."""
+    """Return the record of a prompt, ``None`` if it is unusable or its hash is not in ``own``."""
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
         if own is not None and _record_hash(text) not in own:
@@ -158,8 +158,11 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
     """Return a segment's text, ``None`` if it was edited; 0 is the system prompt."""
-    before, segment = request.fingerprint.segments[1:number], request.fingerprint.segments[number]
-    start = sum(earlier.size for earlier in before) + len(SEPARATOR) * len(before)
+    preceding, segment = (
+        request.fingerprint.segments[1:number],
+        request.fingerprint.segments[number],
+    )
+    start = sum(earlier.size for earlier in preceding) + len(SEPARATOR) * len(preceding)
     try:
         descriptor, info = open_regular(request.path)
         with os.fdopen(descriptor, "rb") as file:
@@ -189,13 +192,13 @@ def _read_hash(
 
 
 def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
-    places = (tuple(data.get(name, ())) for name in ("ends", "marks", "lifetimes"))
+    positions = (tuple(data.get(name, ())) for name in ("ends", "marks", "lifetimes"))
     return replace(
         written,
         provider=str(data["provider"]),
         model=str(data["model"]),
         effort=str(data.get("effort", "")),
-        layout=BlockLayout(written.fingerprint.digests, *places),
+        layout=BlockLayout(written.fingerprint.digests, *positions),
         shown=tuple(_read_shown(*file) for file in data.get("shown", ())),
         pauses=tuple(data.get("pauses", ())),
         discussion=str(data.get("discussion", "")),
@@ -218,12 +221,12 @@ def _size(value: object) -> int:
 def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "PromptTokens":
     from aggregate.prompt import PromptTokens  # a quiet run counts nothing
 
-    places = [(Section(segment.section), segment.source) for segment in segments]
-    return PromptTokens.of(places, counts)
+    keys = [(Section(segment.section), segment.source) for segment in segments]
+    return PromptTokens.of(keys, counts)
 
 
 class PromptMeter:
-    """Measures segments while they are written; with an account also their lines' sources (A-1).
+    """Hashes and counts segments while they are written, and with an audit their lines' sources (A-1).
 
     Without a log the next prompt is not compared with this one.
     """
@@ -271,7 +274,7 @@ class PromptMeter:
     def record(
         self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
     ) -> PrefixReport | None:
-        """Record the written prompt and its account; compare it with the last prompt."""
+        """Write the record and the audit of a prompt; compare it with the last prompt."""
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
 

@@ -1,4 +1,7 @@
-"""Ask a model once which of the likeliest files matter for a task, and keep what it says (rule T-10)."""
+"""Ask a model which of the likeliest files matter for a task (rule T-10).
+
+The answer is stored, so the same question is asked once.
+"""
 
 import json
 from dataclasses import replace
@@ -8,7 +11,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import AggregateError, ProviderError
-from aggregate.base.request import Task
+from aggregate.base.task import Task
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
 from aggregate.project.tables import Config
@@ -21,7 +24,7 @@ from aggregate.sending.clients.providers import NAMES
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import dollars
 
-_KEPT: Final = Kind("second look", "2")
+_ANSWERS: Final = Kind("second look", "2")
 _INSTRUCTIONS: Final = """\
 You decide what a prompt for a task shows of a project. You see the task and the likeliest files, each with signatures
 of some definitions. Name at most five files that have to be changed or understood for the task, by their numbers, each
@@ -38,78 +41,80 @@ _REQUEST: Final = ChatRequest(
 )
 
 
-class LookedAt(NamedTuple):
-    request: Request  # with what was picked, or as it was
-    told: tuple[str, ...] = ()
+class SecondLook(NamedTuple):
+    request: Request  # with the model's picks, or unchanged
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def look_again(
-    request: Request, asked: Client | str, *, base_url: str = "", index: Index, asks: bool = True
-) -> LookedAt:
-    """Show a model the sheet of a request's likeliest files, and return the request with what it picks.
+    request: Request, model: Client | str, *, base_url: str = "", index: Index, asks: bool = True
+) -> SecondLook:
+    """Return the request with a model's picks among the likeliest files.
 
-    The answer is kept: the same model is not asked again for the same task and files of the same contents; without
-    ``asks`` nobody is. Without a task and a budget, and after a failure, the request is as it was. ``asked`` is a
-    client, or ``PROVIDER[:MODEL]``, or a model.
+    The request stays unchanged without a task or a budget, and after a failure. Answers are stored by model, task and
+    contents of the files; without ``asks`` only stored ones are used. ``model`` is a client, ``PROVIDER[:MODEL]``, or
+    the name of a model.
     """
     task = request.task
     if task is None or request.budget is None or not task.text.strip():
-        return LookedAt(request)
+        return SecondLook(request)
     try:
-        client = _client(asked, base_url) if isinstance(asked, str) else asked
-        # What leaves the machine has no secrets, whatever the prompt shows.
+        client = _client(model, base_url) if isinstance(model, str) else model
+        # No secret leaves the machine, even if the prompt shows it.
         clean = replace(request, redaction=replace(request.redaction, replaces=True))
         ranked = rank_files(clean, index=index)
         sheet = make_sheet(ranked, SavedCounts(index))
         words = clean.task.text if clean.task else ""
         message = f"The task:\n\n{words}\n\nThe likeliest files:\n\n{sheet.text}"
         key = sha256(repr((client.provider, client.model, message, sheet.hashes)).encode()).digest()
-        kept = index.get_many(_KEPT, [key])[0]
-        if kept is None and not (asks and sheet.names):
-            return LookedAt(request)
-        answer, paid = (
-            json.loads(kept) if kept else _ask(charged(client, request.base_dir), message)
+        stored = index.get_many(_ANSWERS, [key])[0]
+        if stored is None and not (asks and sheet.names):
+            return SecondLook(request)
+        answer, usage = (
+            json.loads(stored) if stored else _ask(charged(client, request.base_dir), message)
         )
-        looked = _looked(task, ranked, client, sheet, answer, paid)
-        if not kept:
-            index.put_many(_KEPT, [(key, json.dumps([answer, paid]).encode())])
+        task = _with_picks(task, ranked, client, sheet, answer, usage)
+        if not stored:
+            index.put_many(_ANSWERS, [(key, json.dumps([answer, usage]).encode())])
     except AggregateError as error:
         doubt("a model gave no answer")  # it may give one to the next run
         failure = f"second look: {error}; the prompt is made without it"
-        return LookedAt(request, warnings=(failure,))
-    before = " (it was asked before)" if kept else ""
-    told = f"second look: {looked.look[0]}{before}"
-    return LookedAt(replace(request, task=looked), (told,))
+        return SecondLook(request, warnings=(failure,))
+    origin = " (stored answer)" if stored else ""
+    return SecondLook(replace(request, task=task), (f"second look: {task.look[0]}{origin}",))
 
 
 def _client(name: str, base_url: str) -> Client:
-    """Return who is asked: a project, which may be a stranger's, has no say in where its files are sent."""
+    """Return the client of a model, by the user's configuration alone.
+
+    The project may be a stranger's and must not choose where its files are sent.
+    """
     provider, _, model = name.partition(":")
-    named = ModelSelection(provider, model) if provider in NAMES else ModelSelection(model=name)
-    named = replace(named, base_url=base_url)
-    return select_model(Project(Config(send=user_config().send), Path()), named)[0]
+    selection = ModelSelection(provider, model) if provider in NAMES else ModelSelection(model=name)
+    selection = replace(selection, base_url=base_url)
+    return select_model(Project(Config(send=user_config().send), Path()), selection)[0]
 
 
 def _ask(client: Client, message: str) -> tuple[str, str]:
     reply = client.send(replace(_REQUEST, message=message))
-    paid = dollars(reply.price)
-    return reply.text, f"{reply.usage.input:,} tokens in, {reply.usage.output:,} out, {paid}"
+    price = dollars(reply.price)
+    return reply.text, f"{reply.usage.input:,} tokens in, {reply.usage.output:,} out, {price}"
 
 
-def _looked(
-    task: Task, ranked: RankedFiles, client: Client, sheet: Sheet, answer: str, paid: str
+def _with_picks(
+    task: Task, ranked: RankedFiles, client: Client, sheet: Sheet, answer: str, usage: str
 ) -> Task:
     name = f"{client.provider}:{client.model}"
-    looked = with_answer(task, read_answer(sheet, answer), ranked)
-    if not (looked.picks or looked.expected):
-        raise ProviderError(f"{name} names nothing of the project")
-    files = {pick.path: pick for pick in looked.picks if not pick.definition}
-    named = f"{', '.join(files) or 'no file'} and {len(looked.picks) - len(files)} definitions"
-    words = f" and expects {', '.join(looked.expected)}" if looked.expected else ""
-    places = {path: place for place, path in enumerate(sheet.names, 1)}
+    task = with_answer(task, read_answer(sheet, answer), ranked)
+    if not (task.picks or task.expected):
+        raise ProviderError(f"{name} picked nothing in the project")
+    files = {pick.path: pick for pick in task.picks if not pick.definition}
+    picks = f"{', '.join(files) or 'no file'} and {len(task.picks) - len(files)} definitions"
+    words = f" and expects {', '.join(task.expected)}" if task.expected else ""
+    ranks = {path: rank for rank, path in enumerate(sheet.names, 1)}
     rows = (
-        f"{path} {pick.confidence:.0%}, number {places.get(path, 'unseen')} before: {pick.why}"
+        f"{path} {pick.confidence:.0%}, number {ranks.get(path, 'unseen')} before: {pick.why}"
         for path, pick in files.items()
     )
-    return replace(looked, look=(f"{name} picks {named}{words}; {paid}", *rows))
+    return replace(task, look=(f"{name} picks {picks}{words}; {usage}", *rows))

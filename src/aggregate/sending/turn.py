@@ -86,7 +86,7 @@ def send_turn(
             raise
     sent, usage = prepared.plan.total, reply.usage
     warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        prepared.place, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
+        prepared.endpoint, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
     )
     if received is not None:
         problems += keep_charge(
@@ -108,10 +108,10 @@ def send_turn(
 
 def check_limit(prepared: Exchange) -> None:
     """Raise an error if a turn could exceed a limit in dollars."""
-    client, asked = prepared.client, prepared.selection.most
+    client, most_dollars = prepared.client, prepared.selection.most
     tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
     daily = min((most for most in tables if most is not None), default=None)
-    if client.provider == SCRIPTED or (asked is None and daily is None):
+    if client.provider == SCRIPTED or (most_dollars is None and daily is None):
         return
     could = prepared.most_it_costs
     if could is None:
@@ -120,7 +120,10 @@ def check_limit(prepared: Exchange) -> None:
             f'[models."{client.model}"] in your own configuration'
         )
     spent = spent_today() if daily is not None else Decimal(0)
-    for limit, so_far, name in ((asked, Decimal(0), "--most"), (daily, spent, "most_per_day")):
+    for limit, so_far, name in (
+        (most_dollars, Decimal(0), "--most"),
+        (daily, spent, "most_per_day"),
+    ):
         if limit is not None and so_far + could > Decimal(str(limit)):
             today = f", and {dollars(so_far)} were spent today" if so_far else ""
             raise ClientSetupError(
@@ -175,10 +178,10 @@ def _check_answer(reply: Reply, provider: str) -> None:
     if reply.stop is FinishReason.REFUSED:
         words = _text_or_refusal(reply).split()
         reason = f" ({' '.join(words)[:200]})" if words else ""
-        raise ProviderError(f"{provider} refused to answer{reason}: the discussion stays as it was")
+        raise ProviderError(f"{provider} refused to answer{reason}: the discussion stays unchanged")
     if not reply.text.strip():
         raise ProviderError(
-            f"{provider} answered nothing ({reply.stop.value}): the discussion stays as it was"
+            f"{provider} answered nothing ({reply.stop.value}): the discussion stays unchanged"
         )
 
 
@@ -241,7 +244,7 @@ class _ReplyFile:
             self._on_first()
 
     def finish(self, text: str) -> None:
-        """Write the part of ``text`` that was not streamed, without showing it."""
+        """Write the part of ``text`` that was not streamed; it is not displayed."""
         streamed = "".join(self._pieces)
         is_whole = text.startswith(streamed)
         self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")

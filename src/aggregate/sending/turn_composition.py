@@ -1,6 +1,6 @@
-"""Compose a turn after the last request, for the most cache reads.
+"""Compose a turn so that the provider's cache is used most.
 
-Files are ordered for the cache; with a budget they are fitted until the whole request is within it.
+Files keep the order of the last request. With a budget they are fitted until the whole request is within it.
 """
 
 import time
@@ -13,7 +13,7 @@ from typing import Final
 from aggregate.base.disk.reading import is_file
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.request import Budget, SentFile, doubts
+from aggregate.base.task import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project
@@ -43,7 +43,7 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.learned import Learned, Place, learned_of
+from aggregate.sending.clients.learned import Endpoint, Learned, learned_of
 from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
@@ -160,7 +160,7 @@ class _FittedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """The shown files; a file in its older version counts as sent before, without its diff."""
+        """The shown files; an older version counts as sent before, without its diff."""
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
@@ -176,7 +176,7 @@ class _FittedTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnComposer:
-    """Composes a turn; a budget holds for the whole request by the provider's count (B-10)."""
+    """Composes a turn; a budget limits the whole request in the provider's tokens (B-10)."""
 
     project: Project
     client: Client  # with the provider's token ratio
@@ -191,10 +191,10 @@ class TurnComposer:
     def behind_last(
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return a composer, and warnings about instructions, images and the cache."""
-        place = Place(client.provider, client.model, client.address)
-        learned = learned_of(place)
-        client = replace(client, ratio=learned.ratio(place))
+        """Return a composer that continues the last request, and warnings about instructions, images and the cache."""
+        endpoint = Endpoint(client.provider, client.model, client.address)
+        learned = learned_of(endpoint)
+        client = replace(client, ratio=learned.ratio(endpoint))
         instructions = escape_surrogates(selection.system).strip()
         system, secrets = redact_text(instructions, "system_prompt", request.redaction)
         images, refused = _images(request, client)
@@ -203,9 +203,11 @@ class TurnComposer:
         if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             warnings += (_NO_HOURS,)
-        asked = client.planned(replace(request_of(selection), system=system))
-        last = _find_last_request(request, client, asked, policy=policy)
-        return cls(project, client, learned, selection, policy, asked, images, last), warnings
+        chat_request = client.planned(replace(request_of(selection), system=system))
+        last = _find_last_request(request, client, chat_request, policy=policy)
+        return cls(
+            project, client, learned, selection, policy, chat_request, images, last
+        ), warnings
 
     def compose(
         self,
@@ -222,8 +224,8 @@ class TurnComposer:
 
     def _fitted(self, request: Request, whole: Budget, compose: _Compose) -> _FittedTurn:
         ratio = self.client.ratio
-        others = count(self.asked.system) + sum(self.images.values())
-        own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - others, 1)
+        other_tokens = count(self.asked.system) + sum(self.images.values())
+        own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - other_tokens, 1)
         budget = replace(whole, tokens=own_tokens)
         # Without a cached prompt a new fit costs nothing extra.
         is_paid = self.policy.read < self.policy.write
@@ -232,15 +234,15 @@ class TurnComposer:
         try:
             turn = self._ordered_turn(request, compose)
         except BudgetError as error:
-            if not others and ratio.thousandths == OWN_COUNT.thousandths:
+            if not other_tokens and ratio.thousandths == OWN_COUNT.thousandths:
                 raise
-            raise self._in_whole_requests(error, others) from None
+            raise self._in_whole_requests(error, other_tokens) from None
         return self._within(budget, turn)
 
     def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
-        """Convert an error about the files' budget to the whole request's."""
-        ratio, own = self.client.ratio, error.smallest + others
-        smallest = max(ratio.provider_tokens(own), own)
+        """Convert an error about the files' budget to one about the request's."""
+        ratio, own_tokens = self.client.ratio, error.smallest + others
+        smallest = max(ratio.provider_tokens(own_tokens), own_tokens)
         beside = "instructions and images" if self.images else "instructions"
         return BudgetError(
             f"{error.reason}; with {others:,} tokens of {beside} and by {self.client.provider}'s count "
@@ -282,10 +284,10 @@ class TurnComposer:
         sections = (Section.FILES, Section.CHANGED)
         segments = earlier.fingerprint.segments
         sent = {part.source for part in segments if part.section in sections}
-        shown = {segment.source for segment in prompt.segments}
-        unshown = filter(None, sorted(sent - shown))
-        gone = (path for path in unshown if not is_file(request.base_dir / path))
-        parts = [HashedSegment.counted(gone_segment(path), count) for path in gone]
+        paths = {segment.source for segment in prompt.segments}
+        unshown = filter(None, sorted(sent - paths))
+        deleted = (path for path in unshown if not is_file(request.base_dir / path))
+        parts = [HashedSegment.counted(gone_segment(path), count) for path in deleted]
         hashed = HashedPrompt.of(
             prompt,
             count_prompt(prompt).segments,
@@ -309,10 +311,10 @@ class TurnComposer:
         plan = plan_request(prompt, self.policy, before=before)
         client = self.client
         layout = before.layout
-        left = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
+        cache = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it starts with the last request's cache
-            client = scripted_client(cache=left, model=client.model)
-        asked = replace(self.asked, plan=plan)
+            client = scripted_client(cache=cache, model=client.model)
+        chat_request = replace(self.asked, plan=plan)
         record = LoggedRequest(
             Path(),
             prompt.fingerprint,
@@ -322,17 +324,17 @@ class TurnComposer:
             turn.shown if turn.request.budget else (),
             before.pauses,
             turn.request.discussion,
-            asked.effort or "",
+            chat_request.effort or "",
         )
         return Exchange(
             self.project,
             client,
             self.selection,
-            asked,
+            chat_request,
             turn.request,
             turn.composition,
             turn.ordered,
-            charge(plan, left)[0],
+            charge(plan, cache)[0],
             record,
             compare_prefixes(earlier, prompt.fingerprint) if earlier.segments else None,
             None,

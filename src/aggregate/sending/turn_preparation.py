@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from aggregate.base.errors import ConfigError, ProviderError
-from aggregate.base.request import AUTO, Task
+from aggregate.base.task import AUTO, Task
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import user_index

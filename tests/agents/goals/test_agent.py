@@ -11,14 +11,16 @@ from aggregate import (
     ConfigError,
     ModelError,
     NeuronAgent,
+    WorkerError,
     execute_data_analysis,
     select_answer,
     standard_tools,
 )
-from aggregate.agents.goals import EngineLimits, read_script, scripted_model
+from aggregate.agents.goals import read_script, scripted_model
 from aggregate.agents.goals.agent import verdict
-from aggregate.agents.goals.goal_result import MAX_DEPTH, MAX_RETRIES, Neuron
+from aggregate.agents.goals.goal_result import Neuron
 from aggregate.agents.goals.questions import Question, QuestionKind
+from aggregate.agents.limits import MAX_DEPTH, MAX_RETRIES, EngineLimits
 from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, asked, calls
 
@@ -295,7 +297,7 @@ def test_scripts_have_one_form(tmp_path: Path, name: str, text: str) -> None:
     model = read_script(tmp_path / name)
     question = Question(QuestionKind.CODE, "")
     assert model.ask(question).text == "a"
-    with pytest.raises(ModelError, match="busy"):
+    with pytest.raises(WorkerError, match="busy"):
         model.ask(question)
     assert [model.ask(question).text, model.ask(question).text] == ["b", "b"]
 

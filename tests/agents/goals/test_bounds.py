@@ -16,8 +16,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate import NeuronAgent, ToolRegistry, tool
-from aggregate.agents.goals import EngineLimits, scripted_model
+from aggregate.agents.goals import scripted_model
 from aggregate.agents.goals.questions import Completion, Question
+from aggregate.agents.limits import EngineLimits
+from aggregate.agents.tools import Tool
 from tests.fakes.models import agent, nodes
 from tests.hostile.running import ends
 
@@ -45,25 +47,97 @@ def bell(clock: Clock | None = None) -> Callable[[], dict[str, Any]]:
 
 
 def test_the_time_is_over(tmp_path: Path) -> None:
-    """The answer is what there is by then, and it says which limit ended the goal and what is done."""
+    """The goal is not reached; it shows the answer so far, the limit and the steps that were done (X-12)."""
     clock = Clock()
     model, limits = scripted_model(SCRIPT), EngineLimits(seconds=15)
     made = NeuronAgent(model, [bell(clock)], state_dir=tmp_path, limits=limits, clock=clock)
     result = made.execute_goal("Ring")
-    assert (result.success, result.text, result.limit) == (True, "ding", "seconds")
+    assert (result.success, result.text, result.limit) == (False, "ding", "seconds")
     assert result.stopped == (
         "Stopped at the limit of 15 seconds, 2 of 3 steps done: Ring the bell; Ring the bell twice"
     )
     assert result.as_dict()["limit"] == "seconds"
+    assert result.as_dict()["success"] is False
 
 
 def test_too_many_steps_are_a_limit(tmp_path: Path) -> None:
-    """Steps beyond the most are left out, and the goal says that it stopped there (X-4)."""
+    """Steps beyond the most are left out, so the goal stopped there and is not reached (X-4, X-12)."""
     made, _ = agent(tmp_path, SCRIPT, (bell(),), steps=2)
     result = made.execute_goal("Ring")
-    assert (result.success, result.limit) == (True, "steps")
+    assert (result.success, result.limit) == (False, "steps")
     assert result.stopped == (
-        "Stopped at the limit of 2 steps: done: Ring the bell; Ring the bell twice"
+        "Stopped at the limit of 2 steps, 2 of 3 steps done: Ring the bell; Ring the bell twice"
+    )
+
+
+def test_a_limit_that_leaves_nothing_undone_does_not_end_a_goal(tmp_path: Path) -> None:
+    """All steps are done, and only a check of the answer was too much for the time (X-12)."""
+    clock = Clock()
+    model, limits = scripted_model(SCRIPT), EngineLimits(seconds=25)
+    made = NeuronAgent(model, [bell(clock)], state_dir=tmp_path, limits=limits, clock=clock)
+    result = made.execute_goal("Ring")
+    assert (result.success, result.stopped, result.limit) == (True, "", None)
+    assert any("The answer was not checked" in warning for warning in result.warnings)
+
+
+def rooms(booked: list[int], clock: Clock | None = None) -> list[Tool]:
+    """Return tools that list five rooms, and book one in ten seconds."""
+
+    @tool(permissions="read")
+    def listRooms() -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """List all rooms."""
+        return {"success": True, "rooms": [{"room_id": number} for number in range(5)]}
+
+    @tool(permissions="read")
+    def bookRoom(room_id: int) -> dict[str, Any]:  # noqa: N802 - tools are camelCase
+        """Book one room."""
+        if clock:
+            clock.now += 10
+        booked.append(room_id)
+        return {"success": True, "booked": room_id}
+
+    return [listRooms, bookRoom]
+
+
+BOOKING: dict[str, str | list[str]] = {
+    "decompose": "1. List all rooms\n2. Book each room",
+    "find_tool: Step: List": "listRooms",
+    "find_tool: Step: Book": "bookRoom",
+    "validate": "yes",
+    "complete": "yes",
+}
+
+
+@pytest.mark.parametrize(
+    ("bounds", "limit"),
+    [({"seconds": 25.0}, "25 seconds"), ({"dendrites": 3}, "3 items of a step")],
+)
+def test_some_items_are_no_success(tmp_path: Path, bounds: dict[str, Any], limit: str) -> None:
+    """A goal for five rooms that books three is stopped, and lists that step as done in part (X-12, D-10)."""
+    booked: list[int] = []
+    clock = Clock()
+    model, limits = scripted_model(BOOKING), EngineLimits(workers=1, **bounds)
+    made = NeuronAgent(model, rooms(booked, clock), state_dir=tmp_path, limits=limits, clock=clock)
+    result = made.execute_goal("Book all rooms")
+    assert len(booked) == 3
+    assert result.success is False
+    assert result.stopped == (
+        f"Stopped at the limit of {limit}, 1 of 2 steps done: List all rooms; in part: Book each room"
+    )
+
+
+def test_a_step_in_words_is_no_done_action(tmp_path: Path) -> None:
+    """A model that writes of a booking has booked nothing: the goal that stops says so (X-12)."""
+    script = SCRIPT | {
+        "decompose": "1. Book the room\n2. Ring the bell\n3. Ring the bell twice",
+        "find_tool: Step: Book": "NONE",
+        "answer": "The room is booked.",
+    }
+    made, _ = agent(tmp_path, script, (bell(),), steps=2)
+    result = made.execute_goal("Book the room and ring")
+    assert result.success is False
+    assert result.stopped == (
+        "Stopped at the limit of 2 steps, 1 of 3 steps done: Ring the bell; only in words: Book the room"
     )
 
 
@@ -153,7 +227,7 @@ def test_every_goal_ends_with_a_result(numbers: list[int], results: list[Any]) -
         assert sum(child.kind == "tool" for child in step.children) <= limits.attempts
     assert len(called) <= limits.attempts * (limits.steps + 1) * (most + 1)
     assert result.trace.calls == model.asked
-    assert result.success == (result.final is not None and result.final.success)
+    assert result.success == (result.has_answer and not result.stopped)
 
 
 class Interrupted:

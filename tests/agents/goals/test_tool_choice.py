@@ -278,7 +278,7 @@ def test_all_tools_are_shown_before_there_is_none(tmp_path: Path) -> None:
             "NO TOOL FITS: no tool knows the weather",
             "no tool fits the step: no tool knows the weather",
         ),
-        ("no tool fits", "no tool fits the step: not said why"),
+        ("no tool fits", "no tool fits the step: no reason given"),
     ],
 )
 def test_no_tool_fits_is_an_answer(tmp_path: Path, answer: str, error: str) -> None:

@@ -270,8 +270,8 @@ def test_promised_keys_are_recorded() -> None:
     metadata = report["analysis_metadata"]
     assert metadata["output_keys"] == {"t": ["data", "score"]}
     assert metadata["warnings"] == [
-        "t: promised but not there: score",
-        "u: output_keys is a str, not a list",
+        "t: missing in the result: score",
+        "u: output_keys must be a list, not a str",
     ]
 
 

@@ -182,7 +182,7 @@ def test_failed_and_blank_steps_are_named() -> None:
         "⚠️  Warning: Some processing steps failed (steps 2, 4). Results may be incomplete or inaccurate.",
         "Step 2 (fetch kudos) failed: 404",
         "Step 4 failed: no reason given",
-        "Step 3 gave a blank text.",
+        "Step 3 gave an empty text.",
         "The goal asks for 3, the answer has 4 lines.",
     )
     assert answer.summary == lines(4)

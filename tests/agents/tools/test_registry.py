@@ -143,7 +143,7 @@ def test_permissions_are_enforced(permissions: str) -> None:
     ("options", "sentence"),
     [
         ({"permissions": "root"}, "read, write and network"),
-        ({"name": "a b"}, "cannot name a tool"),
+        ({"name": "a b"}, "is not a valid tool name"),
         (
             {"parameters": [{"name": "a", "kind": "int"}]},
             "a parameter cannot be read: .*'kind'.*; give name, type",
@@ -205,7 +205,7 @@ OUTCOMES: list[tuple[Callable[..., Any], Any]] = [
     (lambda: {"a": float("nan"), "b": [float("-inf")]}, {"a": None, "b": [None]}),
     (lambda: (number for number in range(3)), [0, 1, 2]),
     (raises_mute, "MuteError: its message cannot be read"),
-    (cyclic, "it returned what JSON cannot hold: ValueError: Circular reference detected"),
+    (cyclic, "it returned a value that JSON cannot represent: ValueError: Circular reference detected"),
     (lambda: "x" * 50_000_000, "it returned 50.0 MB, the limit is 5 MB"),
 ]  # fmt: skip
 

@@ -154,8 +154,8 @@ def test_the_coverage_of_a_range(tmp_path: Path) -> None:
     assert [_coverage(made, 301, 400), _coverage(made, 1, 2, "none")] == ["none", "none"]
     made.run("mergeTimeseriesState", {"key": "runs", "items": runs((3, 500, "c"))})
     assert _coverage(made, 100, 500) == "partial"
-    empty = {"key": "runs", "items": [], "covered_from": 301, "covered_to": 499}
-    assert made.run("mergeTimeseriesState", empty)["total_count"] == 3
+    between = {"key": "runs", "items": runs((2, 300, "b"), (3, 500, "c"))}
+    assert made.run("mergeTimeseriesState", between)["total_count"] == 3
     assert _coverage(made, 100, 500) == "full"
 
 

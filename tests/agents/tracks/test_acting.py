@@ -9,23 +9,13 @@ from typing import Any
 import pytest
 from simulation.trees import commit_all, git
 
-from aggregate import (
-    Reply,
-    RunOptions,
-    RunStatus,
-    StateError,
-    TrackError,
-    conduct,
-    count,
-    open_project,
-)
+from aggregate import Reply, RunOptions, StateError, TrackError, conduct, count, open_project
 from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tools import AllowedCommands, ChangeTools, make_tool
-from aggregate.agents.tracks import WorkerTerms, applying
-from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.attempt import Attempt, attempt_assignment
-from aggregate.agents.tracks.attempts_made import made_attempts
-from aggregate.agents.tracks.run_control import status
+from aggregate.agents.tracks import TicketStatus, WorkerTerms, applying
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.attempt import attempt_assignment
+from aggregate.agents.tracks.run_control import made_attempts, status
 from aggregate.agents.tracks.terms import worker_tools
 from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker import ScriptedWorker
@@ -69,7 +59,7 @@ def act(
     terms: WorkerTerms | None = None,
     kept: KeptSteps | None = None,
     **fields: Any,
-) -> Attempt:
+) -> WorkerReply:
     worker = asking(scripted(model), terms=terms or terms_of(folder))
     asked = acting(packs, **fields)
     trees = packs.trees
@@ -99,7 +89,7 @@ def test_a_tree_of_its_own(project: Path, is_git: bool) -> None:
     packs = MemoryPacks.of(project)
     model = Turns([calls(MEND), calls(NEW), calls(call("read_file", path="calc.py")), "Mended."])
     made = act(project, packs, model)
-    assert (made.status, made.text, made.verified) == (RunStatus.SUCCESS, "Mended.", False)
+    assert (made.status, made.text, made.verified) == (TicketStatus.DONE, "Mended.", False)
     assert files_of(packs, made.commit) == {"calc.py": MENDED, "notes/new.md": "new\n"}
     assert packs.packs[made.commit].parents == (packs.ref("base"),)
     assert "return a + b" in model.told[2]  # it reads what it wrote
@@ -161,7 +151,7 @@ def test_what_cannot_be_replaced_is_told(project: Path) -> None:
     assert "exists: change it with replace_text" in exists
     assert all("error: " in each for each in (outside, hook, secret))
     assert reminder.startswith("You have changed no file.")
-    assert (made.status, made.commit, made.unchanged) == (RunStatus.SUCCESS, "", True)
+    assert (made.status, made.commit) == (TicketStatus.UNCHANGED, "")
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
@@ -180,7 +170,7 @@ def test_who_changes_nothing_is_asked_once_more(project: Path) -> None:
     model = Turns(["It is mended.", calls(MEND), "Mended."])
     made = act(project, packs, model)
     assert model.told[0].startswith("You have changed no file.")
-    assert (made.status, bool(made.commit), made.unchanged) == (RunStatus.SUCCESS, True, False)
+    assert (made.status, bool(made.commit)) == (TicketStatus.DONE, True)
 
 
 def test_every_step_is_done_once(project: Path) -> None:
@@ -222,7 +212,7 @@ def test_every_step_is_done_once(project: Path) -> None:
             assert (made.text, made.commit) == ("Done.", expected.commit)
             assert len(written) <= 1
             # Between the two records of its call nobody knows whether the note was written.
-            broken_off = any("broken off" in told for told in model.told)
+            broken_off = any("interrupted" in told for told in model.told)
             assert broken_off is ((place, is_recorded) in {(5, True), (6, False)})
             repeats = whole.names[place] == "turn" and not is_recorded
             assert len(model.asked) - requests == len(said) - requests + repeats
@@ -234,13 +224,13 @@ def test_a_check_that_counts(project: Path) -> None:
     packs = MemoryPacks.of(project)
     model = Turns(["Nothing is to be done.", calls(MEND), "Mended."])
     made = act(project, packs, model, verify=CHECK)
-    assert (made.status, made.text, made.verified) == (RunStatus.SUCCESS, "Mended.", True)
+    assert (made.status, made.text, made.verified) == (TicketStatus.DONE, "Mended.", True)
     assert "You are not done yet: the check" in model.told[0]
     assert "AssertionError: add is wrong" in model.told[0]
     # and nothing that the check has left
     assert files_of(packs, made.commit) == {"calc.py": MENDED}
     never = act(project, packs, Turns(["No."] * 5), verify=CHECK, attempts=2)
-    assert (never.status, never.again) == (RunStatus.ERROR, False)
+    assert (never.status, never.again) == (TicketStatus.FAILED, False)
     assert "failed 2 times: exit code 1" in never.text
 
 
@@ -249,7 +239,7 @@ def test_no_project_runs_a_command(project: Path, verify: str) -> None:
     """A check, and a command that a model names, is run only where the worker's user allows it."""
     packs = MemoryPacks.of(project)
     made = act(project, packs, Turns(["x"]), verify=verify)
-    assert (made.status, made.again, made.tokens) == (RunStatus.ERROR, False, 0)
+    assert (made.status, made.again, made.tokens) == (TicketStatus.FAILED, False, 0)
     model = Turns([calls(call("run_command", command=verify)), "No."])
     act(project, packs, model)
     assert model.told[0].startswith("error: ")
@@ -393,14 +383,14 @@ def test_changes_are_merged_and_applied(tmp_path: Path) -> None:
     for _ in range(2):
         applying.drop(run.project, TRACK, database=run.database)
         assert git(run.folder, "for-each-ref", "refs/heads/aggregate") == b""
-    with pytest.raises(TrackError, match="has changed no files"):
+    with pytest.raises(TrackError, match="changed no files"):
         run.apply()
     with pytest.raises(StateError, match='end the run with "conduct cancel"'):
         run.run(retry=("one",))  # on a state that was dropped
 
 
 def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:
-    """A file that is not as the run has found it refuses all of it; nothing is written, in a project without git too."""
+    """A file that has changed since the run began refuses all of it; nothing is written, in a project without git too."""
     run = scripts(
         tmp_path,
         [{"id": "one"}, {"id": "two"}],
@@ -413,7 +403,7 @@ def test_what_the_user_has_changed_is_not_overwritten(tmp_path: Path) -> None:
     run.run()
     mine = TWO.replace("2", "3")
     (run.folder / "src/two.py").write_text(mine)
-    with pytest.raises(TrackError, match=r"src/two\.py is not as the run has found it"):
+    with pytest.raises(TrackError, match=r"src/two\.py has changed since the run began"):
         run.apply()
     assert (run.folder / "src/two.py").read_text() == mine
     assert "return 1\n" in (run.folder / "src/one.py").read_text()
@@ -440,10 +430,10 @@ def test_a_conflict_runs_again_on_the_merged_tree(tmp_path: Path) -> None:
         TRACK,
         worker,
         options=options,
-        observe=lambda each: events.append(f"{each.state.value} {each.detail}"),
+        observe=lambda each: events.append(f"{each.status.value} {each.detail}"),
     )
     assert result.succeeded
-    assert "started again, for others have changed src/one.py" in events
+    assert "started again, because others have changed src/one.py" in events
     run.apply()
     lines = (run.folder / "src/one.py").read_text().splitlines()
     assert sorted(lines[1:-1]) == [f"    # {name}" for name in names]
@@ -458,14 +448,14 @@ def test_each_attempt_is_shown(tmp_path: Path) -> None:
     run.run()
     first, second = made_attempts(run.project, TRACK, "one", database=run.database)
     assert first.state == "failed: no luck"
-    assert (second.state, [step.what for step in second.steps]) == (
+    assert (second.state, [(line["event"], line.get("tool")) for line in second.lines]) == (
         "done",
-        ["turn 1: replace_text", "wrote: replace_text", "turn 2: answered"],
+        [("turn", None), ("call", "replace_text"), ("turn", None)],
     )
     progress = status(run.project, TRACK, database=run.database)
     assert progress is not None
     assert progress.lines[0].end.errors == ("no luck",)
-    with pytest.raises(TrackError, match='has no ticket "lost"'):
+    with pytest.raises(TrackError, match='no such ticket in this run: "lost"'):
         made_attempts(run.project, TRACK, "lost", database=run.database)
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from signal import pause
 from threading import Barrier, BrokenBarrierError, Event, Lock
 from typing import Any
 
@@ -18,32 +19,20 @@ import pytest
 import sqlalchemy as sa
 from simulation.track_kills import LOG, TRACK
 
-from aggregate import (
-    Project,
-    Prompt,
-    RunOptions,
-    RunStatus,
-    StateError,
-    TrackError,
-    conduct,
-    open_project,
+from aggregate import Project, Prompt, RunOptions, StateError, TrackError, conduct, open_project
+from aggregate.agents.tracks import PollingOptions, TicketStatus, open_track
+from aggregate.agents.tracks.durable.backend import (
+    conducting,
+    is_conducted,
+    open_engine,
+    worker_heartbeat,
 )
-from aggregate.agents.tracks import PollingOptions, open_track
 from aggregate.agents.tracks.durable.database import (
-    LEASES,
     SEGMENTS as SEGMENT_ROWS,
     database_url,
-    open_engine,
     retry_while_away,
 )
 from aggregate.agents.tracks.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
-from aggregate.agents.tracks.durable.heartbeat import (
-    Heartbeat,
-    ProcessIdentity,
-    conducting,
-    is_conducted,
-    this_process,
-)
 from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import TrackProgress, cancel, forget, status
@@ -265,66 +254,92 @@ def pending(engine: sa.Engine, executor: str, key: str) -> None:
     execute(engine, text, executor=executor, key=key)
 
 
-@pytest.fixture(scope="module")
-def ended() -> int:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
+def holds(url: str) -> None:
+    """Live in a process of its own, as worker and as conductor, until that is killed."""
+    engine = open_engine(url)
+    worker_heartbeat(engine, 30).renew()
+    with conducting(engine, "p/t/001", lease=30):
+        pause()
 
 
-@pytest.mark.parametrize(
-    ("host", "pid", "age", "dead"),
-    [
-        ("here", "gone", 0.0, True),
-        ("here", "mine", 0.0, False),
-        ("here", "mine", 60.0, True),
-        ("elsewhere", "gone", 0.0, False),
-        ("elsewhere", "gone", 60.0, True),
-        ("elsewhere", "gone", 10.0, False),
-        ("unknown", "gone", 0.0, True),
-    ],
-)
-def test_who_is_dead(
-    engine: sa.Engine, ended: int, host: str, pid: str, age: float, dead: bool
-) -> None:
-    """A worker is dead when its process is gone on this machine, its own lease ran out, or nobody knows it."""
-    me = this_process()
-    other = ProcessIdentity(
-        "other", me.host if host == "here" else "elsewhere", os.getpid() if pid == "mine" else ended
-    )
-    if host != "unknown":
-        Heartbeat(engine, other).renew_lease()
-        with engine.begin() as connection:
-            connection.execute(LEASES.update().values(until=LEASES.c.until - age))
+def test_a_killed_process_on_this_machine(tmp_path: Path) -> None:
+    """On SQLite its lock says at once that it is dead, without a lease; nobody deletes the sign of a living one."""
+    url = database_url(str(tmp_path / "state.sqlite"))
+    engine = open_engine(url)
+    prepare_database(engine)
+    code = f"from tests.agents.tracks.test_durable import holds; holds({url!r})"
+    process = subprocess.Popen([sys.executable, "-c", code])
+    mine = worker_heartbeat(engine, 30)
+    mine.renew()
+    until(lambda: len(mine.alive("")) == 3, 60)
+    (other,) = (name for name in mine.alive("") if str(process.pid) in name)
     DbosQueue(engine).put(assigned("a"))
-    pending(engine, "other", "r/a")
-    mine = Heartbeat(engine, me, lease=1)
-    mine.renew_lease()
-    assert mine.dead() == (["other"] if dead else [])
+    pending(engine, other, "r/a")
+    assert (mine.dead(), is_conducted(engine, "p/t/001")) == ([], True)
+    process.kill()
+    process.wait()
+    assert (mine.dead(), is_conducted(engine, "p/t/001")) == ([other], False)
+    for file in tmp_path.glob("*.lock"):
+        os.utime(file, (0, 0))
+    assert mine.alive("") == {mine.executor_id}
+    assert [file.name for file in tmp_path.glob("*.lock")] == [
+        f"state.sqlite.{mine.executor_id}.lock"
+    ]
+    mine.stop()
+    assert list(tmp_path.glob("*.lock")) == []
+    engine.dispose()
+
+
+@on_postgres
+def test_a_lease_that_ends(engine: sa.Engine) -> None:
+    """Between machines a worker is dead when its lease has run out, or nobody knows it."""
+    other, mine = worker_heartbeat(engine, 0.2), worker_heartbeat(engine, 30)
+    other.renew()
+    mine.renew()
+    DbosQueue(engine).put(assigned("a"))
+    pending(engine, other.executor_id, "r/a")
+    assert mine.dead() == []
+    until(lambda: mine.dead() == [other.executor_id])
+    pending(engine, mine.executor_id, "r/a")
+    assert mine.dead() == []
+
+
+def test_a_run_on_sqlite_loads_nothing_of_postgres(tmp_path: Path) -> None:
+    """What servers and leases need is a module that only a run on a server loads."""
+    folder = write_project(tmp_path / "p", 1)
+    code = (
+        "import sys; from aggregate import conduct, open_project;"
+        f"assert conduct(open_project({str(folder / 'manual_slop.toml')!r}), {TRACK!r}, lambda *_: 'x').succeeded;"
+        "print(*(name for name in sys.modules if name.startswith('aggregate.agents.tracks.durable.')))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = run.stdout.split()
+    assert "aggregate.agents.tracks.durable.sqlite" in loaded
+    assert "aggregate.agents.tracks.durable.postgres" not in loaded
 
 
 def test_a_database_that_records_nothing_for_a_moment(engine: sa.Engine) -> None:
-    """A failing disk is no failure of the ticket: what could not be recorded is done again, and the run does not hang."""
+    """A failing disk is no failure of the ticket: what could not be recorded is done again, and the user is told."""
     queue, worker = DbosQueue(engine), Says()
-    process = WorkerProcess(engine, worker, lease=0.5)
+    reasons: list[str] = []
+    process = WorkerProcess(engine, worker, lease=0.5, away=reasons.append)
 
     def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if (
             len(worker.given) == 1
             and statement.startswith(("INSERT", "UPDATE"))
-            and "leases" not in statement
+            and "processes" not in statement
         ):
             raise sa.exc.OperationalError(statement, None, psycopg.errors.IoError("the disk fails"))
 
     sa.event.listen(process._engine, "before_cursor_execute", fail)
     with process:
         queue.put(assigned("a"))
-        until(lambda: worker.order == ["a"])
-        time.sleep(0.1)
+        until(lambda: reasons)
         sa.event.remove(process._engine, "before_cursor_execute", fail)
         until(lambda: queue.outcomes(["r/a"]))
     outcome = queue.outcomes(["r/a"])["r/a"]
-    assert (outcome.text, outcome.errors) == ("answer of a", ())
+    assert (outcome.text, outcome.errors, reasons) == ("answer of a", (), ["the disk fails"])
     # Once more, and on a slow machine, where the short lease runs out meanwhile, perhaps another time.
     assert worker.order[:2] == ["a", "a"]
 
@@ -393,7 +408,7 @@ def test_a_worker_that_was_only_slow(engine: sa.Engine) -> None:
         outcome = queue.outcomes(["r/a"])["r/a"]
         time.sleep(0.3)
         assert queue.outcomes(["r/a"])["r/a"] == outcome
-    assert outcome.status is RunStatus.SUCCESS
+    assert outcome.status is TicketStatus.DONE
     assert outcome.text in ("first", "second", "alone")
 
 
@@ -409,7 +424,7 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
     """Work of an earlier process is found by a later one: the version does not follow the code."""
     DbosQueue(engine).put(assigned("a"))
-    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-4"]
+    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-5"]
 
 
 @pytest.mark.parametrize(
@@ -502,12 +517,12 @@ def test_a_dead_run_is_cancelled(tmp_path: Path, url: str) -> None:
     folder = write_project(tmp_path / "p", 3, chained=False)
     loaded, run = open_project(folder / "manual_slop.toml"), dead_run(folder, url)
     found = standing(loaded, url)
-    assert (found.waiting, found.untouched) == (("t0001",), ("t0002",))
+    assert found.statuses == {"t0001": TicketStatus.STARTED, "t0002": TicketStatus.NOT_RUN}
     assert forget(loaded, TRACK, database=url) == []
     assert cancel(loaded, TRACK, database=url) == run.run_id
     found = standing(loaded, url)
-    assert (found.state, len(found.lines), found.waiting) == ("cancelled", 1, ())
-    assert found.untouched == ("t0001", "t0002")
+    assert (found.state, len(found.lines)) == ("cancelled", 1)
+    assert found.with_status(TicketStatus.NOT_RUN) == ("t0001", "t0002")
 
 
 def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
@@ -546,11 +561,13 @@ def test_projects_whose_names_differ_in_case(tmp_path: Path, url: str) -> None:
     assert [line.is_done for line in left.lines] == [True, True]
 
 
-def test_a_database_that_cannot_be_written_to(tmp_path: Path) -> None:
+@on_postgres
+def test_a_database_that_cannot_be_written_to(engine: sa.Engine) -> None:
     """While it is so the run waits, and its conductor is told why, once each time."""
-    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    from aggregate.agents.tracks.durable.postgres import LEASES
+
     said: list[str] = []
-    with conducting(engine, "p/t/001", lease=0.1, away=said.append):
+    with conducting(engine, "p/t/001", lease=0.3, away=said.append):
         for times in (1, 2):
             with engine.begin() as connection:
                 LEASES.drop(connection)
@@ -559,8 +576,7 @@ def test_a_database_that_cannot_be_written_to(tmp_path: Path) -> None:
             with engine.begin() as connection:
                 LEASES.create(connection)
             until(lambda: is_conducted(engine, "p/t/001"))
-    assert said == ["no such table: conductor_leases"] * 2
-    engine.dispose()
+    assert all(reason.startswith('relation "conductor_processes"') for reason in said)
 
 
 def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import OutputError, RunStatus, TrackError
-from aggregate.agents.tracks import Ticket, new_track, open_track
+from aggregate import OutputError, TrackError
+from aggregate.agents.tracks import Ticket, TicketStatus, new_track, open_track
 from aggregate.agents.tracks.assignment import TicketOutcome
 from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
 from aggregate.agents.tracks.track import Checkbox, mark_track, read_tracks_file
@@ -108,7 +108,7 @@ def test_the_mark_of_a_track(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("gone", "there is no track gone: it has a_1, a_2, b_1"),
-        ("a", r"a is the beginning of several tracks \(a_1, a_2\): write more of it"),
+        ("a", r"a begins the ids of several tracks \(a_1, a_2\): write more of it"),
         ("b", "the track b_1 has no folder"),
     ],
 )
@@ -152,7 +152,7 @@ def test_conductors_that_mark_at_once(tmp_path: Path) -> None:
 
 
 def failed(name: str, error: str) -> ReportLine:
-    end = TicketOutcome(name, RunStatus.ERROR, errors=(error,))
+    end = TicketOutcome.without_worker(name, TicketStatus.FAILED, error)
     return ReportLine(Ticket(id=name, prompt="x"), end)
 
 
@@ -191,7 +191,7 @@ def test_a_track_from_a_question(tmp_path: Path) -> None:
     register = (folder / "conductor/tracks.md").read_text()
     assert register.count("- [ ] **Track: ") == 2
     assert open_track(folder, "why").folder == tickets.parent
-    with pytest.raises(TrackError, match="there is such a track"):
+    with pytest.raises(TrackError, match="this track already exists"):
         new_track(folder, "Another", time=DAY)
     with pytest.raises(TrackError, match="no letter"):
         new_track(folder, "?!", time=DAY)

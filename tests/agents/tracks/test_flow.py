@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, RunStatus, SandboxError, WorkerError
-from aggregate.agents.tracks import PollingOptions, open_track
-from aggregate.agents.tracks.assignment import Ending, EndingState, TicketOutcome
+from aggregate import ConfigError, SandboxError, WorkerError
+from aggregate.agents.tracks import PollingOptions, TicketStatus, open_track
+from aggregate.agents.tracks.assignment import Ending, TicketOutcome
 from aggregate.agents.tracks.tickets import evaluate, names_in
 from tests.fakes.conducting import (
     TRACK,
@@ -87,7 +87,7 @@ def test_a_condition_on_a_failed_ticket(tmp_path: Path) -> None:
 def test_a_ticket_that_was_left_out_stays_so(tmp_path: Path) -> None:
     """After a restart the recorded decision counts, and is not made anew."""
     folder = track_project(tmp_path, CONDITION)
-    endings = MemoryEndings({"demo/1/fix": Ending(EndingState.LEFT_OUT, "as it was")})
+    endings = MemoryEndings({"demo/1/fix": Ending(TicketStatus.LEFT_OUT, "as it was")})
     run = conducted(folder, answers({"check": "no"}), endings=endings)
     assert states(run) == {"check": "done", "fix": "left out", "tell": "done"}
 
@@ -117,7 +117,7 @@ def test_a_list(tmp_path: Path) -> None:
     [
         ('[{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}]', "gave 4 items, and max_children is 3"),
         ("[]", ""),
-        ("words", "for_each gave no list"),
+        ("words", "for_each is not a list"),
     ],
 )  # fmt: skip
 def test_lists_of_other_lengths(tmp_path: Path, items: str, failure: str) -> None:
@@ -164,10 +164,10 @@ def test_a_list_stays_what_it_was(tmp_path: Path) -> None:
 
 
 class Decides(MemoryEndings):
-    decision = Ending(EndingState.APPROVED, "go on")
+    decision = Ending(TicketStatus.DONE, "go on")
 
     def record(self, key: str, ending: Ending) -> Ending:
-        if ending.state is EndingState.WAITING:
+        if ending.status is TicketStatus.WAITING:
             self.there.setdefault(key, self.decision)
         return super().record(key, ending)
 
@@ -183,9 +183,9 @@ def test_an_approval(tmp_path: Path) -> None:
 def test_a_rejection(tmp_path: Path) -> None:
     """Everything that depends on it is not run, whatever a failure does otherwise; the reason is said."""
     endings = Decides()
-    endings.decision = Ending(EndingState.REJECTED, "too early")
+    endings.decision = Ending(TicketStatus.REJECTED, "too early")
     run = conducted(track_project(tmp_path, APPROVAL), endings=endings)
-    assert states(run) == {"ship": "failed", "tell": "not run", "shout": "not run"}
+    assert states(run) == {"ship": "rejected", "tell": "not run", "shout": "not run"}
     assert "ship: rejected: too early" in run.report
     assert 'shout: not run: it depends on "tell", which was not run' in run.report
 
@@ -196,7 +196,7 @@ def test_an_approval_waits(tmp_path: Path) -> None:
     looks = iter([False] * 5 + [True] * 9)
     first = conducted(folder, endings=endings, cancelled=lambda: next(looks))
     assert (first.worker.order, first.events) == ([], ["waits ship"])
-    endings.there["demo/1/ship"] = Ending(EndingState.APPROVED)
+    endings.there["demo/1/ship"] = Ending(TicketStatus.DONE)
     second = conducted(folder, endings=endings)
     assert second.worker.order == ["tell", "shout"]
 
@@ -209,7 +209,7 @@ SCHEMA = {"type": "object", "properties": {"size": {"type": "integer"}}, "requir
     [
         (['{"size": 3}'], '{\n "size": 3\n}', None),
         (["three", 'Now:\n```json\n{"size": 3}\n```'], '{\n "size": 3\n}', None),
-        (['{"size": "3"}', "{}"], "", 'the answer does not meet its schema: "size" is a required property'),
+        (['{"size": "3"}', "{}"], "", 'the answer does not match its schema: "size" is a required property'),
     ],
 )  # fmt: skip
 def test_an_answer_that_its_schema_refuses(
@@ -222,14 +222,16 @@ def test_an_answer_that_its_schema_refuses(
     outcome = completed(worker, assignment)
     assert (outcome.text, outcome.failure, len(worker.given)) == (text, failure, len(texts))
     if len(texts) > 1:
-        assert worker.given[1].message.startswith("How large?\n\nYour last answer was not taken: ")
+        assert worker.given[1].message.startswith("How large?\n\nYour last answer was rejected: ")
 
 
 def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
     """What somebody wrote into the database is no value that a list could be made of: the ticket has failed."""
     worker = Says()
     queue = MemoryQueue(worker)
-    queue.ended["demo/1/list"] = TicketOutcome("list", RunStatus.SUCCESS, "[" * 100_000)
+    queue.ended["demo/1/list"] = TicketOutcome.without_worker(
+        "list", TicketStatus.DONE, "[" * 100_000
+    )
     run = conducted(track_project(tmp_path, LIST), worker, queue=queue)
     assert states(run) == {"list": "failed", "look": "failed", "sum": "done"}
     assert "list: its answer in the database is no JSON" in run.report
@@ -311,8 +313,8 @@ def test_a_ticket_of_which_no_price_is_known() -> None:
     assignment = assigned(retries=5, max_cost=0.1)
     outcome = completed(worker, assignment)
     assert len(worker.given) == 1
-    unknown = "its cost is not known, so that max_cost cannot be kept"
-    assert outcome.failure == f"the answer is empty; not asked again: {unknown}"
+    unknown = "its cost is unknown, so max_cost cannot be enforced"
+    assert outcome.failure == f"the answer is empty; not retried: {unknown}"
     away = Says(fails)
     completed(away, assignment)
     assert len(away.given) == 6
@@ -328,7 +330,7 @@ def test_a_ticket_that_may_not_cost_more() -> None:
     assignment = assigned(retries=5, max_cost=0.1)
     outcome = completed(worker, assignment)
     assert (len(worker.given), outcome.cost, outcome.tokens) == (1, 0.1, 5)
-    assert outcome.failure == "the answer is empty; not asked again: its max_cost, $0.1, is spent"
+    assert outcome.failure == "the answer is empty; not retried: its max_cost, $0.1, is spent"
 
 
 @pytest.mark.parametrize(
@@ -337,12 +339,12 @@ def test_a_ticket_that_may_not_cost_more() -> None:
         (CONDITION.replace("results.check !=", "results.gone !="), 'names "gone", which the ticket does not depend on'),
         (CONDITION.replace("!= 'yes'", "!="), 'when of "fix" cannot be evaluated: SyntaxError'),
         (LIST.replace("results.list", "while True: pass"), 'for_each of "look" cannot be evaluated: SyntaxError'),
-        (LIST.replace('"array"', '"arrow"'), '"list": this is no JSON Schema'),
+        (LIST.replace('"array"', '"arrow"'), '"list": this is not a JSON Schema'),
         (LIST.replace("max_children = 3", "max_children = 5000"), "less than or equal to 1000"),
-        (APPROVAL.replace('prompt = "May', 'tools = ["x"], prompt = "May'), "is an approval, which no worker is asked for"),
+        (APPROVAL.replace('prompt = "May', 'tools = ["x"], prompt = "May'), "is an approval, which needs no worker"),
         (many(1, 'answer = "gone.json"'), "gone.json cannot be read"),
-        (many(1, 'answer = "../../tracks.md"'), "lies outside of the track"),
-        (many(1, 'answer = { "$ref" = "file:///etc/passwd" }'), "this is no JSON Schema"),
+        (many(1, 'answer = "../../tracks.md"'), "is outside of the track"),
+        (many(1, 'answer = { "$ref" = "file:///etc/passwd" }'), "this is not a JSON Schema"),
     ],
 )  # fmt: skip
 def test_what_is_refused_before_a_run(tmp_path: Path, tickets: str, message: str) -> None:

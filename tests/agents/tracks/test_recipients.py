@@ -11,13 +11,13 @@ from aggregate import (
     ConfigError,
     Project,
     Prompt,
-    RunStatus,
     make_worker,
     open_project,
     standard_tools,
 )
-from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.terms import Recipient, TicketLimits, open_recipients, recipient_of
+from aggregate.agents.limits import TicketLimits
+from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
+from aggregate.agents.tracks.terms import Recipient, open_recipients, recipient_of
 from tests.fakes.conducting import asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
 from tests.fakes.transports import requests_of, scripted
@@ -79,7 +79,7 @@ def test_whom_a_persona_names(project: Project) -> None:
         ({"persona": "nobody"}, 'no such persona: "nobody"'),
         ({"persona": "far"}, "only the project sets the address https://example.org"),
         ({"tools": ["read_fle"]}, 'names the tool \'read_fle\': did you mean "read_file"'),
-        ({"tools": ["saveState"]}, "needs more than you have allowed: add --allow write"),
+        ({"tools": ["saveState"]}, "needs further permissions: add --allow write"),
     ],
 )  # fmt: skip
 def test_what_is_refused_before_a_run(
@@ -120,8 +120,8 @@ def test_a_worker_asks_whom_the_ticket_names() -> None:
     assert attempted(worker, asked).text == "theirs"
     foreign = assigned(prompt=CONTEXT, provider="compatible", model="m", base_url="http://example.org/v1")  # fmt: skip
     made = attempted(worker, foreign)
-    assert (made.status, made.again) == (RunStatus.ERROR, False)
-    assert "which this worker was not started for" in made.text
+    assert (made.status, made.again) == (TicketStatus.FAILED, False)
+    assert "which this worker does not offer" in made.text
     assert attempted(worker, assigned("b", prompt=CONTEXT)).text == "mine"
 
 

@@ -9,6 +9,7 @@ import pytest
 from simulation.track_kills import TRACK
 
 from aggregate import Project, RunOptions, TrackError, conduct, open_project
+from aggregate.agents.tracks import TicketStatus
 from aggregate.agents.tracks.run_control import decide, forget, status
 from aggregate.agents.tracks.run_files import TicketEvent, TrackResult
 from tests.agents.tracks.killed import write_project
@@ -120,7 +121,7 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
 
     def waits() -> bool:
         progress = status(project, TRACK, database=url)
-        return progress is not None and progress.approvals == ("ship",)
+        return progress is not None and progress.with_status(TicketStatus.WAITING) == ("ship",)
 
     until(waits)
     with pytest.raises(TrackError, match='"each" does not wait; these do: ship'):
@@ -128,7 +129,7 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     with pytest.raises(TrackError, match="has no ticket 'shp': did you mean \"ship\""):
         decide(project, TRACK, "shp", approved=True, database=url)
     assert decide(project, TRACK, "ship", approved=True, note="go", database=url)
-    with pytest.raises(TrackError, match='"ship" was approved before'):
+    with pytest.raises(TrackError, match='"ship" was decided before'):
         decide(project, TRACK, "ship", approved=False, database=url)
     is_decided.set()
     thread.join(30)

@@ -137,9 +137,9 @@ class Kept(trace.NonRecordingSpan):
 
 CALL = {"name": "read_file", "arguments": {"path": "a.py"}}
 STEPS = [
-    RecordedStep("turn", {"calls": [CALL], "tokens": 110, "output_tokens": 10, "model": "m", "seconds": 2.0}, 1_002.0),
+    RecordedStep("turn", {"calls": [CALL], "tokens": 110, "output_tokens": 10, "model": "m", "provider": "gemini", "seconds": 2.0}, 1_002.0),
     RecordedStep("calls", {"calls": ["read_file"], "results": ["error: no"], "took": [0.5], "seconds": 0.5}, 1_003.0),
-    RecordedStep("attempt", {"status": "error", "text": "no luck"}, 1_004.0),
+    RecordedStep("attempt", {"status": "failed", "text": "no luck"}, 1_004.0),
     RecordedStep("turn", {"timeout": True, "seconds": 1.0}, 1_006.0),
 ]  # fmt: skip
 
@@ -167,6 +167,8 @@ def test_spans_have_the_names_of_the_conventions() -> None:
     assert chat.attributes["gen_ai.usage.input_tokens"] == 100
     assert chat.attributes["gen_ai.usage.output_tokens"] == 10
     assert chat.attributes["gen_ai.request.model"] == "m"
+    providers = [span.attributes.get("gen_ai.provider.name") for span in tracer.started]
+    assert providers == ["gcp.gemini", "gcp.gemini", None, None]
     assert tool.attributes["gen_ai.tool.name"] == "read_file"
     assert (tool.begun, tool.ended) == (1_002_500_000_000, 1_003 * 10**9)
     errors = [span.attributes.get("error.type") for span in tracer.started]

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from aggregate import ScopeError, open_project
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_track, preview
-from aggregate.agents.tracks.terms import Recipient, TicketLimits, default_tokens
+from aggregate.agents.tracks.terms import Recipient, default_tokens
 from tests.fakes.conducting import TRACK, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
 
@@ -122,7 +123,7 @@ def test_a_large_focus_is_composed_for_itself(tmp_path: Path) -> None:
     assert given.tokens <= MOST
     assert all(module_about(topic).strip() in exceeding.text for topic in TOPICS)
     assert next(warning for warning in contexts.warnings if "huge" in warning).endswith(
-        "it is shown all the same, since no budget is set"
+        "it is shown anyway, since no budget is set"
     )
 
 

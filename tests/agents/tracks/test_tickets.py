@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ConfigError, open_project
-from aggregate.agents.subagents import FailurePolicy
-from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
+from aggregate.agents.results import FailurePolicy
+from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, open_track
 from aggregate.agents.tracks.schedule import Schedule
 from tests.fakes.conducting import TRACK, track_project
 
@@ -64,17 +64,17 @@ REFUSED = [
     (ONE + "retries = 11\n", ':4: "tickets[0].retries": input should be less than or equal to 10, not 11'),
     (ONE + "timeout = 0\n", ':4: "tickets[0].timeout": input should be greater than 0, not 0'),
     (ONE + 'merge_strategy = "sum"\n', ":4: \"tickets[0].merge_strategy\": input should be 'concat', 'json', 'merge', 'first', 'last' or 'custom', not 'sum'"),
-    (ONE + ONE, ':5: two tickets have the id "a": give each its own'),
+    (ONE + ONE, ':5: two tickets have the id "a": rename one'),
     (ONE + 'depends_on = ["b"]\n', ':4: "a" depends on "b", but there is no such ticket: correct the name'),
     (ONE + 'depends_on = ["$b"]\n', ':4: "a" depends on "$b", but no ticket collects into it: correct the name'),
-    (ONE + 'depends_on = ["a"]\n', ':4: tickets wait for each other: "a" -> "a": remove one dependency'),
-    (TWO + 'depends_on = ["a"]\n[[tickets]]\nid = "c"\nprompt = "x"\ndepends_on = ["c"]\n', ':11: tickets wait for each other: "c" -> "c": remove one dependency'),
+    (ONE + 'depends_on = ["a"]\n', ':4: tickets depend on each other: "a" -> "a": remove one dependency'),
+    (TWO + 'depends_on = ["a"]\n[[tickets]]\nid = "c"\nprompt = "x"\ndepends_on = ["c"]\n', ':11: tickets depend on each other: "c" -> "c": remove one dependency'),
     (ONE + 'collect_into = "found"\n', ':4: "found" is not a variable: write one such as "$findings"'),
     (ONE + 'collect_into = "$"\n', ':4: "$" is not a variable: write one such as "$findings"'),
     (ONE + 'merge_strategy = "json"\n', ":4: merge_strategy needs collect_into: name the variable that is merged"),
     (ONE + 'collect_into = "$a"\nmerge_strategy = "custom"\n', ':5: custom_function and merge_strategy = "custom" need each other: set both or neither'),
     (ONE + 'collect_into = "$a"\ncustom_function = "len"\n', ':5: custom_function and merge_strategy = "custom" need each other: set both or neither'),
-    ('[[tickets]]\nid = "a"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "json"\n[[tickets]]\nid = "b"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "first"\n', ':10: "a" merges $a in another way: a variable has one merge_strategy'),
+    ('[[tickets]]\nid = "a"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "json"\n[[tickets]]\nid = "b"\nprompt = "x"\ncollect_into = "$a"\nmerge_strategy = "first"\n', ':10: "a" merges $a differently: a variable has one merge_strategy'),
 ]  # fmt: skip
 
 
@@ -115,6 +115,9 @@ def test_focus_files(tmp_path: Path) -> None:
         contexts.check(Ticket(id="a", prompt="x", persona="nobody"))
 
 
+DONE, FAILED = TicketStatus.DONE, TicketStatus.FAILED
+
+
 def shared_prefix(ticket: Ticket) -> tuple[object, ...]:
     return ticket.persona, ticket.focus_files
 
@@ -140,7 +143,7 @@ def waves(schedule: Schedule, most: int = 99, failing: str = "") -> list[str]:
     while started := schedule.start(most):
         order.append("".join(one.id for one in started))
         for one in started:
-            schedule.end(one.id, failed=one.id in failing)
+            schedule.end(one.id, FAILED if one.id in failing else DONE)
     return order
 
 
@@ -155,7 +158,7 @@ def test_one_that_nobody_was_asked_for_is_no_lead() -> None:
     """Where the first one fails before anybody is asked, another goes ahead alone in its place."""
     schedule = scheduled("a b c")
     assert [ticket.id for ticket in schedule.start(9)] == ["a"]
-    schedule.end("a", failed=True, asked=False)
+    schedule.end("a", FAILED, asked=False)
     assert waves(schedule) == ["b", "c"]
 
 
@@ -167,7 +170,7 @@ def test_the_first_words_set_the_others_free() -> None:
     schedule.answer_begun("a")
     assert list(schedule.warming_up) == []
     assert [one.id for one in schedule.start(9)] == ["b"]
-    schedule.end("a", failed=False)
+    schedule.end("a", DONE)
     assert [one.id for one in schedule.start(9)] == ["c"]
 
 
@@ -176,9 +179,10 @@ def test_failed_dependencies() -> None:
     chain = "A B<-A C<-B D E<-D,C"
     assert waves(scheduled(chain), failing="A") == ["AD", "B", "C", "E"]
     schedule = scheduled(chain, on_error=FailurePolicy.FAIL)
-    assert waves(schedule, failing="A") == ["AD"]
+    assert [one.id for one in schedule.start(9)] == ["A", "D"]
+    skipped = schedule.end("A", FAILED) | schedule.end("D", DONE)
     assert schedule.finished
-    assert schedule.skipped == {
+    assert skipped == {
         "B": 'not run: it depends on "A", which failed',
         "C": 'not run: it depends on "B", which was not run',
         "E": 'not run: it depends on "C", which was not run',
@@ -199,20 +203,21 @@ def test_invariants(data: st.DataObject, most: int, warm_up: bool, on_error: Fai
         for i in range(count)
     ]
     schedule = Schedule(made, prefix=shared_prefix, on_error=on_error, warm_up=warm_up)
-    ended: dict[str, bool] = {}
+    ended, skipped = set[str](), set[str]()
     started: list[str] = []
     warm = set()
     while not schedule.finished:
-        new = schedule.start(most - len(schedule.under_way))
+        new = schedule.start(most - len(set(started) - ended))
         started += [one.id for one in new]
-        assert len(schedule.under_way) <= most
+        open_ids = sorted(set(started) - ended)
+        assert len(open_ids) <= most
         assert all(needed in ended for one in new for needed in schedule.waits_for[one.id])
-        under_way = [schedule.tickets[name] for name in schedule.under_way]
-        cold = [shared_prefix(one) for one in under_way if shared_prefix(one) not in warm]
+        prefixes = [shared_prefix(schedule.tickets[name]) for name in open_ids]
+        cold = [prefix for prefix in prefixes if prefix not in warm]
         assert not warm_up or len(cold) == len(set(cold))
-        name = data.draw(st.sampled_from(sorted(schedule.under_way)))
-        ended[name] = data.draw(st.booleans())
+        name = data.draw(st.sampled_from(open_ids))
+        ended.add(name)
         warm.add(shared_prefix(schedule.tickets[name]))
-        schedule.end(name, failed=ended[name])
-    assert sorted(started) == sorted({one.id for one in made} - schedule.skipped.keys())
+        skipped |= schedule.end(name, data.draw(st.sampled_from([DONE, FAILED]))).keys()
+    assert sorted(started) == sorted({one.id for one in made} - skipped)
     assert len(set(started)) == len(started)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from aggregate import FinishReason, Prompt, ProviderError, Reply, RunStatus, Usage, open_client
-from aggregate.agents.tracks import WorkerTerms
-from aggregate.agents.tracks.attempt import Attempt
+from aggregate import FinishReason, Prompt, ProviderError, Reply, Usage, open_client
+from aggregate.agents.tracks import TicketStatus, WorkerTerms
+from aggregate.agents.tracks.assignment import WorkerReply
 from aggregate.agents.tracks.terms import worker_tools
 from aggregate.agents.tracks.text_calls import without_cut_call
 from aggregate.sending.clients import refuses_tools
@@ -66,7 +66,7 @@ def test_what_names_tools_and_does_not_refuse_them(message: str) -> None:
     assert not refuses_tools(ProviderError(f"compatible answered 400: {message}", status=400))
 
 
-def made(root: Path, url: str) -> Attempt:
+def made(root: Path, url: str) -> WorkerReply:
     (root / "notes.txt").write_text("forty-two", encoding="utf-8")
     client = open_client("compatible", model="m", base_url=f"{url}/v1", environ={}, retry=ONCE)
     return attempted(asking(client, terms=WorkerTerms(tools=worker_tools(root))), ASKED)
@@ -96,10 +96,10 @@ def test_a_fall_back_on_the_wire(tmp_path: Path, status: int, after: int) -> Non
 
     with chat_server(reply=reply) as server:
         attempt = made(tmp_path, server.url)
-    assert (attempt.status, attempt.text) == (RunStatus.SUCCESS, ANSWER)
+    assert (attempt.status, attempt.text) == (TicketStatus.DONE, ANSWER)
     assert (
         attempt.warning
-        == f"calls went as text: compatible answered {status}: m does not support tools"
+        == f"calls were sent as text: compatible answered {status}: m does not support tools"
     )
     last = server.bodies[-1]
     assert "tool_calls" not in json.dumps(last)
@@ -119,7 +119,7 @@ def test_no_fall_back_for_other_errors(tmp_path: Path) -> None:
     error = {"error": {"message": OTHER_ERRORS[0]}, "http_status": 400}
     with chat_server(reply=lambda *_: error) as server:
         attempt = made(tmp_path, server.url)
-    assert attempt.status is RunStatus.ERROR
+    assert attempt.status is TicketStatus.FAILED
     assert OTHER_ERRORS[0] in attempt.text
     assert len(server.bodies) == 1
 
@@ -144,7 +144,7 @@ def test_a_call_that_the_limit_has_cut(tmp_path: Path) -> None:
         attempt = attempted(
             asking(scripted(model, provider, model="claude-sonnet-5"), terms=terms), ASKED
         )
-        assert attempt.status is RunStatus.SUCCESS
+        assert attempt.status is TicketStatus.DONE
         assert attempt.warning == "the limit of 16,000 tokens cut a call of search_files"
         assert CUT_CALL in model.told[0]
         assert "forty" not in model.asked[-1].turns[0].text

@@ -16,15 +16,14 @@ from aggregate import (
     Prompt,
     ProviderError,
     Reply,
-    RunStatus,
     Usage,
     count,
     open_project,
 )
 from aggregate.agents.tools import make_tool
-from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, preview
-from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.attempt import Attempt, complete_assignment
+from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms, preview
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.attempt import complete_assignment
 from aggregate.agents.tracks.terms import check_prices, worker_tools
 from aggregate.agents.tracks.tool_loop import SHOWN
 from aggregate.sending.clients import cost
@@ -64,7 +63,7 @@ def attempt(
     model: Callable[[Any], Reply | str],
     asked: Assignment = ASKED,
     provider: str = "scripted",
-) -> Attempt:
+) -> WorkerReply:
     """Let a model make an attempt at a ticket over a folder."""
     terms = WorkerTerms(tools=worker_tools(root))
     return attempted(asking(scripted(model, provider, model=MODEL), terms=terms), asked)
@@ -74,7 +73,7 @@ def test_a_loop_sees_everything(root: Path) -> None:
     """Each request has the context, the task and every result as it stands, blanks and line breaks included (K-1)."""
     model = Turns([calls(READ), calls(call("search_files", text="forty")), ANSWER])
     made = attempt(root, model)
-    assert (made.status, made.text, made.warning) == (RunStatus.SUCCESS, ANSWER, "")
+    assert (made.status, made.text, made.warning) == (TicketStatus.DONE, ANSWER, "")
     texts = [whole_text(each) for each in model.asked]
     beginning = f"Be brief.\n\n{CONTEXT.markdown}\n\n{ASKED.message}"
     assert all(text.startswith(beginning) for text in texts)
@@ -102,7 +101,7 @@ def test_calls_of_one_turn(root: Path) -> None:
     """Several calls of one turn are made and answered in order."""
     twice = calls(READ, call("read_file", 2, path="lost.txt"), call("fly", 3))
     model = Turns([twice, ANSWER])
-    assert attempt(root, model).status is RunStatus.SUCCESS
+    assert attempt(root, model).status is TicketStatus.DONE
     first, lost, unknown = model.told[0].replace("\n\n\n", "\n\n").split("\n\n")
     assert "forty-two" in first
     assert lost.startswith('error: "lost.txt" is not a readable file of the project')
@@ -144,9 +143,9 @@ def test_turns_are_limited(root: Path) -> None:
     )
     loops = Turns([calls(READ)] * 9)
     made = attempt(root, loops, replace(ASKED, max_turns=3))
-    assert (made.status, made.again, len(loops.asked)) == (RunStatus.ERROR, False, 3)
+    assert (made.status, made.again, len(loops.asked)) == (TicketStatus.FAILED, False, 3)
     assert (
-        "went on calling tools where it was to answer, in turn 3 of 3: allow more with max_turns"
+        "it called tools again instead of answering in its last turn, 3 of 3: allow more with max_turns"
         in made.text
     )
 
@@ -155,7 +154,7 @@ def test_tokens_are_limited(root: Path) -> None:
     """A loop whose tokens are over asks for the answer while there is room for one, and then for nothing more."""
     model = Turns([Reply("", Usage(9_000), calls=(READ,))] * 9)
     made = attempt(root, model, replace(ASKED, max_tokens=20_000))
-    assert made.status is RunStatus.ERROR
+    assert made.status is TicketStatus.FAILED
     assert len(model.asked) == 2
     assert made.tokens == 18_000
 
@@ -172,7 +171,7 @@ def test_calls_as_text(root: Path, knows_tools: bool) -> None:
         return turns(request)
 
     made = attempt(root, model, provider="compatible" if knows_tools else "unheard-of")
-    assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
+    assert (made.status, made.text) == (TicketStatus.DONE, ANSWER)
     text = whole_text(turns.asked[0])
     assert "write one JSON object in a fenced block" in text
     assert (
@@ -193,11 +192,11 @@ def test_an_answer_of_another_form_is_asked_for_again(root: Path) -> None:
     asked = replace(ASKED, answer=schema)
     model = Turns([calls(READ), "forty-two", '{"n": 42}'])
     made = attempt(root, model, asked)
-    assert (made.status, made.text, len(model.asked)) == (RunStatus.SUCCESS, '{"n": 42}', 3)
-    assert "Your last answer was not taken" in model.told[-1]
+    assert (made.status, made.text, len(model.asked)) == (TicketStatus.DONE, '{"n": 42}', 3)
+    assert "Your last answer was rejected" in model.told[-1]
     never = attempt(root, Turns([calls(READ), "forty-two", "forty-two"]), asked)
-    assert (never.status, never.again) == (RunStatus.ERROR, False)
-    assert "does not meet its schema" in never.text
+    assert (never.status, never.again) == (TicketStatus.FAILED, False)
+    assert "does not match its schema" in never.text
 
 
 @pytest.mark.parametrize(
@@ -221,7 +220,7 @@ def test_what_is_no_answer_has_failed(
         return said
 
     made = attempt(root, model)
-    assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
+    assert (made.status, made.text, made.again) == (TicketStatus.FAILED, error, again)
     assert made.tokens >= 110
 
 
@@ -229,7 +228,7 @@ def test_a_server_that_ignores_its_limit_is_told_of(root: Path) -> None:
     """An answer that is longer than was asked for, and one that was cut, are warned of."""
     long = Reply(ANSWER, Usage(10, output=50_000), FinishReason.LENGTH)
     made = attempt(root, Turns([long]))
-    assert "the answer is not complete (length)" in made.warning
+    assert "the answer is incomplete (length)" in made.warning
     assert (
         "ignores the limit of an answer: it wrote 50,000 tokens, 16,000 were allowed"
         in made.warning
@@ -254,14 +253,16 @@ def test_own_tools(root: Path) -> None:
     assert (unknown.again, "Tool not found: fly" in unknown.text) == (False, True)
 
 
-def charged(root: Path, model: Callable[[Any], Reply | str], asked: Assignment = ASKED) -> Attempt:
+def charged(
+    root: Path, model: Callable[[Any], Reply | str], asked: Assignment = ASKED
+) -> WorkerReply:
     return attempt(root, model, asked, provider="anthropic")
 
 
 def test_an_answer_has_its_price(root: Path) -> None:
     """Every request is counted, so that max_cost can be kept."""
     made = charged(root, Turns([Reply("", USAGE, calls=(READ,)), Reply(ANSWER, USAGE)]))
-    assert made.status is RunStatus.SUCCESS
+    assert made.status is TicketStatus.DONE
     assert made.cost == pytest.approx(float(cost(USAGE + USAGE, MODEL, provider="anthropic") or 0))
     assert made.tokens == 2_200
 
@@ -278,7 +279,7 @@ def test_a_failed_attempt_was_paid_for(root: Path, final: Reply | None) -> None:
 
     made = charged(root, model)
     times = 1 if final is None else 2
-    assert made.status is RunStatus.ERROR
+    assert made.status is TicketStatus.FAILED
     assert made.tokens == 1_100 * times
     price = float(cost(USAGE, MODEL, provider="anthropic") or Decimal(0))
     assert made.cost == pytest.approx(price * times)
@@ -295,7 +296,7 @@ def test_an_attempt_whose_time_is_over_was_paid_for(root: Path) -> None:
 
     made = charged(root, model, replace(ASKED, timeout=1))
     over.set()
-    assert made.status is RunStatus.ERROR
+    assert made.status is TicketStatus.FAILED
     assert made.tokens == 1_100
     assert made.cost == pytest.approx(float(cost(USAGE, MODEL, provider="anthropic") or 0))
 
@@ -305,7 +306,7 @@ def test_a_server_that_reports_nothing_is_not_free(root: Path, tools: tuple[str,
     """Without tokens the price is that of our own counts: a run with max_cost must not go on as if it were nothing."""
     made = charged(root, lambda _request: Reply(ANSWER, Usage()), replace(ASKED, tools=tools))
     ours = sum(map(count, (ASKED.text, ASKED.persona)))
-    assert made.status is RunStatus.SUCCESS
+    assert made.status is TicketStatus.DONE
     assert made.tokens >= ours
     least = cost(Usage(fresh=ours), MODEL, provider="anthropic")
     assert made.cost is not None
@@ -318,7 +319,7 @@ def test_what_is_read_from_a_cache_counts_whole(root: Path) -> None:
     reads = [call("search_files", text=text) for text in ("forty", "two", "so")]
     model = Turns([*(Reply("", reading, calls=(each,)) for each in reads), Reply(ANSWER, reading)])
     made = charged(root, model, replace(ASKED, max_tokens=30_000))
-    assert (made.status, made.again) == (RunStatus.ERROR, False)
+    assert (made.status, made.again) == (TicketStatus.FAILED, False)
     assert 18_000 < made.tokens <= 30_000
 
 
@@ -334,7 +335,7 @@ def test_all_attempts_share_the_limit(root: Path, tools: tuple[str, ...]) -> Non
     worker = asking(scripted(model, model=MODEL), terms=WorkerTerms(tools=worker_tools(root)))
     asked = replace(ASKED, tools=tools, max_tokens=40_000, retries=9)
     outcome = complete_assignment(worker, asked, wait=lambda _seconds: None)
-    assert outcome.status is RunStatus.ERROR
+    assert outcome.status is TicketStatus.FAILED
     assert 35_000 < outcome.tokens <= 40_000
     assert allowed[0] == 16_000
     assert allowed == sorted(allowed, reverse=True)
@@ -404,7 +405,7 @@ def test_a_limit_whose_price_is_not_known(
     """Whoever sets a limit is told what it lacks before anything is asked; without a limit no price is needed."""
     said = checked(tmp_path, terms, *tickets, max_cost=max_cost)
     expected = (
-        "max_cost cannot be kept: the price of compatible mine http://127.0.0.1:8080/v1, which the ticket "
+        "max_cost cannot be enforced: the price of compatible mine http://127.0.0.1:8080/v1, which the ticket "
         f'"{named}" asks, is not known: name its input and output prices under [models."mine"] in your own '
         "configuration, 0 for a server of your own, or leave max_cost out"
     )
@@ -428,7 +429,7 @@ def test_a_limit_of_tokens_is_a_maximum(root: Path) -> None:
         return Reply("", Usage(fresh=size, output=request.max_output), calls=(made,))
 
     made = attempt(root, greedy, replace(ASKED, max_tokens=most))
-    assert made.status is RunStatus.ERROR
+    assert made.status is TicketStatus.FAILED
     assert most - 6_000 < made.tokens <= most
 
 
@@ -443,7 +444,7 @@ def test_a_limit_of_tokens_is_a_maximum(root: Path) -> None:
 def test_a_loop_that_is_stuck_ends(root: Path, made: list[Any], reason: str) -> None:
     """The same call with the same result, or calls that no tool can take, end the ticket as failed (K-6)."""
     attempted = attempt(root, Turns([*map(calls, made), ANSWER]))
-    assert (attempted.status, attempted.again) == (RunStatus.ERROR, False)
+    assert (attempted.status, attempted.again) == (TicketStatus.FAILED, False)
     assert reason in attempted.text
 
 
@@ -451,7 +452,7 @@ def test_a_repeated_call_with_a_long_result_is_known(root: Path) -> None:
     """Results that are shown in part count as equal where they are (K-6)."""
     (root / "notes.txt").write_text("a line of notes\n" * (SHOWN // 8), encoding="utf-8")
     made = attempt(root, Turns([*[calls(READ)] * 3, ANSWER]))
-    assert made.status is RunStatus.ERROR
+    assert made.status is TicketStatus.FAILED
     assert "it made the same call of read_file 3 times in a row" in made.text
 
 
@@ -466,7 +467,7 @@ def test_calls_that_differ_go_on(root: Path) -> None:
     """Two equal calls, or four malformed ones before a good one, are no reason to end (K-6)."""
     odd = [call("fly", height=height) for height in range(4)]
     made = attempt(root, Turns([*map(calls, [READ, READ, *odd, READ]), ANSWER]))
-    assert (made.status, made.text) == (RunStatus.SUCCESS, ANSWER)
+    assert (made.status, made.text) == (TicketStatus.DONE, ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -484,4 +485,4 @@ def test_an_announced_call_is_asked_for(root: Path, announcement: str) -> None:
     assert (made.text, made.warning) == (ANSWER, "")
     assert model.told[0].startswith("You announced a call and made none.")
     again = attempt(root, Turns([announcement, announcement]))
-    assert (again.status, again.warning) == (RunStatus.SUCCESS, "the answer only announces a call")
+    assert (again.status, again.warning) == (TicketStatus.DONE, "the answer only announces a call")

@@ -17,13 +17,12 @@ from aggregate import (
     PromptTooLongError,
     ProviderError,
     Reply,
-    RunStatus,
     Usage,
     WorkerError,
     open_project,
     run_worker_lifecycle,
 )
-from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts
+from aggregate.agents.tracks import PollingOptions, Ticket, TicketStatus, WorkerContexts
 from tests.fakes.conducting import (
     MemoryQueue,
     Says,
@@ -185,7 +184,7 @@ def test_workers_that_give_no_answer(
     """A refusal is not asked again, whatever retries there are; what is no text, or ends its thread, is an error at once."""
     asked = assigned(retries=retries)
     outcome = completed(Says(answer), asked)
-    assert (outcome.status, outcome.errors) == (RunStatus.ERROR, errors)
+    assert (outcome.status, outcome.errors) == (TicketStatus.FAILED, errors)
 
 
 class Terse:
@@ -199,7 +198,7 @@ class Terse:
 def test_a_worker_that_returns_plain_text(worker: Any) -> None:
     """The text is the answer; a function works like an object with the method ``work``."""
     outcome = completed(worker, assigned())
-    assert (outcome.status, outcome.text, outcome.tokens) == (RunStatus.SUCCESS, "read a", 0)
+    assert (outcome.status, outcome.text, outcome.tokens) == (TicketStatus.DONE, "read a", 0)
 
 
 def test_a_slow_worker() -> None:
@@ -213,7 +212,7 @@ def test_a_slow_worker() -> None:
 
     asked = assigned(timeout=0.05)
     outcome = completed(Says(slow), asked)
-    assert (outcome.status, outcome.errors) == (RunStatus.TIMEOUT, ("timeout after 0.05 s",))
+    assert (outcome.status, outcome.errors) == (TicketStatus.TIMED_OUT, ("timeout after 0.05 s",))
     sleep(0.3)
     assert late == [1]
     assert outcome.text == ""
@@ -294,7 +293,7 @@ def test_one_lifecycle(tmp_path: Path) -> None:
         tickets=[first],
         files=run_files(tmp_path / "out", "b"),
     )
-    assert (outcome.status, outcome.text, outcome.tokens) == (RunStatus.SUCCESS, "answer of b", 5)
+    assert (outcome.status, outcome.text, outcome.tokens) == (TicketStatus.DONE, "answer of b", 5)
     assert (worker.given[0].persona, worker.given[0].tools) == ("You are brief.", ("read",))
     assert (
         "### $n\n\nconcat of 1 result\n\n#### a\n\n```text\nfound it\n```\n\n## Task: b\n\nGo on."
@@ -317,7 +316,7 @@ def test_a_client_as_worker() -> None:
     """A client is a worker: the persona is its system prompt, the context the prompt, the task its message."""
     client = scripted(["hello"])
     made = attempted(asking(client), ASKED)
-    assert (made.status, made.text) == (RunStatus.SUCCESS, "hello")
+    assert (made.status, made.text) == (TicketStatus.DONE, "hello")
     assert made.tokens > 0
     sent = requests_of(client)[0].plan
     assert all(text in repr(sent) for text in ("Be brief.", "## Files", "## Task: a"))
@@ -338,7 +337,11 @@ def test_a_request_ends_with_its_attempt() -> None:
     hangs = Hangs()
     worker = asking(Client("scripted", hangs, "claude-sonnet-5"))
     made = attempted(worker, replace(ASKED, timeout=0.05))
-    assert (made.status, made.text, made.again) == (RunStatus.TIMEOUT, "timeout after 0.05 s", True)
+    assert (made.status, made.text, made.again) == (
+        TicketStatus.TIMED_OUT,
+        "timeout after 0.05 s",
+        True,
+    )
     assert hangs.stopped.wait(10)
 
 
@@ -348,7 +351,7 @@ def test_an_answer_that_was_cut_off(tmp_path: Path) -> None:
     queue = MemoryQueue(asking(scripted([cut] * 3)))
     run = conducted(track_project(tmp_path, FAN_OUT), queue=queue)
     assert run.result.succeeded
-    assert "a: the answer is not complete (length)" in run.report
+    assert "a: the answer is incomplete (length)" in run.report
 
 
 @pytest.mark.parametrize(
@@ -367,7 +370,7 @@ def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool)
         raise answer
 
     made = attempted(asking(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED)
-    assert (made.status, made.text, made.again) == (RunStatus.ERROR, error, again)
+    assert (made.status, made.text, made.again) == (TicketStatus.FAILED, error, again)
 
 
 def test_a_long_reason_is_shortened() -> None:
@@ -377,7 +380,7 @@ def test_a_long_reason_is_shortened() -> None:
         raise WorkerError("x" * 50_000, again=False)
 
     made = attempted(Says(refuse), ASKED)
-    assert made.status is RunStatus.ERROR
+    assert made.status is TicketStatus.FAILED
     assert "[... 40,000 of 50,000 characters ...]" in made.text
 
 

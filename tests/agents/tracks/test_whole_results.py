@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import RunStatus, count, open_project
-from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms
+from aggregate import count, open_project
+from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
 from aggregate.agents.tracks.run_outcomes import merge_outcomes
 from aggregate.agents.tracks.terms import worker_tools
@@ -20,7 +20,7 @@ def review(number: int, size: int) -> TicketOutcome:
     """Return a review of about ``size`` bytes, whose middle names the bug."""
     half = "A finding that fills a line.\n" * (size // 58)
     text = f"Review {number}.\n{half}{MARK}\n{half}End of review {number}."
-    return TicketOutcome(f"review-{number}", RunStatus.SUCCESS, text)
+    return TicketOutcome.without_worker(f"review-{number}", TicketStatus.DONE, text)
 
 
 def judged(tmp_path: Path, outcomes: list[TicketOutcome], **fields: object) -> Assignment:

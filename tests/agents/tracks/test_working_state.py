@@ -280,7 +280,7 @@ def test_what_changed_since_the_run_began_is_a_conflict(tmp_path: Path) -> None:
     git(run.folder, *WHO, "commit", "-qam", "Mine")
     mine = (run.folder / "src/one.py").read_text().replace("mine", "still mine")
     write(run.folder / "src", **{"one.py": mine})
-    with pytest.raises(TrackError, match=r"src/one\.py is not as the run has found it"):
+    with pytest.raises(TrackError, match=r"src/one\.py has changed since the run began"):
         run.apply()
     assert (run.folder / "src/one.py").read_text() == mine
 
@@ -306,7 +306,7 @@ def test_a_branch_in_the_way(tmp_path: Path, taken: str) -> None:
     git(run.folder, "branch", taken)
     assert run.run().succeeded
     assert run.told == [
-        f"your branch {taken} leaves no room for aggregate/{TRACK}/...: this run's branches are aggregate-2/{TRACK}/..."
+        f"your branch {taken} blocks the names aggregate/{TRACK}/...: this run uses aggregate-2/{TRACK}/... instead"
     ]
     run.told.clear()
     git(run.folder, "branch", "-D", taken)

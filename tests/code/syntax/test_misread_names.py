@@ -89,11 +89,13 @@ def test_what_a_module_of_cpp_exports() -> None:
     text = (
         "export module shapes;\n\nexport class Box {\n  int area() { int a = 1; return a; }\n};\n\n"
         "export template <class T> void show(T t) { int a = 1; use(a); }\n\n"
-        "export namespace geo {\nstruct Point { int x; };\n}\n"
+        "export namespace geo {\nstruct Point { int x; };\n}\n\n"
+        "export {\nint inside(int a) { use(a); use(a); }\n}\nexport int last();\n"
     )
     assert outline_of("a.cpp", text) == (
         "3-5    export class Box\n4-4      int area()\n7-7    export template <class T> void show(T t)\n"
-        "9-11   export namespace geo\n10-10    struct Point\n"
+        "9-11   export namespace geo\n10-10    struct Point\n14-14  int inside(int a)\n"
+        "16-16  export int last()\n"
     )
     assert "use(a)" not in skeleton_of("a.cpp", text)
 
@@ -120,10 +122,12 @@ def test_constants_that_calls_make_of_functions() -> None:
         "export const B = memo(forwardRef((p) => { go(p, 12345); }));\n"
         "const c = { load() { go(12345); } } as const;\n"
         "export const d = { save() { go(12345); } } satisfies D;\n"
+        "export const e = ['x'] as const;\nconst f = { x: 1 } as const satisfies F;\n"
     )
     assert outline_of("a.ts", text) == (
         "1-1  const a = debounce((e: Event) =>\n2-2  export const B = memo(forwardRef((p) =>\n"
         "3-3  const c =\n3-3    load()\n4-4  export const d =\n4-4    save()\n"
+        "5-5  export const e =\n6-6  const f =\n"
     )
 
 

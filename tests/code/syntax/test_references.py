@@ -8,7 +8,7 @@ import pytest
 
 from aggregate.code.syntax import LANGUAGES, read_definitions, read_references, shared_parse
 from aggregate.code.syntax.parsing import query_of
-from aggregate.code.syntax.references import SyntaxReference
+from aggregate.code.syntax.used_names import SyntaxReference
 from tests.viewing import language_called
 
 PROGRAMS = {

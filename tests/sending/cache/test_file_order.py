@@ -9,8 +9,8 @@ from hypothesis import given, strategies as st
 from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.layout import FILES, file_block, file_segment, files_section
-from aggregate.prompt.sections import changed_segment, gone_segment, told_lines
-from aggregate.prompt.sections.changed_files import file_lines
+from aggregate.prompt.sections import changed_segment, gone_segment, sent_lines
+from aggregate.prompt.sections.cache_diffs import file_lines
 from aggregate.prompt.source_map import map_sources
 from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.cache.file_order import (
@@ -114,7 +114,7 @@ def told(ordered: OrderedPrompt, path: str) -> list[str] | None:
         for one in ordered.prompt.segments
         if one.path == path and one.section in ("files", "changed")
     ]
-    return told_lines(texts, path)
+    return sent_lines(texts, path)
 
 
 def test_the_first_order_is_the_configured_one() -> None:

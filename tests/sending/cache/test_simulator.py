@@ -412,7 +412,7 @@ def reordered() -> State:
 def test_what_ends_the_prefix(later: State, kept: int, cause: str, where: str) -> None:
     """The tokens of the shared prefix, and the first segment that differs."""
     report = compare_prefixes(fingerprint(BASE), fingerprint(later))
-    assert (report.kept, report.cause, report.where) == (kept, cause, where)
+    assert (report.shared, report.cause, report.where) == (kept, cause, where)
 
 
 def test_a_diff_names_the_file_that_changed() -> None:

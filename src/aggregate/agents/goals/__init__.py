@@ -1,6 +1,6 @@
-"""From a goal to an answer: steps, tools, sub-tasks, and one small question to a model at a time.
+"""Reach goals by steps, tools and small questions to a model.
 
-A rule decides wherever one can, and then no model is asked. With a scripted model a run is the same every time.
+The model is asked only if no fixed rule decides. With a scripted model every run is the same.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door
@@ -18,7 +18,7 @@ else:
         {
             "agent": "ChatModel NeuronAgent",
             "answers": "select_answer",
-            "goal_result": "EngineLimits GoalResult Neuron Trace",
+            "goal_result": "GoalResult Neuron Trace",
             "quantities": "extract_quantity",
             "questions": "Completion Model Question",
             "scripted": "read_script scripted_model",

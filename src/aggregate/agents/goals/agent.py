@@ -1,4 +1,4 @@
-"""The agent: from a goal to an answer, which is checked and corrected once (rules P11 to P15, D-67)."""
+"""The agent: from a goal to a checked answer (P11 to P15, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -8,18 +8,10 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, quantities, questions, result_texts
 from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import (
-    BudgetTracker,
-    EngineLimits,
-    GoalResult,
-    Limit,
-    LimitReached,
-    Neuron,
-    Trace,
-    TraceKind,
-)
+from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
 from aggregate.agents.goals.steps import run_branch, run_neuron
+from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitReached
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
@@ -39,20 +31,20 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A provider's client that answers questions, each as a message of its own."""
+    """A provider's client as a model for questions."""
 
     client: Client
     model: str = ""
 
     def ask(self, question: Question) -> Completion:
-        most = ChatRequest().max_output
+        max_output = ChatRequest().max_output
         if question.tokens_left is not None:
-            most = max(1, min(most, question.tokens_left))
+            max_output = max(1, min(max_output, question.tokens_left))
         reply = self.client.send(
             ChatRequest(
                 message=question.text,
                 model=self.model,
-                max_output=most,
+                max_output=max_output,
                 temperature=question.temperature,
                 schema=question.schema,
                 seconds=question.seconds_left,
@@ -65,17 +57,17 @@ class ChatModel:
 
 
 class NeuronAgent:
-    """Reaches goals with tools and a model that answers one small question at a time.
+    """Reaches goals with tools and small questions to a model.
 
-    Each goal begins with a fresh context; only what tools save stays between goals.
+    Each goal begins with a fresh context; only saved state stays between goals.
 
     Args:
-        client: A provider's client, or anything that answers questions, such as a ``scripted_model``.
+        client: A provider's client, or anything with ``ask``, such as a ``scripted_model``.
         tools: A registry, or tools and functions that may only read.
         state_dir: The folder of large results and saved state; made when first needed.
         limits: The bounds of each goal.
-        prose: Answer in sentences by the model instead of with the data itself.
-        clock: Seconds that never go back, for the limit of time.
+        prose: Answer in sentences of the model instead of with the data.
+        clock: Monotonic seconds, for the limit of time.
     """
 
     def __init__(
@@ -96,7 +88,9 @@ class NeuronAgent:
         self.clock = clock
 
     def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
-        """Reach ``goal``; return answer, steps and trace, whatever a model or tool does.
+        """Reach ``goal`` and return answer, steps and trace.
+
+        Failures of the model and of tools never raise.
 
         Args:
             goal: The goal in plain language.
@@ -119,9 +113,10 @@ class NeuronAgent:
                 neurons, answer = self._answer(branch, neurons)
         if answer and run.unclear:
             answer = replace(answer, success=False, summary=run.unclear[0])
-        success = answer is not None and answer.success
+        stopped = _stopped(budget, neurons)
+        success = answer is not None and answer.success and not stopped
         if not success:
-            node.fail(error or (answer.summary if answer else ""))
+            node.fail(error or stopped or (answer.summary if answer else ""))
         warnings = [*(answer.warnings if answer else ()), *node.all_warnings()]
         return GoalResult(
             success,
@@ -133,11 +128,11 @@ class NeuronAgent:
             tuple(dict.fromkeys(warnings)),
             node,
             budget.reached,
-            _stopped(budget, neurons),
+            stopped,
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
-        """Return the saved values that help, by key; a failure is a warning (rule P15)."""
+        """Return relevant saved values by key, none after a failure (P15)."""
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
@@ -153,7 +148,7 @@ class NeuronAgent:
     def _answer(
         self, branch: Branch, neurons: tuple[Neuron, ...]
     ) -> tuple[tuple[Neuron, ...], Answer]:
-        """Choose the answer and correct it once if it is incomplete; return the steps, a corrective one last."""
+        """Choose the answer, and correct an incomplete one once."""
         goal = branch.goal
         answer = answers.answer_of(goal, neurons)
         if branch.depth == 0:
@@ -175,7 +170,7 @@ class NeuronAgent:
             branch.warn(f"The answer stays as it is: {reached}")
             return neurons, answer
         if text is not None:
-            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as was asked")
+            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as requested")
             answer = replace(answer, summary=text.strip(), source=source)
         return neurons, answer
 
@@ -187,17 +182,18 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
     if len(keys) > MOST_KEYS:
         branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    named = (questions.json_value(reply, dict) or {}).get("relevant_keys")
-    texts = [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
-    return [key for key in dict.fromkeys(texts) if key in keys]
+    relevant = (questions.json_value(reply, dict) or {}).get("relevant_keys")
+    if not isinstance(relevant, list):
+        return []
+    return [key for key in keys if key in relevant]
 
 
 def _check_answer(
     branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
-    """Return what the answer lacks, and the step that supplied it, if one succeeded.
+    """Return the fault of an answer, and its corrective step.
 
-    The step works with the results so far: nothing is fetched again.
+    The list is empty unless that step succeeded. It uses earlier results only: nothing is fetched again.
     """
     missing = ""
     try:
@@ -207,6 +203,8 @@ def _check_answer(
         known = result_texts.known_results(branch.context)
         reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
     except LimitReached as reached:
+        if missing:
+            branch.run.budget.stop(reached.limit)
         branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
     step = questions.first_line(reply)
@@ -235,13 +233,16 @@ def _missing(branch: Branch, answer: Answer) -> str:
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
     if questions.yes_or_no(reply) is not False:
         return ""
-    reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    try:
+        reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
+    except LimitReached:  # the answer is incomplete all the same
+        reply = None
     sentence = " ".join((reply or "").split())
-    return result_texts.clip(sentence, MOST_MISSING) or "not said what is missing"
+    return result_texts.clip(sentence, MOST_MISSING) or "the model gave no reason"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return what the answer lacks by its number of lines, ``None`` if that does not decide (rule P12)."""
+    """Return the fault in the number of lines, ``None`` if undecided (P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)
@@ -255,6 +256,10 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
+    """Return a sentence on the limit and the finished steps (X-12).
+
+    A step answered only in words does not count as finished.
+    """
     if budget.reached is None:
         return ""
     limits = budget.limits
@@ -262,10 +267,22 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.TOKENS: f"{limits.tokens:,} tokens",
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
+        Limit.ITEMS: f"{limits.dendrites} items of a step",
+        Limit.DUPLICATES: f"{limits.duplicates} repeated items",
     }[budget.reached]
-    names = [neuron.description for neuron in neurons if not result_texts.is_failure(neuron.result)]
-    listed = "; ".join(result_texts.clip(name, NOTE) for name in names)
-    if budget.reached is Limit.STEPS:
-        return f"Stopped at the limit of {limit}: done: {listed or 'none'}"
-    of_all = f"{len(names)} of {len(neurons)} steps done" if neurons else "no step done"
-    return f"Stopped at the limit of {limit}, {of_all}{': ' * bool(listed)}{listed}"
+    names: dict[str, list[str]] = {"": [], "in part: ": [], "only in words: ": []}
+    for neuron in neurons:
+        if result_texts.is_failure(neuron.result):
+            continue
+        progress = ""
+        if f"{neuron.depth}.{neuron.index}" in budget.undone:
+            progress = "in part: "
+        elif result_texts.is_prose(neuron.result):
+            progress = "only in words: "
+        names[progress].append(result_texts.clip(neuron.description, NOTE))
+    steps = "no step done"
+    if neurons:
+        planned = max(budget.planned, len(neurons))
+        steps = f"{len(names[''])} of {planned} steps done"
+    listed = "; ".join(f"{progress}{'; '.join(of)}" for progress, of in names.items() if of)
+    return f"Stopped at the limit of {limit}, {steps}{': ' if listed else ''}{listed}"

@@ -1,7 +1,7 @@
-"""The answer among the results of steps, chosen by their types without a model (rules D-60 to D-74, X-3, X-5).
+"""Choose the answer among results (D-60 to D-74, X-3, X-5).
 
-The order: a text with as many lines as the goal asks for; results of sub-tasks; the newest text of Python, of a model,
-of others; a number for a goal that counts; the last result that succeeded.
+In order: a text with the requested number of lines; results of sub-tasks; the newest text of Python, of a model, of
+other tools; a number for a goal that counts; the last successful result.
 """
 
 import json
@@ -27,7 +27,7 @@ from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
 logger: Final = logging.getLogger(__name__)
 
 DETAIL_LIMIT: Final = 10_000  # bytes of JSON above which detailed results are shortened (rule D-74)
-LIST_LIMIT: Final = 500  # bytes of a list that is then replaced by its length
+LIST_LIMIT: Final = 500  # bytes of a list before its length replaces it
 # Beginnings of explanations in place of answers (rule D-73)
 EXPLANATION: Final = re.compile(
     r"\s*(?:step 1:|first,|to filter|we need to|i was asked to"
@@ -44,13 +44,15 @@ def select_answer(
     descriptions: Sequence[str] | None = None,
     missing: str = "",
 ) -> Answer:
-    """Return the answer to ``goal``; without a usable result its ``success`` is false.
+    """Choose the answer to ``goal``.
+
+    Without a usable result its ``success`` is false.
 
     Args:
         goal: The goal in plain language.
         results: The result of each step in execution order, those of corrective steps last (D-67).
         descriptions: The text of each step, for warnings only.
-        missing: The fault that a check found, which a mere number of items then repeats.
+        missing: The fault of an earlier answer; a mere number of items repeats it.
     """
     target = extract_quantity(goal)
     if target is not None:
@@ -72,15 +74,15 @@ def select_answer(
         reason = f"matches target count {target}"
     other = None if chosen else _counted(goal, newest) or _last_value(newest, missing)
     if texts and not chosen and not other:
-        chosen, reason = texts[:1], "nothing but an explanation"
+        chosen, reason = texts[:1], "only an explanation"
     summary, source = other or ("No step gave a usable result.", _NO_SOURCE)
     warnings = _failures(copies, descriptions)
     # A blank text is not an answer (rule D-72).
     for n, copy in newest[::-1]:
         is_object = isinstance(copy, Mapping)
-        own = [copy.get("answer"), copy.get("result")] if is_object else [copy]
-        if any(isinstance(text, str) and not text.strip() for text in own):
-            warnings.append(f"Step {n} gave a blank text.")
+        texts_of_step = [copy.get("answer"), copy.get("result")] if is_object else [copy]
+        if any(isinstance(text, str) and not text.strip() for text in texts_of_step):
+            warnings.append(f"Step {n} gave an empty text.")
     for n, text, kind in chosen:
         logger.info("📝 Using formatted answer from neuron %s (%s, %s)", n, kind, reason)
         summary, source = text.strip("\n"), AnswerSource(n, kind, reason)
@@ -127,7 +129,7 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
 
 
 def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, AnswerSource] | None:
-    """Return the newest whole number with the noun of a goal that counts (rule D-71)."""
+    """Return the newest whole number, for a counting goal (D-71)."""
     noun = counted_noun(goal)
     for number, result in newest if noun else ():
         if (count := count_of(result)) is not None:
@@ -139,7 +141,7 @@ def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 def _last_value(
     newest: Sequence[tuple[int, Value]], missing: str
 ) -> tuple[str, AnswerSource] | None:
-    """Return the last result that succeeded, rendered without a model (rules D-68, X-7, X-8)."""
+    """Render the last successful result (D-68, X-7, X-8)."""
     for number, result in newest:
         count, value = count_of(result), envelope_content(result)
         if count is not None and (
@@ -164,8 +166,10 @@ def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> l
         f"⚠️  Warning: Some processing steps failed (steps {names}). Results may be incomplete or inaccurate."
     ]
     for number, result in failures:
-        named = "".join(f" ({text})" for text in (descriptions or ())[number - 1 : number])
-        warnings.append(f"Step {number}{named} failed: {failure_text(result.get('error') or None)}")
+        description = "".join(f" ({text})" for text in (descriptions or ())[number - 1 : number])
+        warnings.append(
+            f"Step {number}{description} failed: {failure_text(result.get('error') or None)}"
+        )
     return warnings
 
 

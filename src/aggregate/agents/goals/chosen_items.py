@@ -1,7 +1,7 @@
-"""The items of a list that a step means: all if its words say so, else those that the model names (rule P18).
+"""Choose the items of a list for a step (P18).
 
-A choice that contradicts the words of goal or step is asked for once more. Then the step fails, and with it the goal:
-a call for the wrong items would look like success.
+The model names them, unless the words mean all. If its choice contradicts the words of goal or step, it is asked once
+more; then the step and its goal fail: calls for the wrong items would look like success.
 """
 
 import re
@@ -31,7 +31,7 @@ _THEN: Final = re.compile(r"[.;]\s|,?\s*\b(?:and )?then\b", re.IGNORECASE)
 def list_in_reach(
     branch: Branch, step: str, tool: Tool, iteration: heuristics.Iteration | None
 ) -> Loop | None:
-    """Return the list whose items ``tool`` takes one by one; ``None`` if the step is about another one."""
+    """Find a list whose items ``tool`` takes one by one."""
     if branch.item is not None or tool.name == ANALYSIS or not tool.parameters:
         return None
     stems = [stem for parameter in tool.parameters if (stem := _ID.sub("", parameter.name))]
@@ -61,7 +61,7 @@ def _takes_one(tool: Tool, stems: list[str], source: heuristics.ItemList, noun: 
 
 
 def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
-    """Return the names of each item, the one for the question first; numbers if ids are not distinct."""
+    """Return the names of each item, or numbers for equal ids."""
     names: list[list[str]] = []
     for item in items:
         if not isinstance(item, dict):
@@ -78,17 +78,17 @@ def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
 
 
 def meant_items(branch: Branch, loop: Loop) -> Loop | None:
-    """Return ``loop`` with the items that the step means; ``None`` if the model says that it is about others.
+    """Return ``loop`` with the chosen items, ``None`` for a step about others.
 
     Raises:
-        ItemsUnclear: The model names none, unknown ones, or others than goal and step ask for.
+        ItemsUnclear: The model names none, unknown ones, or too many or few.
     """
     items, noun = loop.source.items, loop.iteration.noun
     names = item_names(items, noun)
     step = branch.deciding_text(loop.step)
     data = json_text(list(items))
     claims = [read_claim(step, noun, names, data)]
-    if not claims[0].names:  # else it is one of several steps, each for items that it names
+    if not claims[0].names:  # else the goal has several steps, each with items of its own
         claims.append(read_claim(_part_of_goal(branch.goal, step), noun, names, data))
     choice = _Choice(branch, loop, names, claims)
     if (_is_plain(loop) or len(items) == 1) and not choice.fault(range(len(items))):
@@ -101,9 +101,9 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
 
 
 def _is_plain(loop: Loop) -> bool:
-    """Return whether a step says each, every or all, and nothing that makes them fewer (rule D-21).
+    """Return whether a step means all items, without condition (D-21).
 
-    A field that items must have is looked up (rule D-32).
+    A required field of the items is no condition: it is looked up (rule D-32).
     """
     phrase, items = loop.iteration.phrase, loop.source.items
     between = [word for word in heuristics.words(phrase)[1:] if word not in heuristics.STOP]
@@ -114,7 +114,10 @@ def _is_plain(loop: Loop) -> bool:
 
 
 def _part_of_goal(goal: str, step: str) -> str:
-    """Return the goal from the step's verb on, so that "List all rooms, book two" claims two for "Book the rooms"."""
+    """Return the goal from the step's verb on.
+
+    So "List all rooms, book two" requires two rooms for the step "Book the rooms".
+    """
     verb = next(iter(heuristics.plain_words(step)), "")
     match = re.search(rf"\b{re.escape(verb)}\b", goal, re.IGNORECASE) if verb else None
     if match is None or re.search(r"\b(?:except|but|apart|other than)\b", goal[: match.start()]):
@@ -124,7 +127,7 @@ def _part_of_goal(goal: str, step: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The question for the items of a step, and the claims that its answer must fit."""
+    """The question for the items of a step, and claims on its answer."""
 
     branch: Branch
     loop: Loop
@@ -166,7 +169,7 @@ class _Choice:
         return fence("\n".join(lines))
 
     def _positions(self, reply: str) -> tuple[list[int], str]:
-        """Return the items that an answer names, and its fault."""
+        """Return the items in an answer, and its fault."""
         table = questions.json_value(reply, dict) if reply.lstrip().startswith("{") else None
         answers = table.get("items") if table else questions.json_value(reply, list)
         if not isinstance(answers, list):
@@ -181,7 +184,7 @@ class _Choice:
         for name in names:
             if name not in by_name:
                 return [], f"{result_texts.clip(name, 40)} is not in the list"
-        return sorted({by_name[name] for name in names}), "" if names else "it names no item"
+        return sorted({by_name[name] for name in names}), "" if names else "no item is named"
 
     def _name(self, answer: Value) -> str:
         noun = self.loop.iteration.noun

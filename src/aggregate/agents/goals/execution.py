@@ -1,6 +1,6 @@
-"""One step: its arguments, up to three calls, a reflection on each failure, a check of each result.
+"""Execute one step: arguments, calls, reflection, and a check.
 
-Rules D-50 to D-53, P4, P5, X-15: rules decide if they can, else the model.
+Rules D-50 to D-53, P4, P5, X-15. The model is asked only if no fixed rule decides.
 """
 
 import re
@@ -10,37 +10,36 @@ from typing import Any, Final
 
 from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.goal_context import Branch, ItemsUnclear, StepFailed, StepOutcome
-from aggregate.agents.goals.goal_result import LimitReached
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.limits import LimitReached
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.agents.tools.analysis import syntax_error
 from aggregate.base.values import Value
 
 # Characters of an error, and of each part of the feedback for the next attempt
 MOST: Final = 400
-REJECTED: Final = (
-    "The last result was judged not to give what the step asked for. Do it differently."
-)
-# An answer of a model that cannot do the step
+REJECTED: Final = "The last result did not answer the step. Try another way."
+# The answer of a model without a way to do the step
 _NO_TOOL: Final = re.compile(r"\W*no tool fits\W*(.*)", re.IGNORECASE | re.DOTALL)
 # Of a parameter's description in a question: about a sentence
 _DESCRIPTION_CHARACTERS: Final = 90
-# Endings of a result's key after the name of the parameter that it fills
+# Endings of a result's key, after the name of a parameter
 _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
 
 
 @dataclass(frozen=True, slots=True)
 class FailureFeedback:
-    """Feedback on the last attempt: a text for the model, and arguments to call with."""
+    """Feedback on a failed call, with suggested arguments."""
 
     text: str = ""
     arguments: Mapping[str, Any] | None = None
 
 
 def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool) -> StepOutcome:
-    """Do ``step`` with ``tool``, or by the model alone without one.
+    """Execute a step with its tool, or by the model alone.
 
-    A claim of success is ``trusted`` or checked by the model. After a no only tools that read are called again.
+    A reported success is ``trusted`` or checked by the model. If the model denies it, only reading tools are called
+    again.
     """
     if tool is None:
         return _answer_step(branch, step)
@@ -50,10 +49,10 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
     attempts = branch.run.limits.attempts
     for number in range(1, attempts + 1):
         arguments = arguments_for(branch, step, tool, feedback)
-        for item in branch.other_items:  # the model has said that the step is about none of them
+        for item in branch.other_items:  # which the step does not mean
             for name, value in item_arguments(tool, item, branch.noun).items():
                 if str(arguments.get(name)) == str(value):
-                    reason = f"was to be called for {value}, which is not meant"
+                    reason = f"would be called for {value}, which the step does not mean"
                     raise ItemsUnclear(f"{tool.name} {reason}")
         result = branch.call(tool, arguments)
         outcome = StepOutcome(result, validated=not result_texts.is_failure(result))
@@ -77,7 +76,7 @@ def claims_success(result: Value) -> bool:
 
 
 def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
-    """Return an outcome, not validated if it is empty or the model says no (rule X-15)."""
+    """Return an outcome, invalid if empty or rejected (X-15)."""
     verdict: bool | None = False
     if outcome.result is not None and outcome.result != "":
         fenced = result_texts.fenced_data(outcome.result, result_texts.ALL_RESULTS)
@@ -99,7 +98,7 @@ def _answer_step(branch: Branch, step: str) -> StepOutcome:
         known = result_texts.known_results(branch.context, each=most, most=most)
         text = (branch.ask(QuestionKind.ANSWER, step=step, known=known) or "").strip()
         if lacking := _NO_TOOL.match(text):
-            reason = questions.first_line(lacking[1]) or "not said why"
+            reason = questions.first_line(lacking[1]) or "no reason given"
             raise StepFailed(f"no tool fits the step: {reason}")
         if text:  # whole: a line of one word may be the answer (P17)
             return StepOutcome({"type": "ai_response", "answer": text}, validated=True)
@@ -107,7 +106,7 @@ def _answer_step(branch: Branch, step: str) -> StepOutcome:
 
 
 def _newest_fields(branch: Branch) -> tuple[str, list[str]]:
-    """Return the name of the newest list, and the fields of its items."""
+    """Return name and fields of the newest list."""
     newest = heuristics.find_list(branch.context, "", branch.run.cache_dir)
     return (newest.name, heuristics.fields_of(newest.items)) if newest else ("", [])
 
@@ -129,7 +128,7 @@ def _clarified(branch: Branch, step: str, tool: Tool) -> str:
 def _reflect(
     branch: Branch, step: str, tool: Tool, arguments: Mapping[str, Any], failure: Mapping[str, Any]
 ) -> FailureFeedback:
-    """Ask why a call failed; return the diagnosis, and the arguments that the model suggests."""
+    """Ask why a call failed; return diagnosis and suggested arguments."""
     error = result_texts.failure_message(failure)
     reply = branch.ask(
         QuestionKind.REFLECT,
@@ -157,10 +156,10 @@ def _reflect(
 def arguments_for(
     branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> dict[str, Any]:
-    """Return the arguments of one call (rule P4).
+    """Return the arguments of one call (P4).
 
-    Those of the current item and the step go before the model's, and these before older results. The model is not
-    asked if the item gives all that the tool requires.
+    Precedence: the current item, the step's text, the model's suggestion, older results. The model is not asked if the
+    item has all required arguments.
     """
     certain = sure_arguments(tool, step, branch)
     if feedback.arguments:
@@ -174,8 +173,8 @@ def arguments_for(
         return certain
     answer = _asked_arguments(branch, step, tool, feedback)
     required = [parameter.name for parameter in tool.required]
-    older: dict[str, Any] = {}  # from the newest result that has a parameter's name
-    # The same for every item would be wrong for an item that gives nothing.
+    older: dict[str, Any] = {}  # from the newest result with the name of a parameter
+    # An item without arguments must not get those of another one.
     is_served = branch.item is None or any(name in certain for name in required)
     sources = branch.context.values() if is_served else (branch.item,)
     for result in reversed([source for source in sources if isinstance(source, Mapping)]):
@@ -218,7 +217,7 @@ def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
-    """Return the arguments of the current item and of a step such as ``activity 7``, ``activity_id=7``."""
+    """Return arguments from the current item and words like ``activity 7``."""
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):
@@ -269,14 +268,16 @@ def _is_id(name: str) -> bool:
 
 
 def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
-    """Return code for a step; code that does not compile is given back once (rule P5)."""
-    known = result_texts.known_results(branch.context)
+    """Return code for a step, corrected once if necessary (P5)."""
+    results = result_texts.known_results(branch.context)
     name, fields = _newest_fields(branch)
     if fields:
         names = result_texts.field_names(fields, of=name)
-        known += f"\nFields of the items of the newest list:\n{names}"
+        results += f"\nFields of the items of the newest list:\n{names}"
     goal = result_texts.clip(branch.goal, result_texts.ALL_RESULTS)
-    reply = branch.ask(QuestionKind.CODE, goal=goal, step=step, known=known, trouble=feedback.text)
+    reply = branch.ask(
+        QuestionKind.CODE, goal=goal, step=step, known=results, trouble=feedback.text
+    )
     code = questions.parse_code(reply)
     error = syntax_error(code)
     if not code or not error:

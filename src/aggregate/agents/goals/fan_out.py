@@ -1,4 +1,4 @@
-"""Sub-tasks of a step, its parts or the items of a list, and their merged result (rules D-20 to D-34, P6 to P9)."""
+"""Sub-tasks of a step and their merged results (D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -10,6 +10,8 @@ from aggregate.agents.goals import heuristics, questions, result_texts
 from aggregate.agents.goals.execution import item_fills
 from aggregate.agents.goals.goal_context import Branch, StepFailed
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.limits import Limit
+from aggregate.agents.results import FailurePolicy, failures
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
 from aggregate.base.values import Value
@@ -22,7 +24,6 @@ LEFT_CHARACTERS: Final = 40
 DAY: Final = 86_400
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
 _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
-_COPIED: Final = ("after_unix", "before_unix", "start_timestamp", "end_timestamp")
 
 
 def may_spawn(branch: Branch) -> bool:
@@ -31,7 +32,7 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 parts of a step, or none; the model is asked only if the words allow it."""
+    """Return the 2 or 3 parts of a step, or none."""
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -42,8 +43,9 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return the result of a step from those of its parts; half a range is a failure."""
-    if errors := result_texts.errors_of(results):
+    """Merge the results of parts; half a range fails."""
+    errors, fails = failures(result_texts.labelled(results), FailurePolicy.FAIL)
+    if fails:
         error = f"a part of the step failed: {errors[0]}"
         return {"success": False, "error": error, "results": results}
     merged = merge_parts(parts, results)
@@ -51,10 +53,10 @@ def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, An
 
 
 def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return ``start`` and ``end`` by the words of the parts, and their range (rules D-26, X-10).
+    """Return ``start``, ``end`` and their range (D-26, X-10).
 
-    Two ascending numbers without such words are start and end. A midnight as ``end`` makes ``before_unix`` the last
-    second of that day.
+    The words of the parts name start and end, else two numbers in ascending order do. A midnight as ``end`` makes
+    ``before_unix`` the last second of the day.
     """
     merged: dict[str, Any] = {}
     numbers = [_number(result) for result in results]
@@ -62,16 +64,17 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
         names_start, names_end = bool(_START.search(part)), bool(_END.search(part))
         if number is not None and names_start != names_end:
             merged["start" if names_start else "end"] = number
-    known = [number for number in numbers if number is not None]
-    if not merged and len(known) == len(numbers) == 2 and known == sorted(known):
-        merged = {"start": known[0], "end": known[1]}
+    whole_numbers = [number for number in numbers if number is not None]
+    if (
+        not merged
+        and len(whole_numbers) == len(numbers) == 2
+        and whole_numbers == sorted(whole_numbers)
+    ):
+        merged = {"start": whole_numbers[0], "end": whole_numbers[1]}
     if {"start", "end"} <= merged.keys() and all(abs(moment) > DAY for moment in merged.values()):
         ends_at_midnight = merged["end"] % DAY == 0
         merged["after_unix"] = merged["start"]
         merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
-    for content in map(result_texts.envelope_content, results):
-        if isinstance(content, Mapping):
-            merged |= {name: content[name] for name in _COPIED if name in content}
     return merged
 
 
@@ -86,7 +89,7 @@ def _number(result: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A step and the list that it goes through."""
+    """A step and the list whose items it processes."""
 
     step: str
     iteration: heuristics.Iteration
@@ -94,7 +97,7 @@ class Loop:
 
 
 def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
-    """Find the list of a step, unless a branch above goes through it (rules D-20, D-34)."""
+    """Find the list of a step, unless a loop uses it (D-20, D-34)."""
     source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -112,8 +115,8 @@ def loop_over_result(
 def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
     """Return whether a step needs a call for each item.
 
-    Code goes through a list by itself, and a tool without arguments does the same for each. A tool whose arguments
-    items give is called for each. In other cases the model is asked: one call for all would look like success.
+    Code can loop over a list, and a tool without arguments does the same for each item. A tool whose arguments are
+    fields of the items is called for each. Otherwise the model decides: one call for all would look like success.
     """
     items = loop.source.items
     if tool is None:
@@ -124,28 +127,28 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
         return True
     verdict = questions.yes_or_no(_ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED))
     if verdict is None:
-        raise StepFailed(f"the model does not say whether to call {tool.name} for each item")
+        raise StepFailed(f"the model did not say whether to call {tool.name} for each item")
     return verdict
 
 
 def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
-    """Return whether the items of a list that a tool gave need further calls (rule D-27).
+    """Return whether the items of a result need further calls (D-27).
 
-    They do not if they have the fields that the step names, or if no other tool takes what an item gives.
+    They do not if they have all fields in the step's words, or if no other tool takes a field of theirs.
     """
     registry, noun = branch.run.tools, loop.iteration.noun
-    others = (
+    other_tools = (
         tool
         for tool in registry
         if tool.name not in (used.name, ANALYSIS) and tool.permissions <= registry.permissions
     )
-    if not any(item_fills(tool, loop.source.items[0], noun) for tool in others):
+    if not any(item_fills(tool, loop.source.items[0], noun) for tool in other_tools):
         return False
     field_words = set(heuristics.words(" ".join(heuristics.fields_of(loop.source.items))))
     iteration_words = heuristics.words(loop.iteration.phrase)
     after_verb = heuristics.significant_words(loop.step)[1:]
-    named = [word for word in after_verb if word not in iteration_words]
-    names_fields_only = bool(named) and field_words.issuperset(named)
+    object_words = [word for word in after_verb if word not in iteration_words]
+    names_fields_only = bool(object_words) and field_words.issuperset(object_words)
     return not names_fields_only and _more_needed(branch, loop)
 
 
@@ -163,7 +166,10 @@ def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> str | Non
 
 
 def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
-    """Return the goal of one item with its fields in braces: by rule, else by the model, else the step (rule P8)."""
+    """Return the goal of one item, with fields in braces (P8).
+
+    By rule, else by the model, else the step itself.
+    """
     items = loop.source.items
     by_rule = heuristics.rule_template(loop.step, loop.iteration, items[0])
     if not loop.iteration.phrase or (by_rule and not ask):
@@ -176,22 +182,25 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
 def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
-    """Return a branch for each item; ``chosen`` ones are done at once, whatever else the step names."""
-    total, most = len(loop.source.items), branch.run.limits.dendrites
+    """Return a branch for each item; a ``chosen`` one has a single step."""
+    total, limit = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:
         matching = heuristics.filter_items(matching, loop.step)
     if lacking := total - len(matching):
-        branch.warn(f"{lacking} of {total} items lack what the step names and are left out.")
-    items = _distinct(branch, matching)
-    if most < len(items):
         branch.warn(
-            f"Only {most} of {len(items)} items were processed: the limit of sub-tasks is reached."
-            f" {_left(items[most:])}"
+            f"{lacking} of {total} items lack a field that the step names and are left out."
+        )
+    items = _distinct(branch, matching)
+    if limit < len(items):
+        branch.run.budget.stop(Limit.ITEMS, branch.node.place)
+        branch.warn(
+            f"Only {limit} of {len(items)} items were processed: the limit of sub-tasks is reached."
+            f" {_left(items[limit:])}"
         )
     branch.finished_loops.add((loop.source.digest, template))
-    if items and not most:
-        raise StepFailed("no sub-task may run: the limit of them is reached")
+    if items and not limit:
+        raise StepFailed("no sub-task started: their limit is reached")
     fields: dict[str, Any] = {
         "noun": loop.iteration.noun,
         "lists": branch.lists | {loop.source.digest},
@@ -202,12 +211,12 @@ def item_branches(
         fields |= {"template": template, "decided": True, "tool": tool}
     return [
         branch.below(number, heuristics.item_goal(template, item, number), item=item, **fields)
-        for number, item in enumerate(items[:most], 1)
+        for number, item in enumerate(items[:limit], 1)
     ]
 
 
 def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
-    """Return each item once; after too many equal ones, none of those that follow (rule D-10)."""
+    """Return distinct items, up to a number of equal ones (D-10)."""
     distinct: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items, 1):
@@ -215,30 +224,31 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
         duplicates += key in distinct
         if duplicates >= branch.run.limits.duplicates:
             rest = len(items) - number
+            branch.run.budget.stop(Limit.DUPLICATES, branch.node.place)
             branch.warn(
-                f"{duplicates} items were there before; the {rest} items after them were left out."
+                f"{duplicates} items were repeated; the {rest} items after them were left out."
             )
             return list(distinct.values())
         distinct.setdefault(key, heuristics.without_attached(item))
     if duplicates:
-        branch.warn(f"{duplicates} of {len(items)} items were there before and are done once.")
+        branch.warn(f"{duplicates} of {len(items)} items are repeated and processed once.")
     return list(distinct.values())
 
 
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    """Return the result of a step from those of its items; it fails only if all of them failed."""
-    errors = result_texts.errors_of(results)
+    """Merge the results of items; the step fails if all failed."""
+    errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
     pairs = list(zip(items, results, strict=True))
     merged: dict[str, Any] = {"success": True}
-    if errors and len(errors) == len(results):
+    if fails:
         error = f"all sub-tasks failed, the first one with: {errors[0]}"
         merged = {"success": False, "error": error}
     elif errors:
-        left = _left([item for item, result in pairs if result_texts.is_failure(result)])
+        unfinished = _left([item for item, result in pairs if result_texts.is_failure(result)])
         failed = f"{len(errors)} of {len(results)} sub-tasks failed"
-        branch.warn(f"{failed}, the first one with: {errors[0]}. {left}")
+        branch.warn(f"{failed}, the first one with: {errors[0]}. {unfinished}")
     objects = [item if isinstance(item, Mapping) else {"item": item} for item in items]
     attached = zip(objects, results, strict=True)
     return {
@@ -251,7 +261,7 @@ def items_result(
 
 
 def _left(items: Sequence[Value]) -> str:
-    """Name items that are not done, by their ids or their content."""
+    """Name unfinished items by their ids or content."""
     names = [
         str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
         for item in items[: result_texts.SHOWN_ITEMS]
@@ -261,7 +271,7 @@ def _left(items: Sequence[Value]) -> str:
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
-    """Return a tool's result with each item's result attached, under the key of its list (rule D-29)."""
+    """Return a tool's result with the results of its items (D-29)."""
     if not isinstance(result, dict) or not source.name:
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}

@@ -1,10 +1,10 @@
-"""The branches of a goal: how each asks the model and calls tools, within the bounds of the whole goal."""
+"""The shared state of a goal (model, tools, limits), and a branch for each sub-task."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import BudgetTracker, EngineLimits, Limit, Trace, TraceKind
+from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     SCHEMAS,
@@ -17,8 +17,9 @@ from aggregate.agents.goals.questions import (
     Schema,
 )
 from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
+from aggregate.agents.limits import BudgetTracker, EngineLimits
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
-from aggregate.base.concurrency import run_in_thread
+from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.errors import ClientSetupError, ModelError
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
@@ -32,12 +33,12 @@ class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its
 
 
 class ItemsUnclear(StepFailed):
-    """A step does not know its items, so that its goal is not reached."""
+    """The items of a step are unclear, and its goal fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """The model, tools and bounds that all branches of a goal share."""
+    """Model, tools and limits for all branches of a goal."""
 
     model: Model
     tools: ToolRegistry
@@ -45,24 +46,22 @@ class GoalContext:
     budget: BudgetTracker
     cache_dir: Path
     unclear: list[str] = field(default_factory=list)  # why steps did not know their items
-    # Results of calls that may have changed something, and the items that they were made for
+    # Results of calls with possible changes, and the items of these calls
     done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def answer(self, question: Question, node: Trace) -> str:
-        """Ask the model within the time of the goal, and charge for its answer.
+        """Ask the model within the goal's time and tokens.
 
         Raises:
             ModelError: There is no usable answer.
         """
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
-            completion: Completion = future.result(timeout=self.budget.seconds_left)
+            completion: Completion = result_within(future, self.budget.seconds_left)
         except TimeoutError:
             if future.done():
                 raise  # the client's own
-            self.budget.reach(Limit.SECONDS)
-            over = f"the goal's time of {self.limits.seconds:g} s is over"
-            raise ModelError(over) from None
+            raise ModelError(self.budget.time_is_over) from None
         node.own_tokens = max(0, int(completion.tokens))
         self.budget.charge(node.own_tokens)
         if completion.problem:
@@ -77,7 +76,7 @@ class GoalContext:
 
 @dataclass(slots=True)
 class Branch:
-    """The goal itself or one sub-task of a step, on which one thread works."""
+    """The goal or one of its sub-tasks, executed by one thread."""
 
     run: GoalContext
     goal: str
@@ -92,8 +91,8 @@ class Branch:
     chosen: bool = False  # whether the item was chosen among others: no word names another one
     decided: bool = False  # whether the tool, or the model alone, was chosen already
     tool: Tool | None = None
-    lists: frozenset[str] = frozenset()  # digests of lists that it must not go through (rule D-34)
-    other_items: tuple[Value, ...] = ()  # of a list that the step is not about
+    lists: frozenset[str] = frozenset()  # digests of lists in outer loops (D-34)
+    other_items: tuple[Value, ...] = ()  # of a list without relevance for the step
     finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
     corrective: bool = False  # it may fetch nothing (rule P14)
 
@@ -103,7 +102,7 @@ class Branch:
     def ask(
         self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model about ``fields``; without an answer warn and return ``None``."""
+        """Ask the model a question; warn and return ``None`` without an answer."""
         budget, node = self.run.budget, self.node
         question = Question(
             kind,
@@ -129,7 +128,7 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Call a tool, unless it has succeeded with these arguments; failures are results too."""
+        """Call a tool, unless the same call has succeeded."""
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -160,7 +159,7 @@ class Branch:
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return the branch of a sub-task, whose context is its own (rules D-4, D-33)."""
+        """Return the branch of a sub-task with its own context (D-4, D-33)."""
         depth = self.depth + 1
         node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
         context = dict(self.context)

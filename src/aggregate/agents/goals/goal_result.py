@@ -1,96 +1,15 @@
-"""The limits, budget, trace and result of a goal."""
+"""The trace and result of a goal."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from threading import Lock
 from typing import Any, Final
 
-from aggregate.base.errors import ConfigError
+from aggregate.agents.limits import Limit
 from aggregate.base.values import Value
 from aggregate.prompt.results import Answer
-
-# Levels of sub-tasks; the goal itself is the first (rules D-6, X-13)
-MAX_DEPTH: Final = 5
-# Executions of one step (rule D-7)
-MAX_RETRIES: Final = 3
-_AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
-
-
-@dataclass(frozen=True, slots=True)
-class EngineLimits:
-    """The bounds of one goal; each is a maximum."""
-
-    depth: int = MAX_DEPTH  # levels of sub-tasks
-    attempts: int = MAX_RETRIES  # executions of one step
-    steps: int = 4  # of one goal (rule X-4)
-    dendrites: int = 50  # items that one step may be spread over (rule D-10)
-    duplicates: int = 3  # equal items after which a step is spread no further (rule D-10)
-    tokens: int = 200_000  # of all questions and answers together
-    seconds: float = 600.0  # of the whole goal; unfinished calls are given up
-    tool_seconds: float = 60.0
-    workers: int = 4  # sub-tasks that run at once
-    inline_bytes: int = 5000  # of a result's JSON, from which it goes to disk (rule X-1)
-
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value, least = getattr(self, name), int(name in _AT_LEAST_ONE)
-            if not value >= least:  # not "<": NaN is refused too
-                raise ConfigError(f"{name} must be at least {least}, not {value}", key=name)
-
-
-class Limit(StrEnum):
-    TOKENS = "tokens"
-    SECONDS = "seconds"
-    STEPS = "steps"
-
-
-class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
-    """A bound of the whole goal was reached."""
-
-
-@dataclass(slots=True)
-class BudgetTracker:
-    """The tokens and time that a goal has used, for any number of threads."""
-
-    limits: EngineLimits
-    clock: Callable[[], float] = time.perf_counter
-    tokens: int = 0
-    cancelled: bool = False
-    reached: Limit | None = None
-    _started: float = 0.0
-    _lock: Lock = field(default_factory=Lock)
-
-    def __post_init__(self) -> None:
-        self._started = self.clock()
-
-    @property
-    def seconds_left(self) -> float:
-        return max(0.0, self.limits.seconds - (self.clock() - self._started))
-
-    @property
-    def tokens_left(self) -> int:
-        return max(0, self.limits.tokens - self.tokens)
-
-    def check(self) -> None:
-        if self.cancelled:
-            raise LimitReached("the goal was given up")
-        if self.seconds_left <= 0:
-            self.reach(Limit.SECONDS)
-            raise LimitReached(f"the goal's time of {self.limits.seconds:g} s is over")
-        if not self.tokens_left:
-            self.reach(Limit.TOKENS)
-            raise LimitReached(f"the goal's {self.limits.tokens:,} tokens are used up")
-
-    def reach(self, limit: Limit) -> None:
-        with self._lock:
-            self.reached = self.reached or limit
-
-    def charge(self, tokens: int) -> None:
-        with self._lock:
-            self.tokens += max(0, tokens)
 
 
 class TraceKind(StrEnum):
@@ -103,7 +22,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node of the tree of all calls; one thread writes to it at a time."""
+    """A node in the tree of calls, for one thread at a time."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -123,14 +42,14 @@ class Trace:
 
     @property
     def calls(self) -> int:
-        own = 1 if self.kind is TraceKind.MODEL else 0
-        return own + sum(child.calls for child in self.children)
+        questions = 1 if self.kind is TraceKind.MODEL else 0
+        return questions + sum(child.calls for child in self.children)
 
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
-        place = self.place
+        path = self.place
         if kind in (TraceKind.NEURON, TraceKind.DENDRITE):
-            place = f"{place}/{label}" if place else label
-        child = Trace(kind, label, text, place=place)
+            path = f"{path}/{label}" if path else label
+        child = Trace(kind, label, text, place=path)
         self.children.append(child)
         return child
 
@@ -149,7 +68,7 @@ class Trace:
         self.warnings.append(sentence)
 
     def all_warnings(self) -> Iterator[str]:
-        """Yield the warnings of the node and of all below it, in the order of the tree."""
+        """Yield the warnings of the node and its descendants, in order."""
         yield from self.warnings
         for child in self.children:
             yield from child.all_warnings()
@@ -161,7 +80,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one call of a tool (rules D-1, D-2)."""
+    """One step: a small question and one tool call (D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -189,16 +108,16 @@ class Neuron:
 class GoalResult:
     """The steps and the answer of a goal (rules X-6, X-12)."""
 
-    success: bool  # whether a step gave a usable result
+    success: bool  # whether there is an answer, and no limit left work undone
     goal: str
     depth: int
     neurons: tuple[Neuron, ...]  # the steps, a corrective one last
     final: Answer | None  # the answer, None if nothing ran
     error: str  # why nothing ran
-    warnings: tuple[str, ...]  # failed steps, items that were left out, questions without an answer
+    warnings: tuple[str, ...]  # failed steps, skipped items, questions without an answer
     trace: Trace
-    limit: Limit | None = None  # that ended the goal; the answer is the best one by then
-    stopped: str = ""  # the same as a sentence with the steps that were done
+    limit: Limit | None = None  # the limit with undone work
+    stopped: str = ""  # a sentence on it, with the finished steps
 
     @property
     def results(self) -> tuple[Value, ...]:
@@ -207,10 +126,16 @@ class GoalResult:
 
     @property
     def text(self) -> str:
-        """The text that the user reads."""
-        if self.final and (self.final.success or not self.stopped):
+        """The answer, or the reason why there is none."""
+        if self.has_answer and self.final:
             return self.final.summary
-        return self.stopped or self.error
+        reason = self.final.summary if self.final else self.error
+        return self.stopped or reason
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether a step gave a usable result, at a limit too."""
+        return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:
         limit = {"limit": self.limit.value, "stopped": self.stopped} if self.limit else {}
@@ -228,7 +153,7 @@ class GoalResult:
 
 
 def final_dict(answer: Answer) -> dict[str, Any]:
-    """Return the answer's envelope as plain data, with ``missing`` if it is incomplete (rule X-6)."""
+    """Return the answer as a plain dictionary (X-6)."""
     source = answer.source
     missing = {"missing": answer.missing} if answer.missing else {}
     return {

@@ -1,4 +1,4 @@
-"""Rules on the words of a step, and the lists that it names; no noun of any field is built in."""
+"""Fixed rules on a step's words and on lists, without domain vocabulary."""
 
 import hashlib
 import re
@@ -24,7 +24,7 @@ data result item list output information info detail answer thing content record
 relevant properly accordingly
 """
 STOP: Final = frozenset(_STOP.split())
-# Words that name nothing in particular
+# Words without a specific object
 VAGUE: Final = frozenset(_VAGUE.split())
 _END: Final = re.compile(
     r"\s+(?:that|which|who|with|having|in|from|to|and|or|of|on|by|for|as|at|using|into|is|are|has|have|was|were|where"
@@ -39,7 +39,7 @@ _PARTS: Final = re.compile(
     r"\b(?:start and end|both|and also|as well as|along with)\b", re.IGNORECASE
 )
 _COMPOUND: Final = re.compile(r"\bthen\b|;|\n|(?:^|\s)[1-9][.)]\s", re.IGNORECASE)
-# Words after "each" that may name an item, as in "each long bike ride"
+# Words of an item's name after "each", as in "each long bike ride"
 _NOUN_WORDS: Final = 3
 # Sentences for the split of a goal by what its text, lower-case, holds
 _ADVICE: Final = (
@@ -58,7 +58,7 @@ def words(text: str) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the words in lower case; a name in camelCase is several."""
+    """Return the lower-case words; names in camelCase are split."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return re.findall(r"[^\W_]+", spaced.lower())
 
@@ -80,14 +80,14 @@ def significant_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """The items that a step names: "each activity"."""
+    """The items in a step's words: "each activity"."""
 
     phrase: str  # the words of the step
     noun: str  # in the singular
 
 
 def find_iteration(step: str) -> Iteration | None:
-    """Find ``each``, ``every`` or ``all`` with its noun, by whole words (rules D-21, D-28)."""
+    """Find ``each``, ``every`` or ``all`` with its noun (D-21, D-28)."""
     matches = sorted(_ITERATION.finditer(step), key=lambda match: match[1].lower() == "all")
     if not matches:
         return None
@@ -107,10 +107,10 @@ def find_iteration(step: str) -> Iteration | None:
 
 
 def has_parts(step: str, tool: Tool | None) -> bool:
-    """Return whether a step may be several of the same kind (rule P9).
+    """Return whether a step may consist of several similar ones (P9).
 
-    Its words say so, or it names several of the one thing that the tool takes. A tool that serves both ends is no
-    reason.
+    Its words suggest so, or it mentions several values for a tool with one argument. A tool for both ends of a range
+    needs no parts.
     """
     if tool is not None:
         both_ends = {"start", "end"}
@@ -133,7 +133,7 @@ def is_compound(goal: str) -> bool:
 
 
 def is_vague(step: str) -> bool:
-    """Return whether a step names no subject: ``Process the data`` (rule P3)."""
+    """Return whether a step lacks an object: ``Process the data`` (P3)."""
     after_verb = significant_words(step)[1:]
     return all(word in VAGUE for word in after_verb)
 
@@ -147,10 +147,10 @@ def advice(goal: str) -> str:
 # The key of an item's own result (rule D-29)
 ATTACHED: Final = "_dendrite_result"
 NEURON: Final = "neuron_"
-# Keys of lists that do not name the items
+# Common keys of lists, without the noun of the items
 USUAL: Final = ("items", "entries", "data", "results", "result", "list", "records", "objects")
 _DEPTH: Final = 5  # of nested objects whose lists count
-# Items that are read for the fields of all: items of one list mostly have the same
+# Items whose fields represent all: items of one list mostly have the same
 _SAMPLE: Final = 5
 HAVING: Final = re.compile(
     r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
@@ -179,8 +179,8 @@ def without_attached(item: Value) -> Value:
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
-    """Load the value of a reference; return other values, and lost references, unchanged."""
-    # Code may return a reference that was in its data.
+    """Load the value of a reference, if there is one."""
+    # Code may return a reference from its data.
     reference = recognise_reference(value, cache_dir=cache_dir)
     if reference is None:
         return value
@@ -191,7 +191,7 @@ def resolve_reference(value: Value, cache_dir: Path) -> Value:
 
 
 def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
-    """Return the newest list whose key is the noun, else the newest list with items (rules D-22, D-34)."""
+    """Return the newest list of the noun, else the newest with items (D-22)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
@@ -204,7 +204,7 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
-    """Yield the lists in a result: named by the noun, then under usual keys, then others."""
+    """Yield the lists in a result: noun_keys ones, usual ones, others."""
     if isinstance(value, list):
         yield ItemList("", tuple(value), named=False)
         return
@@ -212,24 +212,24 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
         return
     lists = _lists_by_key([value])
     outer = {key for key in lists if isinstance(value.get(key), list)}
-    named: list[str] = []
+    noun_keys: list[str] = []
     if noun:
-        named = [key for key in lists if words(key)[-1:] == [singular(noun)]]
+        noun_keys = [key for key in lists if words(key)[-1:] == [singular(noun)]]
         if value.get("item_noun") == noun and "items" in lists:
-            named.append("items")
+            noun_keys.append("items")
     usual = [key for key in USUAL if key in lists]
-    for key in dict.fromkeys((*named, *usual, *lists)):
-        yield ItemList(key, tuple(lists[key]), named=key in named, is_nested=key not in outer)
+    for key in dict.fromkeys((*noun_keys, *usual, *lists)):
+        yield ItemList(key, tuple(lists[key]), named=key in noun_keys, is_nested=key not in outer)
 
 
 def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dict[str, list[Value]]:
-    """Return the lists in nested objects by key; outer ones hide inner ones.
+    """Return the lists in nested objects by key; outer keys win.
 
     Lists of one key are joined: rooms by floor are all rooms.
     """
     lists: dict[str, list[Value]] = {}
     inner: list[Mapping[str, Value]] = []
-    for key, value in (pair for each in objects for pair in each.items()):
+    for key, value in (pair for item in objects for pair in item.items()):
         if isinstance(value, list) and key != DENDRITES:
             lists.setdefault(str(key), []).extend(value)
         elif isinstance(value, Mapping) and not str(key).startswith("_") and depth < _DEPTH:
@@ -240,9 +240,9 @@ def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dic
 
 
 def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
-    """Return the items ``with X``: their X, ``X_count`` or ``has_X`` has a value (rule D-32).
+    """Return the items ``with X``, all if none has X (D-32).
 
-    If none is left, return all.
+    An item has it if ``X``, ``X_count`` or ``has_X`` has a value.
     """
     for match in HAVING.finditer(step):
         word = match.group(1).lower()
@@ -278,7 +278,7 @@ MOST_VALUE: Final = 200
 
 
 def naming_field(item: Value, noun: str) -> str:
-    """Return the field that identifies an item, ``""`` for none."""
+    """Return the identifying field of an item, or ``""``."""
     if not isinstance(item, Mapping):
         return "item"
     identity = item_identity(item, noun)
@@ -286,19 +286,19 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the goal of one item, ``Get kudos for activity {id}``; ``None`` without an identifying field."""
+    """Return the goal of one item: ``Get kudos for activity {id}``."""
     field = naming_field(item, iteration.noun)
     if not field:
         return None
-    place = f"{iteration.noun} {{{field}}}"
-    return step.replace(iteration.phrase, place, 1) if iteration.phrase else f"{step} ({place})"
+    subject = f"{iteration.noun} {{{field}}}"
+    return step.replace(iteration.phrase, subject, 1) if iteration.phrase else f"{step} ({subject})"
 
 
 def item_goal(template: str, item: Value, number: int) -> str:
-    """Fill the template of an item's goal (rule D-31).
+    """Fill in the template of an item's goal (D-31).
 
-    A missing field becomes the item's id, or ``(item N)``. A template without fields gets the id or the number behind
-    it, so that no two goals are equal.
+    A missing field becomes the item's id, or ``(item N)``. A template without fields gets the id or the number at its
+    end: all goals differ.
     """
     fields = item if isinstance(item, Mapping) else {"item": item}
     identity = item_identity(item)

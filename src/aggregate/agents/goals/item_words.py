@@ -1,4 +1,4 @@
-"""Words of a step or a goal that say which items of a list it means (rule P18).
+"""Restrictions of a list's items in the words of a step (P18).
 
 No model is asked. The words check a choice of items; they never make one.
 """
@@ -57,7 +57,7 @@ _ARTICLES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ItemClaim:
-    """Bounds on the number of items that a text means, and items that it names by position."""
+    """Bounds on the number of items in a text, and named items."""
 
     least: int
     most: int
@@ -65,7 +65,7 @@ class ItemClaim:
     excluded: frozenset[int] = frozenset()
 
     def fault(self, chosen: Sequence[int]) -> str:
-        """Return why a choice of positions contradicts the text, ``""`` if it does not."""
+        """Return why chosen positions contradict the text, or ``""``."""
         number = len(set(chosen))
         if self.excluded.intersection(chosen):
             return "items that are excluded were named"
@@ -73,18 +73,18 @@ class ItemClaim:
             return "other items are named in the step"
         if self.least <= number <= self.most:
             return ""
-        asked = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{asked} are asked for, {number} were named"
+        expected = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
+        return f"{expected} are expected for, {number} were named"
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:
-    """Read from ``text`` which items it means.
+    """Parse the items of ``text``.
 
     Args:
-        text: A step, or the part of a goal that it does.
+        text: A step, or its part of a goal.
         noun: The name of one item, in the singular.
         names: The names of each item, such as its id and its title.
-        data: All items as text, for words such as "free" that are in their fields.
+        data: All items as text, for words such as "free" in their fields.
     """
     total = len(names)
     included, word, exception = _halves(text.lower())
@@ -110,14 +110,14 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
 
 
 def _halves(text: str) -> tuple[str, str, str]:
-    """Return the text without its exception, the word that begins this, and the exception."""
+    """Split a text at its exception: beginning, introducing word, exception."""
     match = _EXCEPT.search(text)
     if match is None:
         return text, "", ""
-    before, rest = text[: match.start()], text[match.end() :]
-    separator = r"[,;.]\s*" if not before.strip() else r"[;.](?:\s|$)|,?\s*\bthen\b"
+    beginning, rest = text[: match.start()], text[match.end() :]
+    separator = r"[,;.]\s*" if not beginning.strip() else r"[;.](?:\s|$)|,?\s*\bthen\b"
     excluded, *after = re.split(separator, rest, maxsplit=1)
-    return f"{before} {' '.join(after)}", match[0], excluded
+    return f"{beginning} {' '.join(after)}", match[0], excluded
 
 
 def _tokens(text: str) -> list[str]:
@@ -127,11 +127,11 @@ def _tokens(text: str) -> list[str]:
 def _named(
     text: str, noun: str, names: Sequence[Sequence[str]], *, is_exception: bool = False
 ) -> tuple[set[int], bool]:
-    """Return the items that a text names, and whether these are all: "2 to 4" names only the ends."""
+    """Return the named items, and whether they are all (not in "2 to 4")."""
     by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
     # "Tickets 101 and 102" are ABC-101 and ABC-102
     by_name = {re.sub(r"^[a-z]+-", "", name): n for name, n in by_name.items()} | by_name
-    named = {
+    item_numbers = {
         n
         for name, n in by_name.items()
         if not name.isdigit()
@@ -145,16 +145,16 @@ def _named(
         # Behind the verb a number may count: "book 2 and 5" names, "book 2 of the rooms" does not
         is_name = is_after_noun or tokens[position + 1] in _AFTER_NAMES
         if token in by_name and may_follow and is_name and singular(tokens[position + 1]) != noun:
-            named.add(by_name[token])
+            item_numbers.add(by_name[token])
         elif token in _RANGES and {tokens[position - 1], tokens[position + 1]} <= by_name.keys():
             is_exact = False
         elif token not in _LINKS and token not in _BEFORE_NAMES:
             may_follow, is_after_noun = is_noun or position == 0, is_noun
-    return named, is_exact
+    return item_numbers, is_exact
 
 
 def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
-    """Return the least and the most items of "at least two rooms" or "the first two"."""
+    """Return the bounds of "at least two rooms" or "the first two"."""
     if re.search(r"\buntil\b", text):
         return None
     match = _ABOUT.search(text)
@@ -203,7 +203,7 @@ def _count(text: str, noun: str) -> int | None:
 
 
 def _is_one(text: str, noun: str) -> bool:
-    """Return whether a text speaks of a single item: "a ticket", "the ticket about logins", "it"."""
+    """Return whether a text means one item: "a ticket", "it"."""
     if _EACH.search(text) or re.search(r"\band\b|,", text):
         return False
     article = r"(?:a|an|any|the|this|that|another)"
@@ -213,7 +213,7 @@ def _is_one(text: str, noun: str) -> bool:
 
 
 def _left_out(text: str, noun: str) -> int:
-    """Count the items that an exception leaves out, 0 if it does not say."""
+    """Count the items of an exception, 0 if unknown."""
     count = _count(text, noun)
     if count is not None:
         return count
@@ -223,7 +223,7 @@ def _left_out(text: str, noun: str) -> int:
 
 
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
-    """Return whether all items are meant, and whether a condition makes them fewer."""
+    """Return whether all items are meant, and whether on a condition."""
     fields = set(re.findall(r"[a-z]{3,}", data.lower()))
     is_filtered = any(pattern.search(text) for pattern in (_FILTER, _OTHERS, _EVERY_OTHER))
     for match in _ALL.finditer(text):

@@ -1,4 +1,4 @@
-"""Numbers in a goal: how many items it asks for, or that it counts them (rules D-60, D-71, X-9)."""
+"""The number of items of a goal, and counting goals (D-60, D-71, X-9)."""
 
 import re
 from itertools import dropwhile
@@ -25,7 +25,7 @@ _MONTH: Final = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
-# Words behind a number that does not count items: time, a date, a share, a measure, a description
+# Words behind a number of time, a date, a share, a measure or a description
 _NO_COUNT: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -55,7 +55,7 @@ _is_plural: Final = re.compile(
 
 
 def extract_quantity(goal: str) -> int | None:
-    """Return the number beside ``first``, ``top`` or ``last``, or ``None`` (rules D-60, X-9).
+    """Return the number beside ``first``, ``top`` or ``last`` (D-60, X-9).
 
     Skip numbers of time (``last 30 days``), measures (``first 100 bp``), descriptions (``top 5-star hotels``) and
     dates (``first 15 January``).
@@ -73,7 +73,7 @@ def extract_quantity(goal: str) -> int | None:
 
 
 def counted_noun(goal: str) -> str | None:
-    """Return the noun that a goal counts: ``runs`` for ``how many long runs did I do``; ``None`` for none."""
+    """Return the counted noun: ``runs`` for ``how many long runs did I do``."""
     match = _COUNTING.search(goal.lower())
     if match is None:
         return None

@@ -1,7 +1,7 @@
-"""The questions of the agent, small ones with one job each, and the parsers of their answers (rule D-8).
+"""The agent's questions to the model, and parsers of answers (D-8).
 
 Data of steps and tools is fenced. Answers may be JSON or prose; unreadable ones are ``None`` or empty, never an error.
-Schemas keep to the part of JSON Schema that all providers know: every property is required, optional ones are null.
+Schemas use only common features of all providers: every property is required, optional ones are null.
 """
 
 import json
@@ -55,7 +55,7 @@ TEMPERATURES: Final = {
 class Question:
     call: QuestionKind
     text: str
-    place: str = ""  # the path of the step that asks, 0.2 or 0.2/1.3/1.1; "" for the goal
+    place: str = ""  # the path of the asking step, 0.2 or 0.2/1.3/1.1; "" for the goal
     temperature: float = USUAL_TEMPERATURE
     schema: Mapping[str, Any] | None = None  # of the answer
     tokens_left: int | None = None  # of the goal
@@ -71,7 +71,7 @@ class Completion:
 
 @runtime_checkable
 class Model(Protocol):
-    """Anything that answers questions, from several threads at once."""
+    """Answers questions, from several threads at once."""
 
     def ask(self, question: Question) -> Completion:
         """Return the answer; whatever is raised counts as no answer."""
@@ -232,7 +232,7 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Return the steps of a list; prose means the goal as one step."""
+    """Parse the steps from a numbered list; without a list, return the goal as the only step."""
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:
@@ -258,7 +258,7 @@ def _unmarked(line: str) -> str:
 
 
 def yes_or_no(text: str | None) -> bool | None:
-    """Return the verdict of an answer: its first word, else the only verdict in it (rule P6)."""
+    """Parse a verdict: the first word, else the only one (P6)."""
     verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
     opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
     return verdicts[0] if opening or len(set(verdicts)) == 1 else None
@@ -278,12 +278,12 @@ def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or
 
 def named_text(text: str, name: str) -> str:
     value = json_value(text, dict) if text.lstrip().startswith("{") else None
-    named = value.get(name) if value is not None else None
-    return named if isinstance(named, str) else text
+    member = value.get(name) if value is not None else None
+    return member if isinstance(member, str) else text
 
 
 def parse_code(text: str | None) -> str:
-    """Return the Python of an answer: a ``python_code`` in JSON, fenced blocks, else all of it."""
+    """Extract Python from JSON, fenced blocks, or the whole answer."""
     if not text or not text.strip():
         return ""
     value = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
@@ -342,10 +342,11 @@ def choice_schema(names: list[str]) -> Schema:
 
 
 def arguments_schema(tool: Tool) -> Schema | None:
-    """Return the schema of a tool's arguments, ``None`` if some are not simple values."""
+    """Return the schema of a tool's arguments, if all are simple."""
     if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
-    return _object(**{each.name: _or_null(each.json_schema) for each in tool.parameters})
+    properties = tool.input_schema["properties"]
+    return _object(**{name: _or_null(schema) for name, schema in properties.items()})
 
 
 def reflection_schema(tool: Tool) -> Schema | None:

@@ -1,8 +1,9 @@
-"""Results of steps as text: short and fenced for a model, as lines for a reader."""
+"""Results of steps as text for models and readers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from aggregate.agents.results import LabelledOutput
 from aggregate.base.json_forms import DEPTH, json_text, jsonable
 from aggregate.base.text import fence
 from aggregate.base.values import Value, is_reference
@@ -53,7 +54,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
-    """Return names of fields in a fence, behind the name of their list ``of``: they came with the data."""
+    """Return fenced names of fields, after the name of their list."""
     line = ", ".join(" ".join(name.split()) for name in names)
     if of:
         line = f"{' '.join(of.split())}: {line}"
@@ -69,7 +70,7 @@ DENDRITES: Final = "dendrite_results"
 
 
 def count_of(result: Value) -> int | None:
-    """Return a result that is a whole number, or its ``result`` or ``count`` (rules D-71, D-72, X-8)."""
+    """Return the whole number in a result (D-71, D-72, X-8)."""
     is_object = isinstance(result, Mapping)
     for value in (result.get("result"), result.get("count")) if is_object else (result,):
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
@@ -90,7 +91,7 @@ def envelope_content(result: Value) -> Value:
 
 
 def value_lines(value: Value) -> str:
-    """Return the items of a list, at most ``SHOWN_ITEMS``, or the fields of an object as lines."""
+    """Return the first items of a list, or an object's fields, as lines."""
     if is_reference(value):
         return str(value["summary"])
     if isinstance(value, Mapping):
@@ -98,8 +99,8 @@ def value_lines(value: Value) -> str:
     if not isinstance(value, list | tuple):
         return value_text(value)
     lines = [_inline(item) for item in value[:SHOWN_ITEMS]]
-    if left := len(value) - len(lines):
-        lines.append(f"... and {left} more ({len(value)} in all)")
+    if rest := len(value) - len(lines):
+        lines.append(f"... and {rest} more ({len(value)} in all)")
     return "\n".join(lines) or "0 items"
 
 
@@ -110,7 +111,7 @@ def _inline(value: Value) -> str:
 
 
 def subtasks_text(result: Mapping[str, Any]) -> str:
-    """Return a line for each sub-task: ``Activity 7: Ann, Bo (2 total)``, ``Item 2: 3 kudos`` (rule D-73)."""
+    """Return a line per sub-task: ``Activity 7: Ann, Bo (2 total)`` (D-73)."""
     lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
     key, items = next(iter(lists.items()), ("item", []))
     singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
@@ -143,14 +144,24 @@ def _subtask(subtask: Value) -> str:
     return f"{len(value)} {noun}"
 
 
+def is_prose(result: Value) -> bool:
+    """Return whether a result is a model's answer, not a tool's."""
+    return isinstance(result, Mapping) and result.get("type") == "ai_response"
+
+
 def is_failure(result: Value) -> bool:
     if not isinstance(result, Mapping):
         return False
     return result.get("success", True) is False or bool(jsonable(result.get("error")))
 
 
-def errors_of(results: Sequence[Value]) -> list[str]:
-    return [failure_message(result) for result in results if is_failure(result)]
+def labelled(results: Sequence[Value]) -> list[LabelledOutput]:
+    """Return results of sub-tasks as the outputs of a group."""
+    outputs: list[LabelledOutput] = []
+    for result in results:
+        error = failure_message(result) if is_failure(result) else None
+        outputs.append(LabelledOutput(result, error=error))
+    return outputs
 
 
 def failure_message(failure: Mapping[str, Any]) -> str:

@@ -1,6 +1,5 @@
-"""A model that answers by rules, the same in every run."""
+"""A scripted model, the same in every run."""
 
-import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ from aggregate.base.errors import ModelError
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers by the rule with the longest text that the question contains, the first of equals.
+    """Answers by the rule with the longest matching text.
 
-    The replies of a rule are given in order, to each step from the first on; the last one stays.
+    The replies of a rule are used in order, starting anew for each step; the last one repeats.
     """
 
     rules: Mapping[tuple[QuestionKind, str], ScriptedReply]
@@ -40,18 +39,15 @@ class ScriptedModel:
             rule = question.call, max(fitting, key=len)
             self._times[*rule, question.place] += 1
             attempt = self._times[*rule, question.place]
-        reply = self.rules[rule].at(attempt)
-        time.sleep(reply.seconds)
-        if error := reply.failure(attempt):
-            raise ModelError(error)
+        reply = self.rules[rule].take(attempt)
         return Completion(reply.text, (len(question.text) + len(reply.text)) // 4)
 
 
 def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
-    """Return a model that answers by ``script``.
+    """Return a scripted model.
 
     Args:
-        script: Answers by question kind, or by ``kind: text that the question contains``. An answer is a text, a
+        script: Answers by question kind, or by ``kind: text in the question``. An answer is a text, a
             table of ``ScriptedReply``, or a list of these.
     """
     try:
@@ -70,5 +66,5 @@ def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
 
 
 def read_script(path: Path) -> ScriptedModel:
-    """Return a model that answers by a file, such as ``{"answers": {"decompose": "1. ..."}}``."""
+    """Return a scripted model from a file."""
     return scripted_model(load_replies(path))

@@ -1,4 +1,4 @@
-"""The steps of a goal, one after the other, each alone or spread over sub-tasks (rules D-1, D-20, D-30)."""
+"""Execute the steps of a goal in order (D-1, D-20, D-30)."""
 
 from dataclasses import replace
 
@@ -12,34 +12,28 @@ from aggregate.agents.goals import (
 )
 from aggregate.agents.goals.execution import checked, claims_success, execute_step, item_fills
 from aggregate.agents.goals.goal_context import Branch, ItemsUnclear, StepFailed, StepOutcome
-from aggregate.agents.goals.goal_result import (
-    NO_STEPS,
-    TOO_DEEP,
-    Limit,
-    LimitReached,
-    Neuron,
-    TraceKind,
-    final_dict,
-)
+from aggregate.agents.goals.goal_result import NO_STEPS, TOO_DEEP, Neuron, TraceKind, final_dict
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.tool_selection import choose_tool
+from aggregate.agents.limits import Limit, LimitReached
 from aggregate.agents.tools import Tool
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
 from aggregate.prompt.references import compact_data
 
-# Tools that the question for the steps names
+# Tools in the question for the steps
 TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Do all steps of a goal; return them with their results, and why there are none."""
+    """Execute all steps of a goal; return them, or an error."""
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
         steps = _steps(branch)
     except LimitReached as reached:
+        branch.run.budget.stop(reached.limit, branch.node.place)
         return (), f"{NO_STEPS}: {reached}"
     neurons = [Neuron(step, number, branch.depth) for number, step in enumerate(steps, 1)]
     done = tuple(run_neuron(branch, neuron) for neuron in neurons)
@@ -47,14 +41,14 @@ def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
 
 
 def _steps(branch: Branch) -> list[str]:
-    """Split a goal into steps, asking twice if the answer holds none (rule P1).
+    """Split a goal into steps, with a second question if necessary (P1).
 
-    A sub-task that names one thing to do is one step, without a question.
+    A sub-task with a single action is one step, without a question.
     """
     is_one = branch.chosen or not heuristics.is_compound(branch.deciding_text(branch.goal))
     if branch.depth > 0 and is_one:
         return [branch.goal]
-    names, most = branch.run.tools.names, branch.run.limits.steps
+    names, limit = branch.run.tools.names, branch.run.limits.steps
     listed = ", ".join(names[:TOOLS_NAMED]) or "none"
     if len(names) > TOOLS_NAMED:
         listed += f" and {len(names) - TOOLS_NAMED} more"
@@ -69,28 +63,32 @@ def _steps(branch: Branch) -> list[str]:
             advice=heuristics.advice(branch.goal),
             tools=listed,
             memory=memory,
-            most=most,
+            most=limit,
         )
         if steps := questions.parse_plan(reply or "", branch.goal):
             break
-    if len(steps) > most:
-        branch.run.budget.reach(Limit.STEPS)
-        dropped = "; ".join(steps[most:])
+    if branch.depth == 0:
+        branch.run.budget.planned = len(steps)
+    if len(steps) > limit:
+        branch.run.budget.stop(Limit.STEPS, branch.node.place)
+        dropped = "; ".join(steps[limit:])
         branch.warn(
-            f"The goal was split into {len(steps)} steps, the most is {most}. Left out: {dropped}"
+            f"The goal was split into {len(steps)} steps, the most is {limit}. Left out: {dropped}"
         )
-    return steps[:most]
+    return steps[:limit]
 
 
 def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
-    """Do one step, put its result into the branch's context, and return it with its result."""
+    """Execute one step, and add its result to the context."""
     step = neuron.description
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
         try:
-            own = branch.at(node)
-            outcome = _do_step(own, step, choose_tool(own, step))
+            in_step = branch.at(node)
+            outcome = _do_step(in_step, step, choose_tool(in_step, step))
         except (LimitReached, StepFailed) as reason:
+            if isinstance(reason, LimitReached):
+                branch.run.budget.stop(reason.limit, node.place)
             if isinstance(reason, ItemsUnclear):
                 branch.run.unclear.append(str(reason))
             failure = {"success": False, "error": str(reason), "retry": False}
@@ -100,9 +98,9 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
             outcome = StepOutcome(failure, validated=False)
     if result_texts.is_failure(outcome.result):
         node.fail(result_texts.failure_message(outcome.result))
-    kept = outcome.result
+    stored = outcome.result
     try:
-        kept = compact_data(
+        stored = compact_data(
             outcome.result,
             neuron.key,
             cache_dir=branch.run.cache_dir,
@@ -110,7 +108,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
         )
     except AggregateError as error:
         node.warn(f"The result stays in memory: {error}")
-    branch.context[neuron.key] = kept
+    branch.context[neuron.key] = stored
     return replace(
         neuron,
         result=outcome.result,
@@ -120,7 +118,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
 
 
 def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
-    """Do a step as a whole, or spread it over its parts or over the items of a list."""
+    """Execute a step whole, by its parts, or for items of a list."""
     iteration = None
     if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
@@ -154,17 +152,17 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Do a step for the items that it means: for one at once, for several by a sub-task each."""
+    """Call the tool once for a single chosen item, or spawn a sub-task for each of several."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
-        others = replace(branch, other_items=reach.source.items)
-        return execute_step(others, reach.step, tool, trusted=False)
+        without_items = replace(branch, other_items=reach.source.items)
+        return execute_step(without_items, reach.step, tool, trusted=False)
     noun = loop.iteration.noun
     if len(loop.source.items) == 1 and not loop.iteration.phrase:
         (item,) = loop.source.items
         context = {**branch.context, f"dendrite_item_{branch.depth}_1": item}
-        own = replace(branch, item=item, noun=noun, chosen=True, context=context)
-        return execute_step(own, reach.step, tool, trusted=item_fills(tool, item, noun))
+        item_branch = replace(branch, item=item, noun=noun, chosen=True, context=context)
+        return execute_step(item_branch, reach.step, tool, trusted=item_fills(tool, item, noun))
     template = fan_out.template_for(branch, loop, ask=False)
     below = fan_out.item_branches(branch, loop, template, tool, chosen=loop is not reach)
     return _over_items(branch, loop, below)
@@ -173,7 +171,7 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
 def _over_result(
     branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
 ) -> StepOutcome | None:
-    """Call another tool for each item of the list that ``tool`` gave, if more is needed (rule D-27)."""
+    """Call another tool for each item of a result, if necessary (D-27)."""
     if not fan_out.more_calls_needed(branch, loop, tool):
         return None
     template = fan_out.template_for(branch, loop, ask=True)
@@ -203,7 +201,7 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
     """Run sub-tasks and return their results in order.
 
-    They run at once only at the first level: nested pools would multiply.
+    They run in parallel only at the first level, since nested pools would multiply.
     """
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:

@@ -1,4 +1,4 @@
-"""The tool of a step: one that it names, if that reads, else the model's choice (rule P2)."""
+"""Choose the tool of a step, mostly by the model (P2)."""
 
 import re
 from collections.abc import Sequence
@@ -14,23 +14,23 @@ from aggregate.base.text import fence
 CANDIDATES = 30
 _TOOLS_CHARACTERS = 1100
 MOST_CANDIDATES = 60  # tools in all questions for one step
-NOT_CHOSEN = "no tool was chosen: the model named none of those that it was shown"
+NOT_CHOSEN = "no tool was chosen: the model named none of the offered ones"
 _NAMES = 10  # of tools in the next question
-_TIMES = 2  # that a question is asked until its answer can be read
+_TIMES = 2  # questions until an answer is readable
 _DESCRIPTION_CHARACTERS = 120
 _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(branch: Branch, step: str) -> Tool | None:
-    """Return the tool for ``step``, ``None`` for the model alone; a corrective step may only analyse."""
+    """Return the tool of a step, ``None`` for the model alone."""
     if branch.decided:
         return branch.tool
     if branch.corrective:
         return branch.run.tools.get(ANALYSIS) if ANALYSIS in branch.run.tools else None
     step = branch.deciding_text(step)
-    named = _mentioned_tools(step, branch.run.tools, several_words=True)
-    if len(named) == 1 and named[0].reads:
-        return named[0]
+    mentioned = _mentioned_tools(step, branch.run.tools, several_words=True)
+    if len(mentioned) == 1 and mentioned[0].reads:
+        return mentioned[0]
     tools = list(branch.run.tools)
     analysis = [tool for tool in tools[CANDIDATES:] if tool.name == ANALYSIS]
     if analysis:  # in the first question: it works on any result
@@ -45,21 +45,23 @@ def choose_tool(branch: Branch, step: str) -> Tool | None:
 
 def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | None:
     for start in range(0, len(offered), CANDIDATES):
-        shown = offered[start : start + CANDIDATES]
-        most = _TOOLS_CHARACTERS // len(shown)
+        candidates = offered[start : start + CANDIDATES]
+        characters = _TOOLS_CHARACTERS // len(candidates)
         names = ", ".join(tool.name for tool in offered[start + CANDIDATES :][:_NAMES])
         for _ in range(_TIMES):
             reply = branch.ask(
                 QuestionKind.FIND_TOOL,
                 step=step,
-                tools=fence("\n".join(_tool_line(tool, most) for tool in shown)),
+                tools=fence("\n".join(_tool_line(tool, characters) for tool in candidates)),
                 rest=f"You are shown these after NONE: {names}" if names else "",
-                schema=choice_schema([tool.name for tool in shown]),
+                schema=choice_schema([tool.name for tool in candidates]),
             )
             text = named_text(reply or "", "tool")
             if _NONE.match(text):
                 break
-            mentioned = [tool for tool in _mentioned_tools(text, branch.run.tools) if tool in shown]
+            mentioned = [
+                tool for tool in _mentioned_tools(text, branch.run.tools) if tool in candidates
+            ]
             if len(mentioned) == 1:
                 return mentioned[0]
         else:
@@ -67,14 +69,14 @@ def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | No
     return None
 
 
-def _tool_line(tool: Tool, most: int) -> str:
-    """Describe a tool in a line, ``getPrice(article_id: int): Get its price.``, cut behind its name if long."""
+def _tool_line(tool: Tool, characters: int) -> str:
+    """Return a tool as a line: ``getPrice(article_id: int): Get it.``."""
     parameters = ", ".join(
         f"{parameter.name}{'' if parameter.required else '?'}: {parameter.type}"
         for parameter in tool.parameters
     )
     line = f"{tool.name}({parameters}): {clip(tool.description, _DESCRIPTION_CHARACTERS)}"
-    return line[: max(most, len(tool.name) + 1)]
+    return line[: max(characters, len(tool.name) + 1)]
 
 
 def _mentioned_tools(text: str, tools: ToolRegistry, *, several_words: bool = False) -> list[Tool]:

@@ -1,15 +1,17 @@
-"""Merge outputs into one value, and compile tools' results into one report."""
+"""Merge outputs into a value, and tools' results into a report."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.results.compile import *
+    from aggregate.agents.results.group import *
     from aggregate.agents.results.merge import *
 else:
     __getattr__ = door(
         __name__,
         {
             "compile": "CompilationContext MetadataBasedResultCompiler ResultCompiler compile_results register_compiler result_compiler",
-            "merge": "CustomFunction LabelledOutput merge_outputs",
+            "group": "CustomFunction FailurePolicy Group LabelledOutput MergeOrder failures",
+            "merge": "merge_group merge_outputs",
         },
     )

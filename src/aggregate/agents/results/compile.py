@@ -1,4 +1,4 @@
-"""Compile the results of tools into one report by their metadata; nothing is overwritten or lost."""
+"""Compile the results of tools into one report, without loss."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class CompilationContext:
-    """The circumstances of an analysis (rule R-3)."""
+    """The request and the executed tools that a report is compiled for (rule R-3)."""
 
     user_prompt: str
     tools_executed: list[str]  # names in execution order
@@ -38,11 +38,11 @@ class CompilationContext:
 
 
 class ResultCompiler(ABC):
-    """Makes one section of the report from results of one category (rule R-2)."""
+    """Makes one section from the results of one category (R-2)."""
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether this compiler takes a result with this ``_tool_metadata``."""
+        """Return whether this compiler handles a result with this ``_tool_metadata``."""
 
     @abstractmethod
     def compile(
@@ -78,7 +78,7 @@ SECTIONS: Final[Mapping[str, str]] = {
 def _section_entries(
     section: str, tool: str, result: Compiled, context: CompilationContext
 ) -> Compiled:
-    """Return the entries of a result in a built-in section (rules R-6 to R-10, R-13)."""
+    """Return a result's entries in a built-in section (R-6 to R-10, R-13)."""
     declared = _metadata_of(result).get("result_type")
     kind = declared if isinstance(declared, str) and declared else "unknown"
     time = utc_text(context.timestamp)
@@ -103,13 +103,13 @@ def _section_entries(
 
 
 def utc_text(moment: datetime) -> str:
-    """Return ``moment`` in UTC with ``Z``; a naive one is UTC (rule R-X5)."""
+    """Return ``moment`` in UTC with ``Z``; naive ones are UTC (R-X5)."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat().replace("+00:00", "Z")
 
 
 def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: str) -> Compiled:
-    """Add entries; a taken key gets ``__<tool>``, then a number (rule R-X3)."""
+    """Add entries; duplicate keys get ``__<tool>``, then a number (R-X3)."""
     for key, value in added:
         own_key = f"{key}__{tool}" if key in present and key != tool else key
         present[free_key(present, own_key, separator="__")] = value
@@ -117,7 +117,7 @@ def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: s
 
 
 class MetadataBasedResultCompiler:
-    """Routes each result to the compiler that takes its ``_tool_metadata`` (rule R-4).
+    """Routes results to compilers by their ``_tool_metadata`` (R-4).
 
     Compilers may be registered from any thread; a report uses those registered at its start.
     """
@@ -127,17 +127,17 @@ class MetadataBasedResultCompiler:
         self._compilers: tuple[ResultCompiler, ...] = ()
 
     def register_compiler(self, compiler: ResultCompiler) -> None:
-        """Add a compiler; the last one registered is asked first (rule R-X4).
+        """Add a compiler; the last one takes precedence (R-X4).
 
         Raises:
-            CompilerError: Its section has no name, or one of the report's own (rule R-X11).
+            CompilerError: Its section has no name, or a reserved name (rule R-X11).
         """
         section = compiler.output_section
         if not str(section or "").strip():
             raise CompilerError(f"{type(compiler).__name__}: output_section must be a name")
         if section in RESERVED:
             raise CompilerError(
-                f"{type(compiler).__name__}: {section} is the report's own: choose another section"
+                f"{type(compiler).__name__}: {section} is a reserved section: choose another one"
             )
         with self._lock:
             self._compilers = (compiler, *self._compilers)
@@ -145,7 +145,7 @@ class MetadataBasedResultCompiler:
     def compile_results(
         self, tool_results: ToolResults, context: CompilationContext
     ) -> dict[str, Any]:
-        """Return the report: one section for each category, and ``analysis_metadata``.
+        """Return the report, with ``analysis_metadata``.
 
         Results are compiled by ascending ``priority``, those without one last; the first keeps a plain key. Results
         that no compiler takes go to ``general_results``, failures of compilers to ``unprocessed_results``.
@@ -194,7 +194,7 @@ def _compile(
     context: CompilationContext,
     notes: dict[str, Any],
 ) -> tuple[str, list[tuple[str, Value]]]:
-    """Return the section of one result and its entries; no compiler can lose it."""
+    """Return section and entries of one result, despite failing compilers."""
     warnings: list[str] = notes["warnings"]
     if not issubclass(type(result), dict):
         reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"
@@ -205,19 +205,19 @@ def _compile(
     # ``_tool_metadata`` of other systems, with a tool's name and parameters, has no category.
     category = metadata.get("category")
     for compiler in compilers if category else ():
-        asked = f"{type_name(compiler)}.can_compile"
+        source = f"{type_name(compiler)}.can_compile"
         try:
             if not compiler.can_compile(tool, isolated_copy(metadata)):
                 continue
-            asked = type_name(compiler)
+            source = type_name(compiler)
             compiled = compiler.compile(tool, isolated_copy(result), context)
             section = compiler.output_section
             if section in RESERVED:
-                raise CompilerError(f"{section} is the report's own section")
+                raise CompilerError(f"{section} is a reserved section")
             return section, [(message_text(key), value) for key, value in compiled.items()]
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a broken compiler must not lose the result
-            warnings.append(f"{tool}: {asked} failed: {message_text(error)}")
-            if asked == type_name(compiler):
+            warnings.append(f"{tool}: {source} failed: {message_text(error)}")
+            if source == type_name(compiler):
                 return UNPROCESSED, [(tool, result)]
     if isinstance(category, str) and category in SECTIONS:
         section = SECTIONS[category]
@@ -238,9 +238,9 @@ def _check_promises(tool: str, result: dict[str, Any], notes: dict[str, Any]) ->
         present = {message_text(key) for key in result}
         missing = [name for name in map(message_text, promised) if name not in present]
         if missing:
-            notes["warnings"].append(f"{tool}: promised but not there: {', '.join(missing)}")
+            notes["warnings"].append(f"{tool}: missing in the result: {', '.join(missing)}")
     elif promised is not None:
-        notes["warnings"].append(f"{tool}: output_keys is a {type_name(promised)}, not a list")
+        notes["warnings"].append(f"{tool}: output_keys must be a list, not a {type_name(promised)}")
     error = jsonable(result.get("error"))
     if result.get("success") is False or error:
         notes["errors"].append(f"{tool} failed: {failure_text(error or None)}")

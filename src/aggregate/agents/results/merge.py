@@ -1,4 +1,4 @@
-"""Merge labelled outputs into one result by a strategy or a custom function (rule O-3).
+"""Merge labelled outputs by a strategy or a custom function (O-3).
 
 Texts may be JSON: bare, or inside one Markdown fence with or without words around it.
 """
@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from aggregate.agents.results.group import CustomFunction, FailurePolicy, Group, LabelledOutput
 from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits
 from aggregate.base.errors import Refusal, SandboxError, SpawnError
 from aggregate.base.json_forms import (
@@ -27,34 +27,18 @@ from aggregate.base.messages import shorten
 from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
 
-# A callable, or a Python expression or lambda as text
-CustomFunction = Callable[[list[Any]], Any] | str
 _FENCE = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
 _JSON = ("", "json", "json5", "jsonc")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledOutput:
-    """One output of a merge."""
-
-    output: Any = None  # any value; ignored if ``error`` is set
-    label: str | None = None  # its key in a ``json`` merge
-    run_id: str = ""  # its name in warnings without a label
-    error: str | None = None  # why there is no output
-
-    @property
-    def name(self) -> str:
-        return self.label or self.run_id
-
-
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
-    """A text without a JSON object or array, or with more than one."""
+    """A text without JSON objects or arrays, or with several."""
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Parse the object or array of a text, bare or in its one fence, and return the words around it.
+    """Parse the bare or fenced JSON of a text; return it with the words around.
 
-    Bare scalars stay text: an agent that answers ``42`` has written words.
+    Bare scalars stay text: the answer ``42`` is words.
     """
     body = text.strip()
     if body.startswith(("{", "[")):
@@ -91,14 +75,14 @@ def _refuse(constant: str) -> Value:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
-SHOWN_KEYS = 5  # keys or outputs that a warning names
+SHOWN_KEYS = 5  # keys or outputs in a warning
 KEY_CHARACTERS = 100
 AROUND_CHARACTERS = 500  # words around the JSON of a text; with more it is a report of its own
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged value that shares nothing with the outputs, and the labels of its items."""
+    """A merged value, independent of the outputs, with its labels."""
 
     value: Value
     warnings: tuple[str, ...] = ()
@@ -112,9 +96,9 @@ def concat(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Return an object of all outputs by label, or by position without one.
+    """Return an object of outputs by label, else by position.
 
-    A taken key gets ``-2``, ``-3``, ... JSON texts are parsed, also in a fence with a few words around it.
+    A duplicate key gets ``-2``, ``-3``, ... JSON texts are parsed, also in a fence with a few words around it.
     """
     keyed: dict[str, Value] = {}
     last_numbers: dict[str, int] = {}
@@ -134,9 +118,9 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Merge objects key by key: the last one wins, lists and scalars are replaced.
+    """Merge objects key by key; the last value wins.
 
-    Warnings name other outputs, and keys that had several values.
+    Lists and scalars are replaced. Warnings name other outputs, and keys with several values.
     """
     merged: dict[Value, Value] = {}
     warnings: list[str] = []
@@ -184,7 +168,7 @@ def _merge(
     path: tuple[Value, ...],
     replaced: dict[tuple[Value, ...], None],
 ) -> dict[Value, Value]:
-    """Merge two objects at ``path``; add the paths of replaced values to ``replaced``."""
+    """Merge two objects at ``path``; collect paths of replaced values."""
     merged = dict(older)
     for key, value in newer.items():
         present = merged.get(key)
@@ -206,7 +190,7 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
 
 def _names(names: Sequence[str]) -> str:
     listed = ", ".join(
-        shorten(name, KEY_CHARACTERS) or "one without a name" for name in names[:SHOWN_KEYS]
+        shorten(name, KEY_CHARACTERS) or "an unnamed one" for name in names[:SHOWN_KEYS]
     )
     return f"{listed}, ..." if len(names) > SHOWN_KEYS else listed
 
@@ -230,30 +214,27 @@ BUILT_IN: Mapping[MergeStrategy, Callable[[Sequence[LabelledOutput]], Merged]] =
 FAILED = "Custom merge function failed"
 
 
-def _custom(
-    function: CustomFunction | None,
-    outputs: Sequence[LabelledOutput],
-    limits: SandboxLimits,
-    now: datetime | None,
-) -> Merged:
-    """Call ``function`` with copies of the outputs; a failure gives the documented value (rule O-9).
+def _custom(group: Group, outputs: Sequence[LabelledOutput], limits: SandboxLimits) -> Merged:
+    """Call the function with copies; a failure has a fixed value (O-9).
 
-    A text, a lambda or an expression over ``results``, runs in the sandbox within ``limits``, at the time ``now``.
+    A text (a lambda or an expression over ``results``) runs in the sandbox within ``limits``; its clock shows the end
+    of the group.
     """
+    function = group.custom_function
     if function is None:
         raise SpawnError(
             'mergeStrategy "custom" needs customFunction', code=Refusal.MISSING_CUSTOM_FUNCTION
         )
     values = [isolated_copy(item.output) for item in outputs]
     try:
-        value = _call(function, values, limits, now)
-        why = unawaited(value)
-        if not why:
+        value = _call(function, values, limits, group.completed_at)
+        reason = unawaited(value)
+        if not reason:
             return Merged(isolated_copy(value))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a bad function gives the failure value (rule O-9)
-        why = str(error) if isinstance(error, SandboxError) else failure_text(error)
+        reason = str(error) if isinstance(error, SandboxError) else failure_text(error)
     failure = {"error": FAILED, "originalResults": [item.output for item in outputs]}
-    return Merged(isolated_copy(failure), errors=(f"{FAILED}: {why}",))
+    return Merged(isolated_copy(failure), errors=(f"{FAILED}: {reason}",))
 
 
 def _call(
@@ -277,63 +258,62 @@ SHOWN = 100  # characters of a wrong parameter in a message
 VARIABLE = re.compile(r"\$[A-Za-z_][A-Za-z0-9_]*")  # rule O-20
 
 
-@dataclass(frozen=True, slots=True)
-class GroupOutcome:
-    """The end of a group, for the envelope of its result."""
-
-    variable_name: str = "$results"
-    status: GroupStatus = GroupStatus.COMPLETE
-    completed_at: datetime | None = None
-    list_errors: bool = True
-
-
 def merge_outputs(
     outputs: Sequence[LabelledOutput],
     strategy: MergeStrategy | str = MergeStrategy.CONCAT,
     *,
     custom_function: CustomFunction | None = None,
-    ending: GroupOutcome | None = None,
     limits: SandboxLimits | None = None,
 ) -> AggregatedResult:
-    """Merge ``outputs`` in their order into a value that shares nothing with them.
+    """Merge ``outputs`` in their order into a new value.
 
     Args:
         outputs: Failed ones (with an ``error``, or an awaitable as output) are counted and listed, not merged.
         strategy: One of the six.
         custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
-        ending: The end of the group; by default complete and named ``$results``.
-        limits: Of a custom function that is a text.
+        limits: Of a custom function as text.
 
     Raises:
         SpawnError: The strategy is unknown, or ``custom`` lacks its function.
     """
     chosen = known_strategy(strategy)
-    end = ending or GroupOutcome()
-    good, failures, empty = [], [], []
+    group = Group("$results", chosen, custom_function, status=GroupStatus.COMPLETE)
+    return merge_group(group, outputs, limits=limits)
+
+
+def merge_group(
+    group: Group, outputs: Sequence[LabelledOutput], *, limits: SandboxLimits | None = None
+) -> AggregatedResult:
+    """Merge the outputs of a group by its strategy."""
+    good: list[LabelledOutput] = []
+    errors: list[str] = []
+    warnings: list[str] = []
     for item in outputs:
         error = item.error if item.error is not None else unawaited(item.output) or None
         if error is not None:
-            failures.append(f"{item.name} failed: {error}")
+            errors.append(f"{item.name} failed: {error}")
             continue
         good.append(item)
         if item.output is None or (type(item.output) is str and not item.output):
-            empty.append(f"{item.name}: the output is empty")
-    if chosen is MergeStrategy.CUSTOM:
-        limits = limits or SandboxLimits()
-        merged = _custom(custom_function, good, limits, end.completed_at)
+            warnings.append(f"{item.name}: the output is empty")
+    if group.strategy is MergeStrategy.CUSTOM:
+        merged = _custom(group, good, limits or SandboxLimits())
     else:
-        merged = BUILT_IN[chosen](good)
+        merged = BUILT_IN[group.strategy](good)
+    failed = len(errors)
+    if group.on_error is FailurePolicy.SKIP:
+        errors = []
     return AggregatedResult(
-        variable_name=end.variable_name,
-        strategy=chosen,
+        variable_name=group.variable_name,
+        strategy=group.strategy,
         value=merged.value,
-        errors=(*(failures if end.list_errors else ()), *merged.errors),
-        warnings=(*empty, *merged.warnings),
-        completed_at=end.completed_at,
+        errors=(*errors, *merged.errors),
+        warnings=(*warnings, *merged.warnings),
+        completed_at=group.completed_at,
         count=len(outputs),
-        status=end.status,
+        status=group.status,
         labels=merged.labels,
-        failed=len(failures),
+        failed=failed,
     )
 
 

@@ -1,6 +1,6 @@
-"""Run foreign code within limits: Python in Monty, commands in bubblewrap.
+"""Run untrusted Python in Monty, and commands in bubblewrap.
 
-It sees no files, network or environment of the host, and has a process of its own.
+The code runs in its own process and sees no files, network or environment of the host.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

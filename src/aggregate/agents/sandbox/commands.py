@@ -1,4 +1,4 @@
-"""Run a command in bubblewrap, where it sees programs and one folder, which it may change."""
+"""Run a command in bubblewrap with one writable folder."""
 
 import os
 import signal
@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 from aggregate.base.disk.programs import find_program
 from aggregate.base.errors import SandboxError, Stopped
 
-# Of a command's output: its head says what is run, its tail how it ended.
+# Of a command's output: its head names the program, its tail the end.
 PRINTED_BYTES: Final = 12_000
 _HEAD_BYTES: Final = 3_000
 MEMORY_BYTES: Final = 4 << 30  # of all its processes together
 PROCESSES: Final = 256
-# Memory that the processes wrote; the system can drop memory read from files.
+# Written memory; the system can drop memory read from files.
 _COUNTED: Final = ("RssAnon:", "RssShmem:")
 _SCRATCH_BYTES: Final = 512 << 20  # of /tmp, which is memory
 _LOOK_SECONDS: Final = 0.1
@@ -56,7 +56,7 @@ class CommandResult(NamedTuple):
 def run_command(
     words: Sequence[str], root: Path, folder: str = "", *, seconds: float, sandboxed: bool = True
 ) -> CommandResult:
-    """Run a command in ``folder`` below ``root``, which it may change, for at most ``seconds``.
+    """Run a command in ``folder``, with write access to ``root``.
 
     Raises:
         SandboxError: The program or the sandbox is missing, or a limit of time or memory was reached.
@@ -67,12 +67,12 @@ def run_command(
     program = find_program(words[0], path=path)
     if program is None:
         raise SandboxError(f"no program {words[0]!r} on PATH", kind=Stopped.MISSING)
-    place = root / folder
+    cwd = root / folder
     if sandboxed:
         bwrap = find_program("bwrap")
         if bwrap is None:
             raise SandboxError(_MISSING, kind=Stopped.MISSING)
-        command = [bwrap, *_arguments(program, root, place), "--", program, *words[1:]]
+        command = [bwrap, *_arguments(program, root, cwd), "--", program, *words[1:]]
         environment: dict[str, str] = {}
     else:
         command = [program, *words[1:]]
@@ -84,7 +84,7 @@ def run_command(
             stdout=printed,
             stderr=subprocess.STDOUT,
             env=environment,
-            cwd=place,
+            cwd=cwd,
             start_new_session=True,
         )
         try:
@@ -113,7 +113,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def tree_usage(root: int) -> tuple[int, int]:
-    """Return the memory in bytes and the number of processes from ``root`` down."""
+    """Return memory in bytes and number of a tree's processes."""
     memory = processes = 0
     pending = [root]
     while pending:
@@ -139,14 +139,14 @@ def _read(printed: int) -> str:
     return f"{head}\n[{size - PRINTED_BYTES:,} bytes are left out here]\n{end}"
 
 
-def _arguments(program: str, root: Path, place: Path) -> list[str]:
+def _arguments(program: str, root: Path, cwd: Path) -> list[str]:
     path = f"{Path(program).parent}:{_PATH}"
     variables = {**_VARIABLES, "PATH": path}
     environment = [part for name, value in variables.items() for part in ("--setenv", name, value)]
     devices = [part for device in _DEVICES for part in ("--dev-bind-try", device, device)]
     scratch = ["--size", str(_SCRATCH_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - as above
     libraries = [part for folder in _folders_of(program) for part in ("--ro-bind", folder, folder)]
-    tree = ["--bind", str(root), str(root), "--chdir", str(place)]
+    tree = ["--bind", str(root), str(root), "--chdir", str(cwd)]
     return [
         *_ISOLATION.split(),
         *environment,
@@ -161,7 +161,7 @@ def _arguments(program: str, root: Path, place: Path) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    """Return the arguments that show the system's programs and libraries, without their settings."""
+    """Return bubblewrap's arguments for the system's programs and libraries."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM:
         path = Path(name)
@@ -176,7 +176,7 @@ def _system_folders() -> list[str]:
 
 
 def _folders_of(program: str) -> list[str]:
-    """Return the folders of a program beside the system's: its own, or its Python environment."""
+    """Return a program's own folders, such as its Python environment."""
     folders: dict[str, None] = {}
     for path in (Path(program), Path(program).resolve()):
         prefix = path.parent.parent

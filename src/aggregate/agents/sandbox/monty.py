@@ -1,11 +1,11 @@
-"""Run Python code in Monty, an interpreter in pooled worker processes.
+"""Run Python code in Monty, an interpreter in worker processes.
 
-Monty bounds time and memory, and its pool kills a worker that does not stop. A fixed clock and random seed make runs
+Monty limits time and memory, and its pool kills hanging workers. A fixed clock and random seed make runs
 repeatable.
 
-Monty does not bound its results: a list that contains another one twice, forty levels deep, is small there and a
-million million lists here. So values are measured inside before they are fetched, and the host's functions take short
-arguments only.
+Monty does not limit the size of results: a list with another one twice in it, forty levels deep, is small in Monty
+but has a million million lists when copied. So values are measured inside before they are fetched, and the host's
+functions take only short arguments.
 """
 
 import ast
@@ -88,9 +88,10 @@ def run_python(
     functions: Mapping[str, Callable[..., Value]] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code`` with ``inputs`` as its globals and return the value of its last expression.
+    """Run ``code`` and return the value of its last expression.
 
-    It may call ``functions`` of the host with short arguments; all values are copied. Its clock stands at ``now``.
+    Its globals are ``inputs``, its clock shows ``now``. It may call ``functions`` of the host with short arguments; all
+    values are copied.
     """
     bounds = limits or SandboxLimits()
     try:
@@ -127,7 +128,7 @@ def run_python(
 def _program(code: str, tag: str) -> str:
     """Assign the last expression of ``code`` to a secret name.
 
-    The text is made from the syntax tree, so that two parsers cannot read it in different ways.
+    The text is made from the syntax tree: two parsers cannot read it in different ways.
     """
     if len(code) > SOURCE_CHARACTERS:
         raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
@@ -143,7 +144,7 @@ def _program(code: str, tag: str) -> str:
 
 
 def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxError:
-    """Translate an error of the pool; keep the messages of the code's exceptions."""
+    """Translate an error of the pool; keep messages of the code."""
     if isinstance(error, monty.MontyCrashedError):
         if error.timed_out:
             return limits.timeout()
@@ -166,7 +167,7 @@ _LOCK = Lock()
 
 
 def _pool(monty: Value) -> Value:
-    """Return the pool of this process, made at the first use; its threads do not survive a fork."""
+    """Return this process's pool; its threads do not survive a fork."""
     if _POOLS.keys() - {os.getpid()}:
         raise SandboxError(
             "Monty cannot run in a process that was forked after its use: start it with spawn"

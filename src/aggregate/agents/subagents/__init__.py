@@ -10,7 +10,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "runs": "FailurePolicy Group RunRecord RunStatus",
+            "runs": "RunRecord RunStatus",
             "session": "RunHandle SubagentSession",
             "spawn_protocol": "announcement envelope sessions_spawn subagent_results",
         },

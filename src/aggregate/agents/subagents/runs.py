@@ -1,12 +1,21 @@
-"""Runs of sub-agents, and their groups."""
+"""Runs of sub-agents: records, a queue for an executor, and timeouts."""
 
-from dataclasses import dataclass, replace
+import heapq
+import logging
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from functools import partial
+from threading import TIMEOUT_MAX, Condition, Lock, Thread
+from time import monotonic
+from typing import Any, Protocol
 
-from aggregate.agents.results import CustomFunction
-from aggregate.prompt.results import GroupStatus, MergeStrategy
+from aggregate.base.values import Value
+
+logger = logging.getLogger(__name__)
 
 
 class RunStatus(StrEnum):
@@ -19,23 +28,10 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-class FailurePolicy(StrEnum):
-    """The effect of a failed run on its group: list it, skip it, or end the group."""
-
-    REPORT = "report"
-    SKIP = "skip"
-    FAIL = "fail"
-
-
-class MergeOrder(StrEnum):
-    """The order of a merge: as runs were spawned, or as they ended."""
-
-    SPAWN = "spawn"
-    COMPLETION = "completion"
-
-
 @dataclass(frozen=True, slots=True)
 class RunRecord:
+    """One sub-agent's run, with its output or error."""
+
     run_id: str  # unique within its session
     session_key: str  # the parent session
     variable_name: str | None = None  # its group, if any
@@ -51,47 +47,150 @@ class RunRecord:
         return self.label or self.run_id
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """The runs of one variable: pending until the first result, partial until the last, then complete."""
+class TaskRunner:
+    """A queue for an executor, with a limit of running tasks.
 
-    variable_name: str
-    strategy: MergeStrategy = MergeStrategy.CONCAT
-    custom_function: CustomFunction | None = None
-    order: MergeOrder = MergeOrder.SPAWN
-    on_error: FailurePolicy = FailurePolicy.REPORT
-    status: GroupStatus = GroupStatus.PENDING
-    spawned: int = 0
-    ended: int = 0  # failed runs included
-    opened: int = 1  # how often: a spawn into a complete group opens it again
-    completed_at: datetime | None = None  # ``None`` while it is open
-    last_sequence: int = 0  # of the run that made it final; later ends are late
-    closed: bool = False  # to further spawns
+    ``begin`` is called when a task starts and returns whether it should run; ``end`` records its end.
+    """
 
-    def with_run(self) -> "Group":
-        """Return the group with one more run; a complete one opens again (rule O-43)."""
-        group = replace(self, spawned=self.spawned + 1)
-        if not group.status.final:
-            return group
-        return replace(
-            group,
-            status=GroupStatus.PARTIAL if group.ended else GroupStatus.PENDING,
-            opened=group.opened + 1,
-            completed_at=None,
-            last_sequence=0,
-        )
+    def __init__(
+        self,
+        executor: Executor,
+        most: int,
+        begin: Callable[[str, float | None], bool],
+        end: Callable[[str, RunStatus, Value], object],
+    ) -> None:
+        self._executor = executor
+        self._most = most
+        self._begin = begin
+        self._end = end
+        self._lock = Lock()
+        self._queue: deque[tuple[str, Callable[[], Value], float | None]] = deque()
+        self._active: dict[str, Future[Value] | None] = {}
+        self._is_starting = False
 
-    def with_end(self, run: RunRecord) -> "Group":
-        """Return the group with one more ended run (rules O-48, O-54)."""
-        group = replace(self, ended=self.ended + 1)
-        if group.status is GroupStatus.FAILED:
-            return group
-        fails = group.on_error is FailurePolicy.FAIL and run.status is not RunStatus.SUCCESS
-        if not fails and group.ended < group.spawned:
-            return replace(group, status=GroupStatus.PARTIAL)
-        return replace(
-            group,
-            status=GroupStatus.FAILED if fails else GroupStatus.COMPLETE,
-            completed_at=run.completed_at,
-            last_sequence=run.sequence,
-        )
+    def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
+        """Start or queue a task; ``seconds`` count from its start."""
+        with self._lock:
+            self._queue.append((run_id, task, seconds))
+        self._start_next()
+
+    def release(self, run_id: str) -> None:
+        """Free the slot of a run, and cancel its task before its start."""
+        with self._lock:
+            if run_id not in self._active:
+                return
+            future = self._active.pop(run_id)
+        if future is not None:
+            future.cancel()
+        self._start_next()
+
+    def clear(self) -> list[str]:
+        with self._lock:
+            run_ids = [run_id for run_id, _, _ in self._queue]
+            self._queue.clear()
+            return run_ids
+
+    def _start_next(self) -> None:
+        """Start queued tasks.
+
+        A loop, not recursion: an executor may run a task within this call.
+        """
+        while True:
+            with self._lock:
+                if self._is_starting or len(self._active) >= self._most or not self._queue:
+                    return
+                self._is_starting = True
+                run_id, task, seconds = self._queue.popleft()
+                self._active[run_id] = None
+            try:
+                self._start(run_id, task, seconds)
+            except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
+                with self._lock:
+                    self._active.pop(run_id, None)
+                self._end(run_id, RunStatus.ERROR, error)
+            finally:
+                with self._lock:
+                    self._is_starting = False
+
+    def _start(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
+        if not self._begin(run_id, seconds):
+            with self._lock:
+                self._active.pop(run_id, None)
+            return
+        future = self._executor.submit(task)
+        with self._lock:
+            if run_id in self._active:
+                self._active[run_id] = future
+        future.add_done_callback(partial(self._done, run_id))
+
+    def _done(self, run_id: str, future: "Future[Value]") -> None:
+        with self._lock:
+            was_active = run_id in self._active
+            self._active.pop(run_id, None)
+        if future.cancelled():
+            # A closing pool cancels under the lock of submit: nothing can start here.
+            for lost in (run_id, *self.clear()) if was_active else ():
+                reason = RuntimeError("the executor cancelled the task")
+                self._end(lost, RunStatus.ERROR, reason)
+            return
+        if (error := future.exception()) is not None:
+            self._end(run_id, RunStatus.ERROR, error)
+        else:
+            self._end(run_id, RunStatus.SUCCESS, future.result())
+        self._start_next()
+
+
+class Timers(Protocol):
+    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]: ...
+
+
+class TimerThread:
+    """Timers on one daemon thread, which ends without deadlines."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._heap: list[tuple[float, int]] = []
+        self._actions: dict[int, Callable[[], None]] = {}
+        self._last_number = 0
+        self._thread: Thread | None = None
+
+    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
+        with self._changed:
+            self._last_number += 1
+            number = self._last_number
+            self._actions[number] = action
+            heapq.heappush(self._heap, (monotonic() + seconds, number))
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="aggregate-deadlines", daemon=True)
+                self._thread.start()
+            elif self._heap[0][1] == number:
+                self._changed.notify()
+        return partial(self._cancel, number)
+
+    def _cancel(self, number: int) -> None:
+        with self._changed:
+            self._actions.pop(number, None)
+            if not self._actions:
+                self._changed.notify()
+
+    def _run(self) -> None:
+        while (action := self._next()) is not None:
+            try:
+                action()
+            except Exception:
+                logger.exception("A timeout could not be recorded; the other timeouts go on")
+
+    def _next(self) -> Callable[[], None] | None:
+        with self._changed:
+            while self._actions:
+                due, number = self._heap[0]
+                if number in self._actions and due > (now := monotonic()):
+                    self._changed.wait(min(due - now, TIMEOUT_MAX))
+                    continue
+                heapq.heappop(self._heap)
+                if number in self._actions:
+                    return self._actions.pop(number)
+            self._heap.clear()
+            self._thread = None
+            return None

@@ -1,4 +1,4 @@
-"""Sessions that spawn sub-agents and collect their results by variable (rules O-40 to O-56)."""
+"""Sessions: spawned sub-agents, with results by variable (O-40 to O-56)."""
 
 import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -9,9 +9,15 @@ from threading import Condition, Lock, get_ident
 from time import monotonic
 from typing import Any, Final, Self, TypeVar, overload
 
-from aggregate.agents.results import CustomFunction, LabelledOutput
-from aggregate.agents.results.merge import GroupOutcome, merge_outputs
-from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder, RunRecord, RunStatus
+from aggregate.agents.results import (
+    CustomFunction,
+    FailurePolicy,
+    Group,
+    LabelledOutput,
+    MergeOrder,
+    merge_group,
+)
+from aggregate.agents.subagents.runs import RunRecord, RunStatus, TaskRunner, Timers, TimerThread
 from aggregate.agents.subagents.spawn_request import (
     MOST_SECONDS,
     SpawnRequest,
@@ -20,7 +26,6 @@ from aggregate.agents.subagents.spawn_request import (
     read_request,
     read_timeout,
 )
-from aggregate.agents.subagents.task_runner import TaskRunner, Timers, TimerThread
 from aggregate.base.errors import AggregateError, Refusal, SpawnError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.values import Value, isolated_copy, unawaited
@@ -29,14 +34,14 @@ from aggregate.prompt.results import AggregatedResult, MergeStrategy, result_tex
 logger: Final = logging.getLogger(__name__)
 _T = TypeVar("_T")
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
-_MERGE_SECONDS: Final = 60.0  # that a reader waits for another thread's custom function
+_MERGE_SECONDS: Final = 60.0  # of waiting for another thread's custom function
 # Share of the time of ``wait``: a function that reads its own variable in another thread fails within it.
 _OF_WAIT: Final = 0.8
 _LEAST_WAIT: Final = 0.1
 
 
 class ByVariable(Mapping[str, _T]):
-    """Copies of a session's variables; an unknown name reads as empty (rules O-45, O-50).
+    """Copies of a session's variables; unknown ones are empty (O-45, O-50).
 
     Reading never waits for runs and never raises.
     """
@@ -61,12 +66,12 @@ class ByVariable(Mapping[str, _T]):
 class SubagentResults(ByVariable[AggregatedResult]):
     @property
     def bare(self) -> Mapping[str, Value]:
-        """The bare values by name, ``None`` for open groups and unknown names."""
+        """The values alone, ``None`` for open and unknown groups."""
         return ByVariable(self._names, lambda name: self[name].value)
 
 
 class RunHandle:
-    """A spawned run: its id, and its record when it has ended."""
+    """A spawned run: its id, and its record after the end."""
 
     def __init__(
         self, run_id: str, session: "SubagentSession", *, refused: str | None = None
@@ -83,7 +88,7 @@ class RunHandle:
         return self._session.is_over(self.run_id)
 
     def result(self, timeout: float | None = None) -> RunRecord:
-        """Wait for the run and return its record; raise a ``TimeoutError`` after ``timeout`` seconds."""
+        """Wait for the run and return its record, or raise a ``TimeoutError``."""
         if not self._session.wait_for((self.run_id,), timeout):
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
@@ -93,14 +98,14 @@ class RunHandle:
 class SubagentSession:
     """Spawns sub-agents, collects their outputs, and merges them by variable.
 
-    A host that runs its agents spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an ``executor``
+    A host with agents of its own spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an ``executor``
     the session runs callables. All methods may be called from any thread.
 
     Args:
         session_key: The beginning of all run ids.
         executor: A pool that runs callables; the caller shuts it down.
         max_concurrency: Callables that run at once; further ones wait (rule O-23).
-        group_timeout: Seconds from the spawn that opens a group until its unfinished runs time out.
+        group_timeout: Seconds from the opening of a group until its unfinished runs time out.
         on_error: ``report`` lists a failed run, ``skip`` does not, ``fail`` ends its group.
         clock: Returns the time for results; timezone-aware.
         timers: Watches the timeouts.
@@ -203,7 +208,7 @@ class SubagentSession:
         return RunHandle(run_id, self, refused=refusal)
 
     def _add(self, request: SpawnRequest) -> tuple[str, Group | None]:
-        """Add a run and return its id and group; a refused spawn changes nothing (rule O-47)."""
+        """Add a run and return its id and group (O-47)."""
         with self._changed:
             name = request.variable_name
             group = group_for(self._groups.get(name), request, self._on_error) if name else None
@@ -216,7 +221,7 @@ class SubagentSession:
             return run_id, group
 
     def _begin(self, run_id: str, seconds: float | None) -> bool:
-        """Start a run's time, and return whether it is still open: its group may have timed out."""
+        """Start a run's timeout; return whether the run is still open."""
         if self.is_over(run_id):
             return False
         if seconds is not None:
@@ -227,7 +232,7 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record a run's output; ``False`` if it is repeated, late or unknown (rules O-41, O-42)."""
+        """Record a run's output; ``False`` without effect (O-41, O-42)."""
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
@@ -239,7 +244,7 @@ class SubagentSession:
         return self._end(run_id, RunStatus.TIMEOUT, "timeout")
 
     def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:
-        """Record an end; log one that changes nothing, and return ``False`` (rules O-41, O-42, O-46)."""
+        """Record an end, or log it and return ``False`` (O-41, O-42, O-46)."""
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
@@ -254,7 +259,7 @@ class SubagentSession:
         return not fault
 
     def _record(self, run_id: str, status: RunStatus, result: Value) -> str:
-        """Record an end; return why it changes nothing, ``""`` if it does."""
+        """Record an end; return why it has no effect, or ``""``."""
         run = self._runs.get(run_id)
         if run is None:
             return "unknown"
@@ -276,18 +281,20 @@ class SubagentSession:
         group = self._groups.get(run.variable_name or "")
         if group is None:
             return ""
-        if group.status.final:
-            self._groups[group.variable_name] = group.with_end(ended)
+        is_late = group.status.final
+        has_failed = status is not RunStatus.SUCCESS
+        group = group.with_end(at, sequence, has_failed=has_failed)
+        self._groups[group.variable_name] = group
+        if is_late:
             if status is not RunStatus.TIMEOUT:
                 self._late[run_id] = ended
             return "late"
-        group = self._groups[group.variable_name] = group.with_end(ended)
         if group.status.final:
             self._settle((group.variable_name, group.opened))
         return ""
 
     def _settle(self, key: Hashable) -> None:
-        """Wake those who wait for a run or group, and cancel its timeout."""
+        """Wake waiters of a run or group, and cancel its timeout."""
         if call_off := self._call_off.pop(key, None):
             call_off()
         self._changed.notify_all()
@@ -295,7 +302,7 @@ class SubagentSession:
     # Timeouts
 
     def _watch_group(self, group: Group, seconds: float) -> None:
-        """Time out the unfinished runs ``seconds`` after the group was opened (rule O-46)."""
+        """Time out unfinished runs, seconds after the opening (O-46)."""
         name, opened = group.variable_name, group.opened
         reason = f"timeout: the group was open for {seconds:g} s"
 
@@ -338,7 +345,7 @@ class SubagentSession:
     def wait(
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Wait at most ``timeout`` seconds for a group, or for all, and return the results."""
+        """Wait for a group, or for all, and return the results."""
         end = None if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
         self.wait_for(self._names() if name is None else (name,), timeout)
         if name is not None:
@@ -346,7 +353,7 @@ class SubagentSession:
         return {name: self._result(name, end) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Wait until these runs and groups are over; return whether they are."""
+        """Wait until runs and groups have ended; return whether they have."""
         open_keys = list(keys)
 
         def over() -> bool:
@@ -358,7 +365,7 @@ class SubagentSession:
             return self._changed.wait_for(over, timeout and min(timeout, MOST_SECONDS))
 
     def is_over(self, key: str) -> bool:
-        """Return whether a run or a group is over; an unknown one is."""
+        """Return whether a run or group has ended, or is unknown."""
         with self._changed:
             if group := self._groups.get(key):
                 return group.status.final
@@ -366,11 +373,11 @@ class SubagentSession:
             return run is None or run.status is not RunStatus.PENDING
 
     def text(self, name: str, *, labels: bool = True) -> str:
-        """Return the result of a group as text (see ``aggregate.prompt.results``)."""
+        """Return the result of a group as text."""
         return result_text(self.subagent_results[name], labels=labels)
 
     def group(self, name: str) -> Group | None:
-        """Return the group of a variable, without its value; ``None`` for an unknown name."""
+        """Return the group of a variable, if there is one."""
         return self._groups.get(name)
 
     def run(self, run_id: str) -> RunRecord | None:
@@ -379,7 +386,7 @@ class SubagentSession:
         return run and replace(run, output=isolated_copy(run.output))
 
     def late(self) -> tuple[RunRecord, ...]:
-        """Return the ends that came after their group was final (rule O-46)."""
+        """Return ends after their group was final (O-46)."""
         with self._changed:
             late = tuple(self._late.values())
         return tuple(replace(run, output=isolated_copy(run.output)) for run in late)
@@ -389,7 +396,7 @@ class SubagentSession:
             return tuple(self._groups)
 
     def _result(self, name: str, end: float | None = None) -> AggregatedResult:
-        """Return a variable; a custom function runs once, and readers wait for it (rule O-53)."""
+        """Return a variable; its custom function runs once (O-53)."""
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -429,7 +436,7 @@ class SubagentSession:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str | None = None) -> None:
-        """Forget a group and its runs, or all groups and every ended run."""
+        """Delete a group and its runs, or all groups and ended runs."""
         unfinished: list[str] = []
         with self._changed:
             for group_name in self._names() if name is None else (name,):
@@ -450,7 +457,7 @@ class SubagentSession:
             self._settle(run_id)
 
     def shut_down(self) -> None:
-        """Cancel queued runs; running ones go on, with their timeouts."""
+        """Cancel queued runs; running ones continue."""
         for run_id in self._runner.clear() if self._runner else ():
             self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
@@ -470,13 +477,7 @@ def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:
     for run in merged:
         error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
         outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
-    lists_failures = group.on_error is not FailurePolicy.SKIP
-    result = merge_outputs(
-        outputs,
-        group.strategy,
-        custom_function=group.custom_function,
-        ending=GroupOutcome(group.variable_name, group.status, group.completed_at, lists_failures),
-    )
+    result = merge_group(group, outputs)
     if not left_out:
         return result
     warning = f"not waited for after the failure: {', '.join(left_out)}"

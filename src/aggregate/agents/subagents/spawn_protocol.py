@@ -1,4 +1,4 @@
-"""The sessions_spawn protocol: camelCase parameters and responses (rules O-1, O-11 to O-15)."""
+"""The sessions_spawn protocol in camelCase (O-1, O-11 to O-15)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -12,13 +12,13 @@ OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction",
 TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")
 # Parameters for the host, handed to ``admit``
 HOST: Final = ("agentId", "model", "thinking", "cleanup", "skills", "sharedContext")
-# Runs of one request: the most results that a variable is measured for
+# Runs of one request: the largest measured number of results
 MAX_COUNT: Final = 10_000
 NOTE: Final = "The result of each run is delivered on its own."
 
 
 def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Spawn one sub-agent, or several if ``task`` is a list or ``count`` above 1, and return the response.
+    """Spawn sub-agents, several for a list or a count, and respond.
 
     One run: ``{status, childSessionKey, runId, note, aggregationGroup}``, ``accepted`` or ``forbidden``. Several:
     ``{status, spawned, accepted, failed, results, note}``, ``accepted`` or ``partial``. Invalid parameters never
@@ -136,9 +136,9 @@ def envelope(result: AggregatedResult) -> dict[str, Any]:
 
 
 def announcement(*results: AggregatedResult) -> str:
-    """Return the message about final groups for a parent agent, ``""`` for none (rule O-15).
+    """Return the message about final groups for a parent (O-15).
 
-    Each value is JSON on one line, so that no text can announce another group.
+    A value is JSON on one line: no text can announce another group.
     """
     lines = [f"\N{PACKAGE} {result.variable_name}: {json_text(result.value)}" for result in results]
     return "\n".join(["---", "Collected Results (collectInto):", *lines]) if lines else ""

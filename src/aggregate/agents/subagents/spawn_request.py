@@ -1,12 +1,11 @@
-"""Spawn requests, checked by themselves and against their group (rules O-20 to O-25, O-47)."""
+"""Spawn requests and their validation (O-20 to O-25, O-47)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
-from aggregate.agents.results import CustomFunction
+from aggregate.agents.results import CustomFunction, FailurePolicy, Group, MergeOrder
 from aggregate.agents.results.merge import SHOWN, VARIABLE, known_strategy
-from aggregate.agents.subagents.runs import FailurePolicy, Group, MergeOrder
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import message_text
 from aggregate.base.messages import shorten
@@ -38,7 +37,7 @@ def read_request(
     order: str | None,
     options: Mapping[str, Any] | None,
 ) -> SpawnRequest:
-    """Check a spawn; ignore spaces around names, and take empty texts as absent."""
+    """Check a spawn request, without spaces around names."""
     function: CustomFunction | None = custom_function
     if isinstance(function, str):
         function = function if function.strip() else None
@@ -90,7 +89,7 @@ def _variable(collect_into: object) -> str | None:
 
 
 def group_for(group: Group | None, request: SpawnRequest, on_error: FailurePolicy) -> Group:
-    """Return the group of a spawn: a new one, or ``group`` if the spawn agrees with it (rule O-47)."""
+    """Return a new group, or a consistent existing one (O-47)."""
     strategy, function, order = request.strategy, request.custom_function, request.order
     if group is None:
         strategy = strategy or MergeStrategy.CONCAT
@@ -117,7 +116,7 @@ def group_for(group: Group | None, request: SpawnRequest, on_error: FailurePolic
 
 
 def _same_code(left: Any, right: Any) -> bool:  # noqa: ANN401 - a callable of any kind, or a text
-    """Return whether two functions are equal, or of one lambda or ``def`` with the same captured values."""
+    """Return whether functions are equal in code and captured values."""
     if isinstance(left, str) and isinstance(right, str):
         return left.strip() == right.strip()
     if not hasattr(left, "__code__") or not hasattr(right, "__code__"):

@@ -1,7 +1,7 @@
-"""Tools that models may have called: a registry, and the tools that come with the package.
+"""Tools for models: a registry and the built-in tools.
 
-A tool is a function with a schema; the registry checks its arguments and permissions, bounds its time and output, and
-turns every failure into a result. Nothing here asks a model.
+A tool is a function with a schema. The registry checks arguments and permissions, limits time and output, and turns
+every failure into a result. No tool calls a model.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

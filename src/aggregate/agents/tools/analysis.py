@@ -1,4 +1,4 @@
-"""Run a model's code over earlier results in a sandbox (rules D-86 to D-93)."""
+"""Run a model's code over earlier results (D-86 to D-93)."""
 
 import ast
 import json
@@ -41,14 +41,14 @@ def execute_data_analysis(
     memory_bytes: int = MEMORY,
     cache_dir: str | Path = CACHE_DIR,
 ) -> dict[str, Any]:
-    """Run ``python_code`` with ``data`` and return the value of its variable ``result``.
+    """Run ``python_code`` and return its variable ``result``.
 
     The code runs in Monty, which knows most of Python and few of its libraries. It sees a copy of ``data`` and
     ``load_data_reference(ref_id)``, and no file, network or environment.
 
     Args:
         python_code: Statements that assign ``result``.
-        data: The context as JSON: tuples become lists, dates and other values texts.
+        data: The variable ``data`` as JSON: tuples become lists, dates and other values texts.
         timeout: Seconds of wall time.
         memory_bytes: The most bytes of the code's values.
         cache_dir: The folder of compacted values.
@@ -127,7 +127,7 @@ CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "b
 
 
 def _dangerous_pattern(tree: ast.AST) -> str | None:
-    """Return the first forbidden pattern in reading order: ``import os``, ``open(``, ``.__class__``."""
+    """Return the first forbidden pattern, such as ``open(``."""
     assigned = _assigned_names(tree)
     patterns: list[tuple[int, int, str]] = []
     for node in ast.walk(tree):
@@ -173,8 +173,8 @@ def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
         return f"Available fields: {_available_fields(data)}. Use .get() for a field that may be missing."
     name = re.search(r"name '([^']+)' is not defined", str(error))
     if error.exception == "NameError" and name:
-        known = ", ".join(sorted({"data", "load_data_reference", *_assigned_names(tree)}))
-        return f"'{name.group(1)}' is not defined; defined are {known}. Available fields: {_available_fields(data)}."
+        names = ", ".join(sorted({"data", "load_data_reference", *_assigned_names(tree)}))
+        return f"'{name.group(1)}' is not defined; defined are {names}. Available fields: {_available_fields(data)}."
     return None
 
 
@@ -183,7 +183,7 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` of each object, level by level; of a list the first item."""
+    """Yield ``expression: fields`` of nested objects and lists' first items."""
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

@@ -1,6 +1,6 @@
-"""Tools that change a work tree: exact replacements, new files, and allowed commands.
+"""Tools to change a work tree by replacements, files and commands.
 
-The text of a failure is for a model, and says what to do next.
+Error texts are for the model and say what to do next.
 """
 
 import shlex
@@ -17,13 +17,13 @@ from aggregate.agents.tools.tool import Permission, make_tool
 from aggregate.base.errors import SandboxError, ToolError
 from aggregate.base.text import with_line_feeds
 
-_MOST_COMPARED: Final = 20_000  # lines that are compared with a text that does not occur
+_MOST_COMPARED: Final = 20_000  # lines compared with a missing text
 _COMMAND_SECONDS: Final = 50.0  # a little less than a tool's call may take
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedCommands:
-    """Commands that tickets may run, by their first words."""
+    """Allowed commands of tickets, by their first words."""
 
     beginnings: tuple[tuple[str, ...], ...] = ()
     exact: frozenset[tuple[str, ...]] = frozenset()  # the checks of a trusted project
@@ -37,9 +37,9 @@ class AllowedCommands:
             raise ToolError(f"{command!r:.200} is not a command: {error}") from None
         is_allowed = any(tuple(words[: len(begin)]) == begin for begin in self.beginnings)
         if not words or not (is_allowed or tuple(words) in self.exact):
-            known = ", ".join(map(shlex.join, self.beginnings)) or "none"
+            beginnings = ", ".join(map(shlex.join, self.beginnings)) or "none"
             raise ToolError(
-                f"{command!r:.200} is not allowed: commands begin with one of these: {known}"
+                f"{command!r:.200} is not allowed: commands begin with one of these: {beginnings}"
             )
         return words
 
@@ -64,9 +64,9 @@ class ChangeTools:
             old: The exact text with its blanks and line breaks; use whole lines.
             new: The new text.
         """
-        name, place = self._files.find(path)
+        name, target = self._files.find(path)
         try:
-            text = place.read_bytes().decode()
+            text = target.read_bytes().decode()
         except UnicodeDecodeError:
             raise ToolError(f"{name} is not UTF-8 text") from None
         line_end = "\r\n" if "\r\n" in text else "\n" if "\n" in text else "\r"
@@ -74,7 +74,7 @@ class ChangeTools:
             old, new = old.replace("\n", line_end), new.replace("\n", line_end)
         if not old or (times := text.count(old)) != 1:
             raise ToolError(f"{name}: {_why_not_once(text, old, times if old else 0)}")
-        place.write_bytes(text.replace(old, new).encode())
+        target.write_bytes(text.replace(old, new).encode())
         line = with_line_feeds(text)[: text.index(old)].count("\n") + 1
         return f"replaced in {name}, from line {line}"
 
@@ -85,11 +85,11 @@ class ChangeTools:
             path: Relative to the project's root; must not exist.
             content: Its whole text.
         """
-        name, place = self._files.place(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(content.encode())
+        name, target = self._files.place(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode())
         if not self._files.takes(self.root / self.folder, name):
-            place.unlink()
+            target.unlink()
             raise ToolError(f"{name} is ignored by the project's rules, so it would be lost")
         return f"wrote {name}, {len(content.splitlines())} lines"
 
@@ -117,7 +117,7 @@ class ChangeTools:
 
 
 def add_change_tools(registry: ToolRegistry, tools: ChangeTools) -> None:
-    """Add the tools; they may be repeated, since the work tree is reset first."""
+    """Register the tools as repeatable: the work tree is reset first."""
     beginnings = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
     for function in (tools.replace_text, tools.write_file, tools.run_command):
         tool = make_tool(function, permissions=Permission.WRITE, idempotent=True)
@@ -132,10 +132,10 @@ def _why_not_once(text: str, old: str, times: int) -> str:
         return "old is empty: give the lines to replace"
     if times > 1:
         starts: list[str] = []
-        place = text.find(old)
-        while place >= 0 and len(starts) < 10:
-            starts.append(str(text[:place].count("\n") + 1))
-            place = text.find(old, place + 1)
+        position = text.find(old)
+        while position >= 0 and len(starts) < 10:
+            starts.append(str(text[:position].count("\n") + 1))
+            position = text.find(old, position + 1)
         return (
             f"old occurs {times} times, from lines {', '.join(starts)}: give more lines around it"
         )
@@ -144,7 +144,7 @@ def _why_not_once(text: str, old: str, times: int) -> str:
 
 
 def _nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
-    """Return the lines that are most similar to the wanted ones."""
+    """Return the lines most similar to the wanted ones."""
     size = max(len(wanted), 1)
     words = [set(line.split()) for line in lines[:_MOST_COMPARED]]
     sought = set(" ".join(wanted).split())

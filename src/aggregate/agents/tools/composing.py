@@ -1,4 +1,4 @@
-"""Tools that compose context of a project, and find its definitions."""
+"""Tools to compose context of a project and find definitions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Final
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Task
+from aggregate.base.task import Task
 from aggregate.base.text import printable
 from aggregate.project.configuration import unconfigured
 from aggregate.project.index import user_index
@@ -59,8 +59,8 @@ class _ComposingTools:
         files = read_files(request, index=index)
         paths = {number: printable(file.path) for number, file in enumerate(files.corpus.files)}
         if lines := look_up_name(files.corpus, query.strip(), paths):
-            left = len(lines) - _MOST_PLACES
-            more = [f"[{left:,} more are not shown]"] if left > 0 else []
+            hidden = len(lines) - _MOST_PLACES
+            more = [f"[{hidden:,} more are not shown]"] if hidden > 0 else []
             return "\n".join((*lines[:_MOST_PLACES], *more))
         ranked = rank_files(request, index=index, files=files)
         return make_sheet(ranked, SavedCounts(index), most=_SHEET_TOKENS).text

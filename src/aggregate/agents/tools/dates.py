@@ -30,9 +30,9 @@ EARLIEST, LATEST = -62_135_596_800, 253_402_300_799  # Unix times of the years 1
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
-    """Parse a date, and return whether it is a whole day; a text without a zone is in ``where``.
+    """Parse a date, and return whether it is a whole day.
 
-    It is ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time.
+    It is ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time, in ``where`` unless it has a zone.
     """
     plain = " ".join(text.split())
     try:
@@ -77,7 +77,7 @@ def add_date_tools(
 
 
 class _DateTools:
-    """The tools, in camelCase (rule D-80); models see their names, docstrings and signatures."""
+    """The tools (D-80); models see names, docstrings and signatures."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now

@@ -1,4 +1,4 @@
-"""The files of a project that tools may read: not ignored, no secrets, no links that lead out."""
+"""Readable project files: no ignored ones, secrets, or links outside."""
 
 import os
 import posixpath
@@ -10,22 +10,25 @@ from aggregate.base.errors import ToolError
 from aggregate.project.files import FolderListing, read_file
 from aggregate.project.paths import is_secret
 
-MOST_BYTES: Final = 5_000_000  # of a file that is read
+MOST_BYTES: Final = 5_000_000  # of a readable file
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The files below some folders; the first folder with a name counts."""
+    """The files below some folders; of equal names the first wins."""
 
     roots: tuple[Path, ...]
 
     def read(self, name: str) -> tuple[str, str]:
-        """Return a file's name relative to its root, and its text."""
+        """Return a file's name below its root, and its text."""
         relative, path = self.find(name)
         return relative, text_of(path, relative)
 
     def find(self, name: str) -> tuple[str, Path]:
-        """Return a file's name relative to its root, and its path; no message reveals a hidden file."""
+        """Return a file's name below its root, and its path.
+
+        Errors do not reveal whether a hidden file exists.
+        """
         for root, relative in self._candidates(name):
             path = _allowed(root, relative, _listed(root))
             if path is not None:
@@ -35,12 +38,12 @@ class ProjectFiles:
         )
 
     def place(self, name: str) -> tuple[str, Path]:
-        """Return a new file's name relative to the first root, and its path, through no link."""
+        """Return a new file's name and path, through no link."""
         root, relative = self._candidates(name)[0]
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
         if is_secret(relative) or ".git" in parts or any(path.is_symlink() for path in folders):
-            raise ToolError(f'"{quoted(name)}" is not a path that may be written')
+            raise ToolError(f'"{quoted(name)}" cannot be written')
         if folders[-1].exists():
             raise ToolError(f'"{quoted(name)}" exists: change it with replace_text')
         return relative, folders[-1]
@@ -49,7 +52,7 @@ class ProjectFiles:
         return name in _listed(root)
 
     def below(self, folder: str) -> list[tuple[str, Path]]:
-        """Return name and real path of each readable file below ``folder``, sorted, root by root."""
+        """Return name and real path of the readable files below ``folder``."""
         readable: list[tuple[str, Path]] = []
         for root, relative in self._candidates(folder):
             listed = _listed(root)
@@ -79,7 +82,7 @@ class ProjectFiles:
         return sorted(entries)
 
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Return each root with ``name`` relative to it; an absolute name has one root."""
+        """Return each root with ``name`` below it, one for absolute names."""
         if not name.strip() or "\0" in name or len(name) > 4096:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name
@@ -95,9 +98,7 @@ class ProjectFiles:
             if path.is_relative_to(base)
         ]
         if not inside:
-            raise ToolError(
-                f'"{quoted(name)}" lies outside of the project: paths begin at its root'
-            )
+            raise ToolError(f'"{quoted(name)}" is outside of the project: paths begin at its root')
         return inside
 
 
@@ -126,7 +127,7 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 
 def _listed(root: Path) -> frozenset[str]:
-    """Return the files that are not ignored, listed anew: a goal may create files."""
+    """Return all files but ignored ones, without a cache."""
     return frozenset(FolderListing().files(str(root)))
 
 

@@ -1,6 +1,6 @@
-"""Tools by name, also those in a folder, and their calls (rules D-80 to D-86, P4).
+"""Registries of tools, and their calls (D-80 to D-86, P4).
 
-A call casts arguments, and ends in time with plain data or a failure, whatever the tool does.
+A call casts its arguments. It ends within its timeout with plain data or a failure, whatever the tool does.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from aggregate.agents.tools.tool import (
     granted,
     make_tool,
 )
-from aggregate.base.concurrency import run_in_thread
+from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.disk.programs import TOOL_MODULES
 from aggregate.base.disk.reading import open_regular
 from aggregate.base.errors import AggregateError, ToolError
@@ -36,11 +36,11 @@ from aggregate.base.messages import shorten
 _MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5  # of one output as JSON (rule D-10)
 MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end
-SECONDS: Final = 60.0  # of one call: ten that hang fit into the time of a goal
+SECONDS: Final = 60.0  # of one call: ten hanging calls fit into the time of a goal
 
 
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Cast the arguments that ``tool`` declares; drop ``None`` and undeclared ones (rule P4)."""
+    """Cast declared arguments; drop ``None`` and others (P4)."""
     values = {name: value for name, value in arguments.items() if value is not None}
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
@@ -64,9 +64,9 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
 
 
 def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - its output
-    """Run ``action`` in a thread and return its output as plain data, or a failure.
+    """Run ``action`` in a thread, and return plain data or a failure.
 
-    A call that is given up goes on in its thread.
+    After the timeout the thread continues.
     """
 
     def outcome() -> Any:  # noqa: ANN401 - what the tool returned
@@ -83,7 +83,7 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
         return _plain(name, value)
 
     try:
-        return run_in_thread(f"tool {name}", outcome).result(timeout=max(seconds, 0.001))
+        return result_within(run_in_thread(f"tool {name}", outcome), max(seconds, 0.001))
     except TimeoutError:
         return failure_envelope(
             f"{name} did not answer within {seconds:g} s", retry=True, hint="Ask for less."
@@ -91,7 +91,7 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool returned
-    """Return a copy of ``value`` as JSON, with ``None`` for NaN and infinities."""
+    """Copy a value as JSON, with ``None`` for NaN and infinities."""
     copying = JsonCopy(stored=True)
 
     def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
@@ -99,9 +99,9 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool return
 
     try:
         text = json.dumps(value, default=readable)
-    except Exception as error:  # noqa: BLE001 - keys that JSON does not know, or what holds itself
+    except Exception as error:  # noqa: BLE001 - keys unknown to JSON, or a loop
         return failure_envelope(
-            f"{name} returned what JSON cannot hold: {shorten(failure_text(error), 200)}",
+            f"{name} returned a value that JSON cannot represent: {shorten(failure_text(error), 200)}",
             retry=False,
         )
     if len(text) > MOST_MEGABYTES * _MEGABYTE:
@@ -114,7 +114,7 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool return
 
 @dataclass(slots=True)
 class ToolRegistry:
-    """Tools by name, and the permissions that they have."""
+    """Tools by name, with granted permissions."""
 
     permissions: frozenset[Permission] = frozenset({Permission.READ})
     seconds: float = SECONDS  # wall time of one call
@@ -128,7 +128,7 @@ class ToolRegistry:
         *,
         permissions: Iterable[str] = "read",
     ) -> "ToolRegistry":
-        """Return a registry of tools and functions; a registry is returned unchanged."""
+        """Return a registry of tools and functions, or the given one."""
         if isinstance(tools, ToolRegistry):
             return tools
         registry = cls(granted(permissions))
@@ -147,13 +147,13 @@ class ToolRegistry:
         *,
         replace: bool = False,
     ) -> Tool:
-        """Add ``func`` under ``name`` and return the tool; see ``make_tool`` for the arguments.
+        """Add a function as a tool; see ``make_tool`` for the arguments.
 
         Raises:
             ToolError: The name is invalid, or taken and ``replace`` is false.
         """
-        made = make_tool(func, name, description, parameters, returns, permissions)
-        return self.add(made, replace=replace)
+        tool = make_tool(func, name, description, parameters, returns, permissions)
+        return self.add(tool, replace=replace)
 
     register_tool = register
 
@@ -173,14 +173,14 @@ class ToolRegistry:
             if not name.startswith("_") and callable(method := getattr(owner, name)):
                 self.add(make_tool(method, permissions=permissions))
 
-    def alias(self, other: str, name: str) -> None:
-        """Add another name of a tool, which models do not see."""
-        if other in self:
-            raise ToolError(f"Tool already registered: {other}; an alias needs a new name")
-        self._aliases[other] = self.get(name).name
+    def alias(self, alias: str, name: str) -> None:
+        """Add another name of a tool, hidden from models."""
+        if alias in self:
+            raise ToolError(f"Tool already registered: {alias}; an alias needs a new name")
+        self._aliases[alias] = self.get(name).name
 
     def discover(self, folder: str | Path, *, replace: bool = False) -> tuple[Tool, ...]:
-        """Run the Python files of ``folder``, and add and return their tools.
+        """Run a folder's Python files, and add and return their tools.
 
         Raises:
             ToolError: A file cannot be run, or a name is taken and ``replace`` is false.
@@ -191,13 +191,13 @@ class ToolRegistry:
         for path in sorted(Path(folder).glob("[!_]*.py")):
             module = _load_module(path)
             tools = [value for value in vars(module).values() if isinstance(value, Tool)]
-            # A tool that a file imports from a neighbour belongs to the neighbour.
+            # An imported tool of a neighbour belongs to the neighbour.
             tools = [tool for tool in tools if tool.func.__module__ == module.__name__]
             added += [self.add(tool, replace=replace) for tool in tools]
         return tuple(added)
 
     def get(self, name: str) -> Tool:
-        """Return a tool by its name or an alias; a missing one raises a ``ToolError`` (rule D-85)."""
+        """Return a tool by name or alias, or raise a ``ToolError`` (D-85)."""
         tool = self._tools.get(self._aliases.get(name, name))
         if tool is None:
             raise ToolError(f"Tool not found: {name}")
@@ -272,7 +272,7 @@ class ToolRegistry:
 
 
 def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -> ToolRegistry:
-    """Return a registry of the tools in the Python files of ``folder`` (rule D-81)."""
+    """Return a registry of the tools in a folder's files (D-81)."""
     registry = ToolRegistry(granted(permissions))
     registry.discover(folder)
     return registry

@@ -1,4 +1,4 @@
-"""The tools of the package, and those that read a project."""
+"""The built-in tools, and those for a project's files."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -21,7 +21,7 @@ MOST_CHARACTERS: Final = 60_000
 MOST_MATCHES: Final = 200
 MOST_NAMES: Final = 500
 MOST_LINE: Final = 300
-MOST_SEARCHED: Final = 100_000_000  # characters that one search reads
+MOST_SEARCHED: Final = 100_000_000  # characters read by one search
 
 
 def standard_tools(
@@ -30,10 +30,10 @@ def standard_tools(
     roots: Iterable[str | Path] = (),
     permissions: str | Iterable[str] = "read",
 ) -> ToolRegistry:
-    """Return a registry of the tools for analysis, dates, state, and for project files if roots are given.
+    """Return a registry of the built-in tools.
 
     Args:
-        state_dir: The folder of saved state, made when first needed.
+        state_dir: The folder of saved state, created at the first use.
         roots: The project's folders.
         permissions: The granted ones of ``read``, ``write``, ``network``.
 
@@ -53,7 +53,7 @@ def standard_tools(
 
 
 class _ProjectTools:
-    """The tools of a project; models see their names, docstrings and signatures."""
+    """The tools of a project; models see names, docstrings, signatures."""
 
     def __init__(self, files: ProjectFiles) -> None:
         self._files = files
@@ -187,10 +187,10 @@ def _matches(name: str, content: str, lower_text: str) -> list[str]:
     matches: list[str] = []
     for number, line in enumerate(content.split("\n"), 1):
         if lower_text in line.lower():
-            shown = line.strip()
-            if len(shown) > MOST_LINE:
-                shown = f"{shown[:MOST_LINE]} [cut: {len(shown):,} characters]"
-            matches.append(f"{name}:{number}: {shown}")
+            text = line.strip()
+            if len(text) > MOST_LINE:
+                text = f"{text[:MOST_LINE]} [cut: {len(text):,} characters]"
+            matches.append(f"{name}:{number}: {text}")
     return matches
 
 

@@ -1,4 +1,4 @@
-"""Saved state: values by key in an SQLite file, and tools on them (rule D-86)."""
+"""Saved values by key in SQLite, and their tools (D-86)."""
 
 import json
 import sqlite3
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from zoneinfo import ZoneInfo
@@ -38,7 +37,7 @@ def state_store(state_dir: str | Path) -> "StateStore":
 
 @dataclass(frozen=True, slots=True)
 class StateStore:
-    """Values in a file, which is made at the first write, for any number of threads and processes."""
+    """Values by key in a file for several threads and processes."""
 
     path: Path
 
@@ -58,7 +57,7 @@ class StateStore:
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
-        """Replace the value of ``key`` by ``change(value)`` in one transaction, and return it."""
+        """Replace a value by ``change(value)`` in one transaction, and return it."""
         if not key.strip() or len(key) > MOST_KEY:
             raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
         with self._connection() as connection:
@@ -110,7 +109,7 @@ def _read(connection: sqlite3.Connection, key: str) -> tuple[bool, Any]:
 
 
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
-    """Add the tools on ``store``; those that save need the permission to write."""
+    """Register the tools; saving ones require the write permission."""
     tools = _StateTools(store)
     for function in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
         registry.add(make_tool(function, permissions=Permission.READ))
@@ -120,7 +119,7 @@ def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _StateTools:
-    """The tools, in camelCase (rule D-80); models see their names, docstrings and signatures."""
+    """The tools (D-80); models see names, docstrings and signatures."""
 
     store: StateStore
 
@@ -148,51 +147,31 @@ class _StateTools:
         keys = self.store.keys()
         return {"success": True, "keys": keys, "count": len(keys)}
 
-    def mergeTimeseriesState(  # noqa: N802
-        self,
-        key: str,
-        items: list[Any],
-        id_field: str = "id",
-        timestamp_field: str = "",
-        covered_from: str | int | None = None,
-        covered_to: str | int | None = None,
-    ) -> dict[str, Any]:
+    def mergeTimeseriesState(self, key: str, items: list[Any]) -> dict[str, Any]:  # noqa: N802
         """Merge records into a saved series: one for each id, the newest wins.
 
         Args:
             key: The series.
-            items: The records.
-            id_field: The field of a record's id.
-            timestamp_field: The field of its time; by default a usual name such as date.
-            covered_from: The start of the time in which records are complete; by default the first record.
-            covered_to: Its end; by default the last record.
+            items: The records, each with an id, and with a date or timestamp.
         """
         counts = {"added": 0, "duplicates": 0}
-        at = partial(_time_of, field=timestamp_field)
 
         def change(old: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
             series = _series(key, old)
-            records: dict[Any, Record] = {record[id_field]: record for record in series["items"]}
+            records: dict[Any, Record] = {record["id"]: record for record in series["items"]}
             for record in items:
-                identity = record.get(id_field) if isinstance(record, Mapping) else None
+                identity = record.get("id") if isinstance(record, Mapping) else None
                 if identity is None or isinstance(identity, list | dict):
-                    reason = "name the field of its id with id_field"
-                    raise ToolError(f'a record has no "{id_field}": {reason}')
+                    raise ToolError("a record has no id")
                 older = records.get(identity)
-                if older is None or at(record) >= at(older):
+                if older is None or _time_of(record) >= _time_of(older):
                     records[identity] = record
                 counts["added" if older is None else "duplicates"] += 1
             spans = [tuple(span) for span in series["covered"]]
-            times = list(map(at, items))
-            if times or None not in (covered_from, covered_to):
-                first = min(times) if covered_from is None else _moment_of(covered_from)
-                last = max(times) if covered_to is None else _moment_of(covered_to)
-                spans.append((first, last))
-            return {
-                "items": sorted(records.values(), key=lambda one: (at(one), str(one[id_field]))),
-                "covered": _join_spans(spans),
-                "timestamp_field": timestamp_field,
-            }
+            if times := [_time_of(record) for record in items]:
+                spans.append((min(times), max(times)))
+            in_order = sorted(records.values(), key=lambda item: (_time_of(item), str(item["id"])))
+            return {"items": in_order, "covered": _join_spans(spans)}
 
         series = self.store.change(key, change)
         return {"success": True, **counts, "total_count": len(series["items"])}
@@ -209,8 +188,7 @@ class _StateTools:
         if first > last:
             raise ToolError("start is after end: exchange them")
         series = _series(key, self.store.load(key)[1])
-        field = series["timestamp_field"]
-        items = [record for record in series["items"] if first <= _time_of(record, field) <= last]
+        items = [record for record in series["items"] if first <= _time_of(record) <= last]
         spans = _join_spans(map(tuple, series["covered"]))
         touching = [span for span in spans if span[0] <= last and span[1] >= first]
         coverage = "none"
@@ -222,19 +200,17 @@ class _StateTools:
 
 def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
     if value is None:
-        return {"items": [], "covered": [], "timestamp_field": ""}
-    if not isinstance(value, dict) or not {"items", "covered", "timestamp_field"} <= value.keys():
+        return {"items": [], "covered": []}
+    if not isinstance(value, dict) or not {"items", "covered"} <= value.keys():
         raise StateError(f'the saved value of "{key}" is not a series: use another key')
     return value
 
 
-def _time_of(record: Record, field: str = "") -> float:
-    name = field or next((usual for usual in FIELDS if usual in record), "")
-    if name not in record:
-        raise ToolError(
-            f"a record has no time: name its field with timestamp_field (it has {', '.join(record)})"
-        )
-    return _moment_of(record[name])
+def _time_of(record: Record) -> float:
+    for name in FIELDS:
+        if name in record:
+            return _moment_of(record[name])
+    raise ToolError(f"a record has no time: it needs a field such as {FIELDS[0]} or {FIELDS[2]}")
 
 
 def _moment_of(value: object) -> float:
@@ -246,7 +222,7 @@ def _moment_of(value: object) -> float:
 
 
 def _join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
-    """Join spans that overlap or touch, in order; seconds are whole, so 1-2 and 3-4 touch."""
+    """Join overlapping and adjacent spans of whole seconds."""
     result: list[TimeSpan] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1] + 1:

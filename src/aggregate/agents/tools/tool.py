@@ -1,4 +1,4 @@
-"""A tool: a function with the schema of its signature and docstring (rules D-80 to D-83)."""
+"""Tools: functions with the schema of their signature (D-80 to D-83)."""
 
 import inspect
 import re
@@ -28,15 +28,15 @@ from aggregate.base.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The agent's side of a call, for the parameter that a function annotates with this class."""
+    """The agent's data, for a parameter annotated with this class."""
 
     data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
     cache_dir: Path = Path("state/data_cache")  # where values behind references are
     seconds: float = 10.0
 
 
-EDITS: Final = ("replace_text", "write_file")  # tools that only change files
-CHANGES: Final = (*EDITS, "run_command")  # tools that need a work tree
+EDITS: Final = ("replace_text", "write_file")  # tools for changes of files only
+CHANGES: Final = (*EDITS, "run_command")  # tools for a work tree
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _SECTION: Final = (
     r"^(?:Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):[ \t]*$"
@@ -48,7 +48,7 @@ _ARGUMENT: Final = re.compile(
     r"^\*{0,2}(\w+)[ \t]*(?:\([^)\n]*\))?[ \t]*:(.*(?:\n[ \t].*|\n)*)", re.MULTILINE
 )
 Function: TypeAlias = Callable[..., Any]
-# The types that arguments are cast to, with their names in JSON Schema
+# The types of cast arguments, with their names in JSON Schema
 _TYPES: Final[Mapping[str, tuple[str, TypeAdapter[Any]]]] = {
     "int": ("integer", TypeAdapter(int)),
     "float": ("number", TypeAdapter(Annotated[float, Field(allow_inf_nan=False)])),
@@ -64,11 +64,11 @@ class Parameter:
     name: str
     type: str = "any"  # the name of its type: int, list, int | str
     required: bool = True
-    default: Any = None  # of one that is not required
+    default: Any = None  # of an optional one
     description: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return ``{name, type, required}``, with ``default`` and ``description`` if it has them."""
+        """Return ``{name, type, required}``, and ``default`` and ``description`` if present."""
         entry: dict[str, Any] = {"name": self.name, "type": self.type, "required": self.required}
         if not self.required and self.default is not None:
             entry["default"] = self.default
@@ -76,7 +76,7 @@ class Parameter:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """Its JSON Schema; one of any value if JSON lacks its type."""
+        """Its JSON Schema; without restrictions if JSON lacks its type."""
         schema: dict[str, Any] = {}
         if self.type in _TYPES:
             schema["type"] = _TYPES[self.type][0]
@@ -85,7 +85,7 @@ class Parameter:
         return schema | ({"description": self.description} if self.description else {})
 
     def cast(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Cast a model's value to this type: ``"7"`` to 7, ``"[1]"`` to a list.
+        """Cast a model's value, such as ``"7"`` to 7.
 
         Raises:
             ValueError: It is of another type.
@@ -103,7 +103,7 @@ class Parameter:
 
 
 def _signature(function: Function) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return the parameters of a function, the one that takes the context, and its return hint."""
+    """Return a function's parameters, context parameter and return hint."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
@@ -144,7 +144,7 @@ def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
 
 
 class Permission(StrEnum):
-    """An effect of a tool, which a host grants or not."""
+    """An effect of a tool, granted by a host."""
 
     READ = "read"
     WRITE = "write"
@@ -153,7 +153,7 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function that models may call.
+    """A function for models to call.
 
     Calling a tool calls the function unchecked; ``ToolRegistry.run`` checks arguments, permissions and limits.
     """
@@ -164,7 +164,7 @@ class Tool:
     parameters: tuple[Parameter, ...]
     returns: str  # the name of a type
     permissions: frozenset[Permission]
-    context: str | None = None  # the parameter that takes the agent's context
+    context: str | None = None  # the parameter for the agent's context
     idempotent: bool | None = None  # see ``make_tool``
     is_declared: bool = True  # whether its author named the permissions
 
@@ -179,20 +179,27 @@ class Tool:
 
     @property
     def repeatable(self) -> bool:
-        """Whether an interrupted call may be made again: by default if it only reads."""
+        """Whether an interrupted call may be repeated."""
         if self.idempotent is not None:
             return self.idempotent
         return self.permissions == {Permission.READ}
 
     @property
     def reads(self) -> bool:
-        """Whether its author declares that it only reads, or is idempotent."""
+        """Whether its author declares it as reading or idempotent."""
         return self.repeatable and (self.is_declared or self.idempotent is not None)
 
     @property
     def writes(self) -> bool:
-        """Whether it may change things, so that it is called alone."""
+        """Whether it may change something, so it runs alone."""
         return Permission.WRITE in self.permissions
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The JSON Schema of its arguments."""
+        properties = {parameter.name: parameter.json_schema for parameter in self.parameters}
+        required = [parameter.name for parameter in self.required]
+        return {"type": "object", "properties": properties, "required": required}
 
     def schema(self) -> dict[str, Any]:
         """Return ``{name, description, parameters, returns, permissions}`` (rule D-83)."""
@@ -217,7 +224,7 @@ def make_tool(
     permissions: str | Iterable[str] | None = None,
     idempotent: bool | None = None,
 ) -> Tool:
-    """Make ``func`` a tool; its name, docstring and type hints give the defaults.
+    """Make ``func`` a tool, by default from name, docstring and hints.
 
     Args:
         func: A function, coroutine function or callable object.
@@ -226,14 +233,16 @@ def make_tool(
         parameters: Descriptions by name, or whole entries ``{name, type, required, ...}``.
         returns: By default the name of the return hint.
         permissions: ``read`` (default), ``write``, ``network``, or several of them.
-        idempotent: Whether a second call changes nothing more; by default true of tools that only read.
+        idempotent: Whether a second call changes nothing more; by default true of reading tools.
 
     Raises:
         ToolError: The name or a permission is invalid, or the function has no signature.
     """
     tool_name: str = name or str(getattr(func, "__name__", type(func).__name__))
     if not _NAME.fullmatch(tool_name):
-        raise ToolError(f'"{tool_name}" cannot name a tool: take letters, digits and _, at most 64')
+        raise ToolError(
+            f'"{tool_name}" is not a valid tool name: use letters, digits and _, at most 64'
+        )
     try:
         inferred, context, hint = _signature(func)
     except (TypeError, ValueError) as error:
@@ -291,9 +300,10 @@ def tool(
     name: str | None = None, *values: object, **options: object
 ) -> Callable[[Function], Tool]: ...
 def tool(name: Any = None, *values: Any, **options: Any) -> Any:
-    """Make the decorated function a tool, by ``@tool`` or ``@tool("name", permissions="network")``.
+    """Make the decorated function a tool (D-81).
 
-    The arguments are those of ``make_tool``. The tool can be called like the function (rule D-81).
+    Use ``@tool`` or ``@tool("name", permissions="network")``, with the arguments of ``make_tool``. The tool can be
+    called like the function.
     """
     if callable(name):
         return make_tool(name)

@@ -8,7 +8,7 @@ The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tr
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.agents.tracks.assignment import WorkerReply
+    from aggregate.agents.tracks.assignment import TicketStatus, WorkerReply
     from aggregate.agents.tracks.attempt import run_worker_lifecycle
     from aggregate.agents.tracks.preview import PreviewStep, preview
     from aggregate.agents.tracks.run_files import PollingOptions, RunOptions
@@ -22,7 +22,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "assignment": "WorkerReply",
+            "assignment": "TicketStatus WorkerReply",
             "attempt": "run_worker_lifecycle",
             "preview": "PreviewStep preview",
             "run_files": "PollingOptions RunOptions",

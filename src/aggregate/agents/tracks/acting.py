@@ -1,14 +1,16 @@
-"""Act on a ticket with tools: open its work tree, let a model call until it answers, and make one commit of it."""
+"""Work on a ticket with tools: work tree, tool loop, one commit."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from typing import Final
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply, run_of
-from aggregate.agents.tracks.terms import TicketLimits, WorkerTerms
-from aggregate.agents.tracks.tool_loop import Changes, Steps, ToolLoop
+from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
+from aggregate.agents.tracks.steps import Steps
+from aggregate.agents.tracks.terms import WorkerTerms
+from aggregate.agents.tracks.tool_loop import Changes, ToolLoop
 from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
 from aggregate.base.errors import SandboxError, ToolError, WorkerError
 from aggregate.sending.clients import Client
@@ -27,90 +29,60 @@ def act(
     steps: Steps,
     begun: Callable[[], None],
 ) -> WorkerReply:
-    """Return the answer to a ticket with tools, with the commit of what it changed."""
+    """Return the answer to a ticket with tools, and the commit of its changes."""
     try:
         if assignment.verify:
             terms.commands.words(assignment.verify)
-        with _opened(assignment, terms, steps) as changes:
-            if isinstance(changes, TreeChanges):
-                assignment = changes.informed(assignment)
-            reply = ToolLoop(assignment, client, limits, changes, steps, begun).run()
-            if not isinstance(changes, TreeChanges):
-                return reply
-            commit = changes.finish()
-            is_unchanged = not commit and any(name in EDITS for name in assignment.tools)
-            return replace(
-                reply, commit=commit, verified=bool(assignment.verify), unchanged=is_unchanged
-            )
+        with closing(_opened(assignment, terms, steps)) as changes:
+            informed = changes.informed(assignment)
+            reply = ToolLoop(informed, client, limits, changes, steps, begun).run()
+            return changes.finish(reply)
     except ToolError as error:
         raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
-@contextmanager
-def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Iterator[Changes]:
+def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Changes:
     if not assignment.base:
         if assignment.verify or any(name in CHANGES for name in assignment.tools):
             raise WorkerError(
-                f"{assignment.ticket}: what it changes or checks needs a work tree, which only a run has",
+                f"{assignment.ticket}: its changes and checks need a work tree, which only a run has",
                 again=False,
             )
-        yield FolderChanges(terms.tools.only(assignment.tools))
-        return
+        return Changes(terms.tools.only(assignment.tools))
     if steps.trees is None:
         raise WorkerError(f"{assignment.ticket}: this worker has no work trees", again=False)
     depot, packs = steps.trees.of(run_of(assignment.key))
-    changes = TreeChanges(assignment, terms, depot, packs, assignment.base)
-    try:
-        yield changes
-    finally:
-        changes.close()
+    return TreeChanges(assignment, terms, depot, packs)
 
 
-@dataclass(frozen=True, slots=True)
-class FolderChanges:
-    """Calls that change no files: they read the worker's own folder."""
+class TreeChanges(Changes):
+    """A ticket's work tree, checked out at the first call that is not yet recorded."""
 
-    registry: ToolRegistry
-
-    def tools(self) -> ToolRegistry:
-        return self.registry
-
-    def save(self) -> str:
-        return ""
-
-    def go_to(self, commit: str) -> None:
-        """Stay where it is."""
-
-    def check(self) -> str:
-        return ""
-
-
-@dataclass(slots=True)
-class TreeChanges:
-    """A ticket's work tree, which is checked out when a call first needs it: what was recorded needs none."""
-
-    assignment: Assignment
-    terms: WorkerTerms
-    depot: Depot
-    packs: Packs
-    commit: str  # where the recorded calls stand
-    _tree: WorkTree | None = None
-    _registry: ToolRegistry | None = None
+    def __init__(
+        self, assignment: Assignment, terms: WorkerTerms, depot: Depot, packs: Packs
+    ) -> None:
+        self.assignment = assignment
+        self.terms = terms
+        self.depot = depot
+        self.packs = packs
+        self.commit = assignment.base  # the state after the recorded calls
+        self._tree: WorkTree | None = None
+        self._tools: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
-        """Return the ticket's tools over its tree, which then stands where the recorded calls do."""
+        """Return the ticket's tools on its tree, at the state after the recorded calls."""
         tree = self._checked_out()
-        if self._registry is None:
+        if self._tools is None:
             registry = self.terms.tools_in(self._changer(tree))
-            self._registry = registry.only(self.assignment.tools)
-        return self._registry
+            self._tools = registry.only(self.assignment.tools)
+        return self._tools
 
     def save(self) -> str:
         tree = self._checked_out(is_changed=True)
-        before = tree.commit
+        parent = tree.commit
         commit = tree.save()
-        if commit != before:
-            self.packs.put(self.depot.pack(commit, (before,)))
+        if commit != parent:
+            self.packs.put(self.depot.pack(commit, (parent,)))
         self.commit = commit
         return commit
 
@@ -122,38 +94,39 @@ class TreeChanges:
     def check(self) -> str:
         tree = self._checked_out()
         try:
-            said = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
+            output = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
         except (SandboxError, ToolError) as error:
-            said = str(error)
-        tree.commit = ""  # what the check left there is no change of the ticket's
-        return "" if said.startswith("exit code 0\n") or said == "exit code 0" else said
+            output = str(error)
+        tree.commit = ""  # files that the check wrote are no change of the ticket's
+        return "" if output.partition("\n")[0] == "exit code 0" else output
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Return the assignment with the files that others have changed since its context was made."""
+        """Add to the assignment the files that other tickets have changed since its context was made."""
         start = self.packs.ref("base")
         if not start or start == assignment.base:
             return assignment
         self.depot.take(assignment.base, self.packs)
         paths = [change.path for change in self.depot.changes(start, assignment.base)]
-        named = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
+        path_list = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
         if not paths:
             return assignment
-        return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(named)}")
+        return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
 
-    def finish(self) -> str:
-        """Return one commit of all that was changed, on the one that the tree was made from; ``""`` for no change."""
-        base, ticket = self.assignment.base, self.assignment
-        self.depot.take(self.commit, self.packs)
-        self.depot.take(base, self.packs)
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Return the reply with one commit of all changes on the ticket's base, if there are any."""
+        ticket, base = self.assignment, self.assignment.base
+        reply = replace(reply, verified=bool(ticket.verify))
+        for commit in (self.commit, base):
+            self.depot.take(commit, self.packs)
         tree = self.depot.tree_of(self.commit)
         if tree == self.depot.tree_of(base):
-            return ""
-        message = (
-            f"{ticket.title or ticket.ticket}\n\nTicket {ticket.ticket} of {run_of(ticket.key)}\n"
-        )
+            may_edit = any(name in EDITS for name in ticket.tools)
+            return replace(reply, status=TicketStatus.UNCHANGED) if may_edit else reply
+        title = ticket.title or ticket.ticket
+        message = f"{title}\n\nTicket {ticket.ticket} of {run_of(ticket.key)}\n"
         commit = self.depot.commit(tree, (base,), message)
         self.packs.put(self.depot.pack(commit, (base,)))
-        return commit
+        return replace(reply, commit=commit)
 
     def close(self) -> None:
         if self._tree is not None:

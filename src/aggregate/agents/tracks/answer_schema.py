@@ -1,9 +1,8 @@
-"""The JSON Schema that a ticket's answer must meet: read, checked before a run, and held against answers.
+"""JSON Schemas of tickets' answers: read, check and apply them.
 
-Schemas come with the project, and answers from a model, so neither is trusted: a schema reaches no file and no network,
-and its patterns are matched in time that grows with the text alone. One that refers to itself is held against answers
-in a process of its own, for its time is bounded by nothing else: forty definitions each of which names the next one
-twice take years, and no thread of this process would run meanwhile.
+Neither schemas (from the project) nor answers (from a model) are trusted. A schema cannot read files or the network,
+and its patterns take linear time. A schema with references is applied in a child process with a timeout: forty
+definitions that each refer twice to the next one would take years.
 """
 
 import json
@@ -29,11 +28,14 @@ CHECK_SECONDS: Final = 20.0
 
 
 class AnswerSchemaError(ValueError):
-    """An answer that its schema refuses; the text says why."""
+    """An answer that does not match its schema; the text lists the faults."""
 
 
 def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]:
-    """Return the schema of a ticket's answer, which is a value or the name of a file in ``folder``; it is checked."""
+    """Return and check the schema of a ticket's answer.
+
+    ``answer`` is the schema, or the name of its file in ``folder``.
+    """
     schema = _read(answer, folder) if isinstance(answer, str) else dict(answer)
     try:
         _validator(schema)
@@ -41,12 +43,15 @@ def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]
         raise ValueError(_missing(error)) from None
     except ValueError as error:
         reason = shorten(str(error).strip().split("\n")[0], _ERROR_CHARACTERS)
-        raise ValueError(f"this is no JSON Schema ({reason}): correct it") from None
+        raise ValueError(f"this is not a JSON Schema ({reason}): correct it") from None
     return schema
 
 
 def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
-    """Return the JSON of an answer, which may stand in a fenced block, without what stands around it."""
+    """Return the JSON of an answer, without a fence and words around it.
+
+    Raises ``AnswerSchemaError`` if it does not match the schema.
+    """
     try:
         value = parse_json_text(text)[0]
     except NotJson as reason:
@@ -74,21 +79,21 @@ def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
 def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
     import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
 
-    asked = Call(None, faults_of, (value, schema))
+    request = Call(None, faults_of, (value, schema))
     try:
-        (call,) = in_children([asked], workers=1, patience=seconds)
+        (call,) = in_children([request], workers=1, patience=seconds)
     except AggregateError as error:
         raise WorkerError(f"the answer could not be checked: {error}", again=False) from None
     if isinstance(call.answer, Exception) or call.answer is None:
-        reason = f"its schema takes more than {seconds:g} s to check: simplify what it refers to"
+        reason = f"its schema takes more than {seconds:g} s to check: simplify its references"
         raise WorkerError(reason, again=False)
     return call.answer
 
 
 def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the schema if all providers can bind a model to it, ``None`` for one that answers are only held against.
+    """Return the schema if all providers can enforce it, else ``None``.
 
-    Every object in it must name all its properties as required and allow no others: see ``ChatRequest.schema``.
+    Every object in it must require all its properties and allow no others: see ``ChatRequest.schema``.
     """
     is_object = schema is not None and schema.get("type") == "object"
     return schema if is_object and all(map(_is_strict, _objects(schema))) else None
@@ -132,12 +137,12 @@ def _read(name: str, folder: Path) -> dict[str, Any]:
     try:
         schema = json.loads(read_bytes(confined(folder / name, folder), limit=_SCHEMA_BYTES))
     except OutputError:
-        raise ValueError(f"{name} lies outside of the track: move it to {folder}") from None
+        raise ValueError(f"{name} is outside of the track: move it to {folder}") from None
     except (UnreadableError, OSError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ValueError(f"{name} cannot be read ({reason}): name a file in {folder}") from None
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{name} is no JSON ({error}): correct it") from None
+        raise ValueError(f"{name} is not JSON ({error}): correct it") from None
     if not isinstance(schema, dict):
-        raise ValueError(f"{name} holds no object: a schema is one")
+        raise ValueError(f"{name} is not a JSON object, as a schema must be")
     return schema

@@ -1,4 +1,4 @@
-"""What a run has changed, on its way to the user's files: shown, applied where none of theirs is lost, or dropped."""
+"""Show, apply or drop the changes of a run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +17,10 @@ from aggregate.project.git import git
 
 
 def diff(project: Project, name: str, ticket_id: str = "", *, database: str = "") -> str:
-    """Return what a ticket of the latest run has changed, or all that is merged and not applied yet, as a patch."""
+    """Return the changes of a ticket of the latest run as a patch.
+
+    Without a ticket, the merged changes that are not applied yet.
+    """
     with latest_run(project, name, database) as (runs, run), depot() as repository:
         packs = PackTable(runs.engine, run.run_id)
         before, after = packs.ref(APPLIED) or packs.ref(BASE), packs.ref(MERGED)
@@ -26,7 +29,7 @@ def diff(project: Project, name: str, ticket_id: str = "", *, database: str = ""
             pack = packs.get(after)
             before = pack.parents[0] if pack and pack.parents else ""
         if not before or not after:
-            raise TrackError(f"{run.run_id}: {ticket_id or 'it'} has changed no files")
+            raise TrackError(f"{run.run_id}: {ticket_id or 'it'} changed no files")
         for commit in (before, after):
             repository.take(commit, packs)
         return repository.diff(before, after)
@@ -39,15 +42,15 @@ class _Edit(NamedTuple):
 
 
 def apply(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Write what the latest run has merged into the user's files, and return their paths.
+    """Apply the merged changes of the latest run to the user's files; return their paths.
 
-    Nothing is written if a file that would be changed is not as the run has found it, or is no plain file.
+    Nothing is written if one of the files has changed since the run, or is not a regular file.
     """
     with latest_run(project, name, database) as (runs, run), depot() as repository:
         packs = PackTable(runs.engine, run.run_id)
         applied, head = packs.ref(APPLIED), packs.ref(MERGED)
         if not head:
-            raise TrackError(f"{run.run_id}: it has changed no files")
+            raise TrackError(f"{run.run_id}: it changed no files")
         before = applied or packs.ref(BASE)
         for commit in (before, head):
             repository.take(commit, packs)
@@ -61,7 +64,7 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
 
 
 def drop(project: Project, name: str, *, database: str = "") -> str:
-    """Forget what the latest run has changed, with its branches. Returns the run's name."""
+    """Delete the changes and branches of the latest run; return the run's name."""
     with latest_run(project, name, database) as (runs, run):
         if runs.is_conducted(run):
             raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
@@ -75,23 +78,23 @@ def drop(project: Project, name: str, *, database: str = "") -> str:
 
 
 def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
-    """Return what is to be written for a change, nothing where it is there already."""
+    """Return the edit for a change, nothing if the file already has it."""
     path = confined(top / change.path, top)
     if not change.is_plain or path.is_symlink():
         raise TrackError(
-            f"{change.path} is, or becomes, a link or another repository: merge the tickets' branches yourself"
+            f"{change.path} is or becomes a link or a submodule: merge the tickets' branches yourself"
         )
-    before, after = repository.content(change.before), repository.content(change.after)
-    there = path.read_bytes() if path.is_file() else None
+    old, after = repository.content(change.before), repository.content(change.after)
+    current = path.read_bytes() if path.is_file() else None
     exists_after = change.mode != "000000"
     wanted = after if exists_after else None
-    if there == wanted:
+    if current == wanted:
         return ()
-    has_own_ends = there is not None and b"\r\n" in there and b"\r\n" not in before
-    plain = there.replace(b"\r\n", b"\n") if there is not None and has_own_ends else there
-    if plain != (before if change.mode_before != "000000" else None):
+    has_own_ends = current is not None and b"\r\n" in current and b"\r\n" not in old
+    plain = current.replace(b"\r\n", b"\n") if current is not None and has_own_ends else current
+    if plain != (old if change.mode_before != "000000" else None):
         raise TrackError(
-            f"{change.path} is not as the run has found it: undo what you have changed there since, then apply; "
+            f"{change.path} has changed since the run began: undo your changes to it, then apply; "
             "nothing was written"
         )
     if wanted is not None and has_own_ends:

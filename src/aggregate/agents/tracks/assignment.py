@@ -9,7 +9,6 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 from pydantic import Field, TypeAdapter
 
-from aggregate.agents.subagents import RunStatus
 from aggregate.base.tokens import count
 from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import ProducedText
@@ -60,7 +59,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The exact number of o200k tokens of ``text``; a shared file is counted once."""
+        """The o200k tokens of the whole assignment; shared files are counted only once."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -72,7 +71,7 @@ class Assignment:
         return tokens
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield ``text`` as it is written, piece by piece as ``Prompt.pieces`` does."""
+        """Yield ``text`` as UTF-8 in pieces."""
         yield from self.prompt.pieces(SEPARATOR if self.message else "")
         yield f"{self.message}{END}".encode()
 
@@ -93,52 +92,129 @@ class Assignment:
         data: dict[str, Any] = json.loads(text)
         segments = tuple(
             Segment(
-                Section(one["section"]), one["text"], Stability(one["stability"]), one["source"]
+                Section(segment["section"]),
+                segment["text"],
+                Stability(segment["stability"]),
+                segment["source"],
             )
-            for one in data["prompt"]["segments"]
+            for segment in data["prompt"]["segments"]
         )
         return cls(**{**data, "prompt": Prompt(segments), "tools": tuple(data["tools"])})
 
 
+class TicketStatus(StrEnum):
+    """The status of a ticket in plans, attempts, records and reports."""
+
+    NOT_RUN = "not run"  # not begun, or never to begin
+    STARTED = "started"
+    WAITING = "waits"  # for a person
+    SPREAD = "spread"  # over its children
+    CONFLICT = "conflict"  # its changes conflict with others': it runs again
+    DONE = "done"
+    UNCHANGED = "unchanged"  # answered, but it should have edited files and changed none
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    REJECTED = "rejected"  # by a person
+    LEFT_OUT = "left out"  # its condition was not met
+
+    @property
+    def has_answer(self) -> bool:
+        return self in (TicketStatus.DONE, TicketStatus.UNCHANGED)
+
+    @property
+    def has_failed(self) -> bool:
+        return self in (TicketStatus.FAILED, TicketStatus.TIMED_OUT, TicketStatus.REJECTED)
+
+    @property
+    def is_final(self) -> bool:
+        return self is TicketStatus.LEFT_OUT or self.has_answer or self.has_failed
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    text: str
-    tokens: int = 0  # input and output together; 0 if unknown
+    """The reply of one attempt.
+
+    A worker sets the first fields, the attempt the others.
+    """
+
+    text: str  # the answer, or why there is none
+    tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
     warning: str = ""  # why it is doubtful
-    cost: float | None = None  # in US dollars, if the price is known
-    commit: str = ""  # of its changes in the work tree
+    cost: Amount | None = None  # in US dollars, if the price is known
+    commit: str = ""  # of its changes, on the commit of its work tree
     verified: bool = False  # whether the ticket's check has passed there
-    unchanged: bool = False  # whether it should edit files and changed none
     output_tokens: int = 0  # of ``tokens``
     model: str = ""  # that answered
+    provider: str = ""  # of the client that asked it
+    status: TicketStatus = TicketStatus.DONE
+    again: bool = False  # whether another attempt may help
+    refused: str = ""  # why an answer was refused, for the next attempt
+    seconds: Amount = 0.0
+
+    @classmethod
+    def from_recorded(cls, record: object) -> "WorkerReply":
+        return _REPLY.validate_python(record)
+
+
+_REPLY = TypeAdapter(WorkerReply)
 
 
 @dataclass(frozen=True, slots=True)
 class TicketOutcome:
+    """The replies to a ticket's attempts; the last one counts."""
+
     ticket: str
-    status: RunStatus
-    text: str = ""  # the answer, if it succeeded
-    tokens: Annotated[int, Field(ge=0)] = 0
-    errors: tuple[str, ...] = ()  # of failed attempts; the last one is the ticket's reason
-    warning: str = ""
-    cost: Amount | None = None  # in US dollars, as far as known
-    seconds: Amount = 0.0  # without the waits between attempts
-    commit: str = ""  # of its changes, on the commit of its work tree
-    verified: bool = False
-    unchanged: bool = False  # whether it should edit files and changed none
+    replies: Annotated[tuple[WorkerReply, ...], Field(min_length=1)]
     # For each item of a ``for_each``; made from the children, so not in a database
     answers: tuple[ProducedText, ...] = ()
 
-    @property
-    def failure(self) -> str | None:
-        """Why there is no answer, ``None`` if there is one."""
-        if self.status is RunStatus.SUCCESS:
-            return None
-        return self.errors[-1] if self.errors else "no reason given"
+    @classmethod
+    def without_worker(cls, ticket: str, status: TicketStatus, text: str = "") -> "TicketOutcome":
+        return cls(ticket, (WorkerReply(text, status=status),))
 
     @property
-    def attempts(self) -> int:
-        return len(self.errors) + (self.status is RunStatus.SUCCESS)
+    def last(self) -> WorkerReply:
+        return self.replies[-1]
+
+    @property
+    def status(self) -> TicketStatus:
+        return self.last.status
+
+    @property
+    def text(self) -> str:
+        """The answer, ``""`` without one."""
+        return self.last.text if self.status.has_answer else ""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """The errors of failed attempts; the last one is the ticket's."""
+        return tuple(reply.text for reply in self.replies if not reply.status.has_answer)
+
+    @property
+    def failure(self) -> str | None:
+        """The error of the last attempt, ``None`` if it succeeded."""
+        return None if self.status.has_answer else self.last.text or "no reason given"
+
+    @property
+    def tokens(self) -> int:
+        return sum(reply.tokens for reply in self.replies)
+
+    @property
+    def cost(self) -> float | None:
+        """The known costs of all attempts in US dollars."""
+        costs = [reply.cost for reply in self.replies if reply.cost is not None]
+        return round(sum(costs), 9) if costs else None
+
+    @property
+    def seconds(self) -> float:
+        """The time of all attempts, without the waits between them."""
+        return round(sum(reply.seconds for reply in self.replies), 3)
+
+    def failed(self, reason: str) -> "TicketOutcome":
+        """Return this outcome without its answer, for a reason."""
+        status = self.status if self.status.has_failed else TicketStatus.FAILED
+        last = replace(self.last, text=reason, status=status)
+        return replace(self, replies=(*self.replies[:-1], last), answers=())
 
     def to_json(self) -> str:
         fields = asdict(self)
@@ -155,7 +231,7 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The keys of a run's tickets in their current rounds; tickets without a round are in the first."""
+    """The assignment keys of a run's tickets by their current rounds; the default is round 1."""
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
@@ -179,43 +255,31 @@ def run_of(key: str) -> str:
     return key.rpartition("/")[0]
 
 
-class EndingState(StrEnum):
-    """The state of a ticket outside the queue; all but ``WAITING`` are final."""
+class Ending(NamedTuple):
+    """The recorded status of a ticket that needs no worker, such as an approval."""
 
-    WAITING = "waiting"
-    APPROVED = "approved"
-    REJECTED = "rejected"
-    LEFT_OUT = "left out"
-    FAILED = "failed"
-    SPREAD = "spread"
-    CONFLICT = "conflict"  # its changes conflict with others': it runs again
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """The ending of a ticket outside the queue."""
-
-    state: EndingState
-    text: str = (
-        ""  # an approval's note, a reason, the JSON list of a spread, or the paths of a conflict
-    )
+    status: TicketStatus
+    text: str = ""  # a note, a reason, the JSON list of a spread, or the paths of a conflict
 
     def outcome(self, ticket_id: str) -> TicketOutcome:
-        if self.state is EndingState.APPROVED:
-            return TicketOutcome(ticket_id, RunStatus.SUCCESS, self.text or "approved")
-        reason = self.text
-        if self.state is EndingState.REJECTED:
-            reason = f"rejected: {self.text}" if self.text else "rejected"
-        return TicketOutcome(ticket_id, RunStatus.ERROR, errors=(reason,))
+        text = self.text
+        if self.status is TicketStatus.DONE:
+            text = text or "approved"
+        elif self.status is TicketStatus.REJECTED:
+            text = f"rejected: {text}" if text else "rejected"
+        return TicketOutcome.without_worker(ticket_id, self.status, text)
 
 
 class Endings(Protocol):
-    """A durable store of one ending for each key."""
+    """A durable store with one ending per key."""
 
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Write an ending if there is none, and return the one that counts: another process may be first."""
+        """Record an ending unless one exists; return the recorded one.
+
+        Another process may have been first.
+        """
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
@@ -239,3 +303,5 @@ class TaskQueue(Protocol):
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]: ...
 
     def cancel(self, keys: Collection[str]) -> None: ...  # later answers are dropped
+
+    def steps(self, key: str) -> list[RecordedStep]: ...  # of an assignment, in order

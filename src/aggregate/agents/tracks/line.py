@@ -1,7 +1,7 @@
-"""The line of a run's merged changes: each ticket starts from where it stands, and what it changed is merged into it.
+"""The merged changes of a run, as a line of commits.
 
-Only what was merged is in the database under a name, so that a conductor that was killed, or another one, goes on from
-there. The user's own files are not touched by any of this.
+Each ticket starts from the head of the line, and its changes are merged into it. Only merged commits have a name in the
+database, so any conductor can continue after a kill. The user's files stay unchanged.
 """
 
 import re
@@ -37,7 +37,7 @@ class Line:
         is_own: Callable[[str], bool] = lambda _path: False,
         tell: Callable[[str], None] = lambda _sentence: None,
     ) -> "Line":
-        """Return the line of a run; a new one begins at the project's files as they are now.
+        """Open the line of a run; a new one begins with the project's current files.
 
         ``is_own`` recognizes the program's own output by its path below the top of the project.
         """
@@ -58,7 +58,7 @@ class Line:
         return self.packs.ref(MERGED)
 
     def holds(self, commit: str) -> bool:
-        """Tell whether a commit is merged; ``""``, where nothing was changed, is."""
+        """Return whether a commit is merged; ``""`` (no changes) counts as merged."""
         if not commit:
             return True
         head = self.head
@@ -67,7 +67,7 @@ class Line:
         return self.depot.contains(commit, head)
 
     def merge(self, ticket: Ticket, commit: str) -> tuple[str, ...]:
-        """Merge what a ticket changed; return the paths that others have changed otherwise, ``()`` once it is in."""
+        """Merge a ticket's commit; return the conflicting paths, ``()`` if it is merged."""
         while commit:
             head = self.head
             for needed in (head, commit):
@@ -83,7 +83,7 @@ class Line:
         return ()
 
     def _publish(self, ticket_id: str, commit: str) -> None:
-        """Let the user's repository, where there is one, have the ticket's branch."""
+        """Create the ticket's branch in the user's repository, if there is one."""
         folder = str(self.top.folder)
         base = self.packs.get(self.packs.ref(BASE)) if self.top.is_git else None
         if base is None:
@@ -92,7 +92,7 @@ class Line:
             # Without its parents a commit would break the history of another clone.
             is_whole = base.parents or not self.top.head
             if not is_whole or any(
-                git(folder, "cat-file", "-e", one) is None for one in base.parents
+                git(folder, "cat-file", "-e", parent) is None for parent in base.parents
             ):
                 return
             git(folder, "unpack-objects", "-q", stdin=base.data, limits=OWN_LIMITS)
@@ -103,7 +103,7 @@ class Line:
 
 
 def branches_of(packs: Packs, track: str) -> str:
-    """Return the beginning of the names of a run's branches, such as ``aggregate/<track>``."""
+    """Return the prefix of a run's branches, such as ``aggregate/<track>``."""
     return f"{packs.ref(_BRANCHES) or _USUAL_BRANCHES}/{_ref_part(track)}"
 
 
@@ -112,27 +112,32 @@ def branch_of(branches: str, ticket_id: str) -> str:
 
 
 def _ref_part(name: str) -> str:
-    """Return a name as git takes it in a branch's; a child's id has brackets, for one."""
+    """Replace characters that git does not allow in a branch name, such as brackets."""
     return re.sub(r"\.(?=\.|lock$|$)|[^\w.-]", "_", name)
 
 
 def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> str:
-    """Return the first prefix whose branches git can make: a branch cannot lie below another one."""
+    """Return the first prefix under which git can create branches.
+
+    A branch cannot be below another branch.
+    """
     listed = git(str(top.folder), "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
-    taken = (listed or b"").decode("utf-8", "replace").split()
+    branches_in_use = (listed or b"").decode("utf-8", "replace").split()
     usual, in_the_way = f"{_USUAL_BRANCHES}/{_ref_part(track)}", ""
     for number in count(1):
         prefix = _USUAL_BRANCHES if number == 1 else f"{_USUAL_BRANCHES}-{number}"
         branches = f"{prefix}/{_ref_part(track)}"
         ticket_branch = re.compile(f"{re.escape(branches)}/.+/")
         blocking = [
-            name for name in taken if name in (prefix, branches) or ticket_branch.match(name)
+            name
+            for name in branches_in_use
+            if name in (prefix, branches) or ticket_branch.match(name)
         ]
         if not blocking:
             break
         in_the_way = in_the_way or blocking[0]
     if in_the_way:
         tell(
-            f"your branch {in_the_way} leaves no room for {usual}/...: this run's branches are {branches}/..."
+            f"your branch {in_the_way} blocks the names {usual}/...: this run uses {branches}/... instead"
         )
     return prefix

@@ -31,12 +31,12 @@ _LONGEST_ANNOUNCEMENT: Final = 600  # characters; a longer text is an answer
 
 
 def announces_call(text: str) -> bool:
-    """Return whether an answer only says that a call follows."""
+    """Return whether an answer only announces a call."""
     return len(text) <= _LONGEST_ANNOUNCEMENT and _ANNOUNCED.search(text) is not None
 
 
 def malformed(call: ToolCall, registry: ToolRegistry) -> str:
-    """Return the fault of a call that no tool can run, ``""`` for none."""
+    """Return why a call cannot be run, ``""`` if it can."""
     if call.fault:
         return f"{_MALFORMED}{call.fault}"
     if call.name not in registry:
@@ -58,7 +58,7 @@ class CallWatch:
     _malformed: int = 0
 
     def stuck(self, results: Iterable[CallResult]) -> str:
-        """Note calls with their results; return why the loop is stuck, or nothing."""
+        """Record calls with their results; return why the loop is stuck, or ``""``."""
         for result in results:
             call = result.call
             key = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), result.text)

@@ -1,4 +1,7 @@
-"""What a reply took and whether it is an answer, also where a server does not say: else no limit would be reached."""
+"""Tokens of replies, estimated if the server reports none, and faults of replies.
+
+Without the estimates a limit would never be reached.
+"""
 
 from dataclasses import replace
 
@@ -16,13 +19,13 @@ from aggregate.sending.models import SCRIPTED, FinishReason, Reply
 
 
 def size_of(client: Client, *texts: str) -> int:
-    """Return how many tokens texts have by the count of the client's model, or nearly so."""
+    """Estimate the tokens of texts for the client's model."""
     ratio = shipped_ratio(client.provider, client.model)
     return ratio.provider_tokens(sum(map(count, texts)))
 
 
 def metered(client: Client) -> Client:
-    """Return a client whose replies have tokens, estimated if the server reports none."""
+    """Return a client that estimates tokens which the server does not report."""
 
     async def metering(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
         reply = await ask(request, on_text)
@@ -40,7 +43,10 @@ def metered(client: Client) -> Client:
 
 
 def fault_of(reply: Reply) -> str:
-    """Return why a reply is no answer, ``""`` where it is one; asking again helps unless it is a refusal."""
+    """Return why a reply has no answer, or ``""``.
+
+    A retry is useful unless the model refused.
+    """
     if reply.stop is FinishReason.REFUSED:
         return "the model refused to answer"
     return "" if reply.text.strip() else f"the model answered nothing ({reply.stop.value})"
@@ -48,4 +54,4 @@ def fault_of(reply: Reply) -> str:
 
 def doubt_of(reply: Reply) -> str:
     is_whole = reply.stop is FinishReason.END
-    return "" if is_whole else f"the answer is not complete ({reply.stop.value})"
+    return "" if is_whole else f"the answer is incomplete ({reply.stop.value})"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from aggregate.agents.tracks.assignment import TicketStatus
 from aggregate.agents.tracks.terms import OWN, Recipient, check_prices
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
 from aggregate.agents.tracks.worker_context import WorkerContexts
@@ -22,7 +23,7 @@ class PreviewStep:
 def preview(
     tickets: Tickets, contexts: WorkerContexts, *, max_cost: float | None = None
 ) -> Iterator[PreviewStep]:
-    """Yield the steps of a run in which every ticket succeeds, in order."""
+    """Yield the steps of a run in order, as if every ticket succeeded."""
     check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
@@ -42,4 +43,4 @@ def preview(
                 contexts.granted(ticket).budget.tokens,
                 recipient,
             )
-            schedule.end(ticket.id, failed=False)
+            schedule.end(ticket.id, TicketStatus.DONE)

@@ -6,16 +6,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from aggregate.agents.tracks.assignment import Ending, EndingState, ticket_of
+from aggregate.agents.tracks.assignment import (
+    Ending,
+    RecordedStep,
+    TicketStatus,
+    WorkerReply,
+    ticket_of,
+)
+from aggregate.agents.tracks.durable.backend import is_conducted, shrink
 from aggregate.agents.tracks.durable.database import (
     Engine,
     database_exists,
     locate_database,
     project_name,
-    shrink,
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.heartbeat import is_conducted
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     RUNNING,
@@ -25,7 +30,7 @@ from aggregate.agents.tracks.durable.run_table import (
     RunTable,
 )
 from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
-from aggregate.agents.tracks.run_events import EventFile, cancel_line
+from aggregate.agents.tracks.run_events import EventFile, Line, cancel_line, step_lines
 from aggregate.agents.tracks.run_files import ReportLine, RunFiles, account
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
@@ -43,9 +48,7 @@ class TrackProgress:
     run_id: str
     state: str  # running, interrupted, finished or cancelled
     lines: tuple[ReportLine, ...]  # one for each ended ticket
-    waiting: tuple[str, ...]  # in the queue or at work
-    untouched: tuple[str, ...]  # not begun, or open when the run was cancelled
-    approvals: tuple[str, ...]  # that wait for a person's decision
+    statuses: Mapping[str, TicketStatus]  # of open tickets: not run, started, spread or waits
     failed_before: Mapping[str, str]  # the failed dependencies of tickets by id
     turns: Mapping[str, int]  # of tickets with tools under way
     tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
@@ -54,8 +57,28 @@ class TrackProgress:
     def account(self) -> str:
         return account(self.lines)
 
+    def with_status(self, *statuses: TicketStatus) -> tuple[str, ...]:
+        return tuple(one for one, status in self.statuses.items() if status in statuses)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAttempt:
+    round: int
+    number: int
+    lines: tuple[Line, ...]  # of its turns, calls and checks, as in ``events.jsonl``
+    reply: WorkerReply | None  # None while it is under way
+
+    @property
+    def state(self) -> str:
+        if self.reply is None:
+            return "under way"
+        status = self.reply.status
+        return status.value if status.has_answer else f"{status.value}: {self.reply.text}"
+
 
 class PastRun:
+    """A run as its database has it: its tickets with their children, and the lines of ended ones."""
+
     def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
         self._run = tickets
@@ -66,7 +89,7 @@ class PastRun:
         for ticket in tickets.tickets:
             self.tickets[ticket.id] = ticket
             ending = self._outcomes.ending(ticket.id)
-            if ending and ending.state is EndingState.SPREAD:
+            if ending and ending.status is TicketStatus.SPREAD:
                 children = self._children[ticket.id] = children_of(ticket, json.loads(ending.text))
                 self.tickets |= {child.id: child for child in children}
         self.lines = self._read_lines()
@@ -77,48 +100,47 @@ class PastRun:
 
     def commit_of(self, ticket_id: str) -> str:
         """Return the commit of a ticket's last round that changed files, ``""`` for none."""
-        if ticket_id not in self.tickets:
-            raise TrackError(f'no such ticket in this run: "{ticket_id}"')
+        self._check_id(ticket_id)
         keys = self.keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
-        commits = [outcomes[key].commit for key in keys if key in outcomes]
-        return next((commit for commit in reversed(commits) if commit), "")
+        commits = [outcomes[key].last.commit for key in keys if key in outcomes]
+        return next(filter(None, reversed(commits)), "")
 
     def keys_of_rounds(self, ticket_id: str) -> list[str]:
         return [*self._keys.earlier(ticket_id), self._keys.of(ticket_id)]
 
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
-        queued = {ticket_of(key) for key in self._queue.unfinished(self._keys_of(open_ids))}
-        busy = queued | self._children.keys() if goes_on else set()
-        failed = {each for each, line in self.lines.items() if not line.is_done}
+        statuses = dict.fromkeys(open_ids, TicketStatus.NOT_RUN)
+        turns: dict[str, int] = {}
+        for ticket_id in open_ids:
+            ending = self._outcomes.ending(ticket_id)
+            if ending and goes_on:
+                statuses[ticket_id] = ending.status
+        for key in self._queue.unfinished(self._keys_of(open_ids)):
+            if goes_on:
+                statuses[ticket_of(key)] = TicketStatus.STARTED
+            if self.tickets[ticket_of(key)].tools:
+                steps = [step.name for step in self._queue.steps(key)]
+                turns[ticket_of(key)] = steps.count("turn")
+        failed = {ticket_id for ticket_id, line in self.lines.items() if not line.is_done}
         waits_for = dependencies(self._run.tickets)
-        failed_before = {
-            each: ", ".join(lost)
-            for each in self.tickets
-            if (lost := [one for one in waits_for.get(parent_of(each), ()) if one in failed])
-        }
-        turns = {
-            each: len(
-                [name for name, *_ in self._queue.steps(self._keys.of(each)) if name == "turn"]
-            )
-            for each in open_ids
-            if each in queued and self.tickets[each].tools
-        }
-        approvals = [
-            each for each in open_ids if goes_on and self._state(each) is EndingState.WAITING
-        ]
-        return TrackProgress(
-            run_id,
-            state,
-            tuple(line for ticket_id in self.tickets if (line := self.lines.get(ticket_id))),
-            tuple(each for each in open_ids if each in busy),
-            tuple(each for each in open_ids if each not in {*busy, *approvals}),
-            tuple(approvals),
-            failed_before,
-            turns,
-            tuple(self.tickets.values()),
-        )
+        failed_before: dict[str, str] = {}
+        for ticket_id in self.tickets:
+            lost = [one for one in waits_for.get(parent_of(ticket_id), ()) if one in failed]
+            if lost:
+                failed_before[ticket_id] = ", ".join(lost)
+        lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
+        tickets = tuple(self.tickets.values())
+        return TrackProgress(run_id, state, tuple(lines), statuses, failed_before, turns, tickets)
+
+    def attempts(self, ticket_id: str) -> list[MadeAttempt]:
+        """Return all attempts at a ticket, in order."""
+        self._check_id(ticket_id)
+        attempts: list[MadeAttempt] = []
+        for round_number, key in enumerate(self.keys_of_rounds(ticket_id), 1):
+            attempts += _attempts_of(key, self._queue.steps(key), round_number)
+        return attempts
 
     def is_over(self) -> bool:
         return self.lines.keys() == self.tickets.keys()
@@ -135,36 +157,36 @@ class PastRun:
         }
         taken_back = {ticket_of(key) for key in self._queue.cancelled(self._keys_of(self.tickets))}
         again = failed | (taken_back - self.lines.keys())
-        below = self._below(map(parent_of, again))
-        again |= {each for each in below if (line := self.lines.get(each)) and line.left_out}
+        for ticket_id in self._below(map(parent_of, again)) & self.lines.keys():
+            if self.lines[ticket_id].status is TicketStatus.LEFT_OUT:
+                again.add(ticket_id)
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the next rounds of these tickets and their dependents."""
         for ticket_id in ids:
-            if ticket_id not in self.tickets:
-                raise TrackError(f'no such ticket in this run: "{ticket_id}"')
+            self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
         again |= {child.id for each in again for child in self._children.get(each, ())}
         return self._next_rounds(again)
 
+    def _check_id(self, ticket_id: str) -> None:
+        if ticket_id not in self.tickets:
+            raise TrackError(f'no such ticket in this run: "{ticket_id}"')
+
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
         """Return the next rounds of the tickets that were begun."""
-        touched = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
-        touched |= {each for each in again if self._outcomes.ending(each)}
+        begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
+        begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
         rounds = self._keys.rounds
-        return {
-            each: rounds.get(each, 1) + 1
-            for each in self.tickets
-            if each in again and each in touched
-        }
+        return {one: rounds.get(one, 1) + 1 for one in self.tickets if one in begun}
 
     def _below(self, ids: Iterable[str]) -> set[str]:
         waits_for = dependencies(self._run.tickets)
         below: set[str] = set()
         pending = set(ids)
         while pending:
-            pending = {each for each, needed in waits_for.items() if pending & {*needed}} - below
+            pending = {one for one, needed in waits_for.items() if pending & {*needed}} - below
             below |= pending
         return below
 
@@ -174,11 +196,6 @@ class PastRun:
             outcome.ticket: ReportLine(self.tickets[outcome.ticket], outcome)
             for outcome in self._outcomes.of(own)
         }
-        for ticket_id in own:
-            ending = self._outcomes.ending(ticket_id)
-            if ending and ending.state is EndingState.LEFT_OUT:
-                ticket = self.tickets[ticket_id]
-                lines[ticket_id] = ReportLine.not_run(ticket, ending.text, left_out=True)
         for parent_id, children in self._children.items():
             if all(child.id in lines for child in children):
                 self._outcomes.add_children(parent_id, children)
@@ -186,12 +203,19 @@ class PastRun:
                 lines[parent_id] = ReportLine(self.tickets[parent_id], outcome)
         return lines
 
-    def _state(self, ticket_id: str) -> EndingState | None:
-        ending = self._outcomes.ending(ticket_id)
-        return ending.state if ending else None
-
     def _keys_of(self, ids: Iterable[str]) -> list[str]:
         return [self._keys.of(ticket_id) for ticket_id in ids]
+
+
+def _attempts_of(
+    key: str, steps: Sequence[RecordedStep], round_number: int
+) -> Iterator[MadeAttempt]:
+    replies = [WorkerReply.from_recorded(step.record) for step in steps if step.name == "attempt"]
+    lines = [line for line in step_lines(key, steps) if line["event"] != "retry"]
+    is_under_way = not replies or any(line["attempt"] > len(replies) for line in lines)
+    for number, reply in enumerate([*replies, *([None] if is_under_way else [])], 1):
+        of_attempt = tuple(line for line in lines if line["attempt"] == number)
+        yield MadeAttempt(round_number, number, of_attempt, reply)
 
 
 class Runs(NamedTuple):
@@ -266,6 +290,14 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
         return past.progress(run.run_id, state, goes_on=run.state == RUNNING)
 
 
+def made_attempts(
+    project: Project, name: str, ticket_id: str, *, database: str = ""
+) -> list[MadeAttempt]:
+    """Return all attempts of the latest run at a ticket, in order."""
+    with latest_run(project, name, database) as (runs, run):
+        return PastRun.of(runs, run).attempts(ticket_id)
+
+
 def decide(
     project: Project,
     name: str,
@@ -284,13 +316,15 @@ def decide(
                 f"{run.run_id} has no ticket {ticket_id!r}: {did_you_mean(ticket_id, names)}"
             )
         endings = EndingTable(runs.engine, run.run_id)
-        state = EndingState.APPROVED if approved else EndingState.REJECTED
-        if not endings.decide(endings.keys().of(ticket_id), Ending(state, note)):
-            known = {ticket_of(key): each.state for key, each in endings.all().items()}
-            waiting = sorted(each for each, how in known.items() if how is EndingState.WAITING)
-            decided = f"was {known[ticket_id]} before" if ticket_id in known else "does not wait"
-            what = f"these do: {', '.join(waiting)}" if waiting else "nothing waits now"
-            raise TrackError(f'{run.run_id}: "{ticket_id}" {decided}; {what}')
+        decision = TicketStatus.DONE if approved else TicketStatus.REJECTED
+        if not endings.decide(endings.keys().of(ticket_id), Ending(decision, note)):
+            statuses = {ticket_of(key): ending.status for key, ending in endings.all().items()}
+            waiting = [one for one in sorted(statuses) if statuses[one] is TicketStatus.WAITING]
+            reason = "does not wait"
+            if ticket_id in statuses:
+                reason = f"was decided before ({statuses[ticket_id].value})"
+            others = f"these do: {', '.join(waiting)}" if waiting else "nothing waits now"
+            raise TrackError(f'{run.run_id}: "{ticket_id}" {reason}; {others}')
         return run.run_id
 
 

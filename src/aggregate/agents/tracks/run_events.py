@@ -11,11 +11,12 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from aggregate.agents.tracks.assignment import RecordedStep, ticket_of
+from aggregate.agents.tracks.assignment import RecordedStep, TicketStatus, ticket_of
 from aggregate.base.disk.reading import is_file
 from aggregate.base.disk.writing import append_own, exclusive_access, private_folder
 
 Line = dict[str, Any]
+_PROVIDER_NAMES = {"gemini": "gcp.gemini"}  # of the GenAI conventions, where they differ
 
 
 class EventFile:
@@ -40,20 +41,20 @@ class EventFile:
         return new
 
     def _look(self) -> bool:
-        """Read what other processes have written; return whether a kill has left a line without its end."""
+        """Read lines of other processes; return whether the last line is incomplete."""
         if self._path.is_symlink() or not is_file(str(self._path)):
             return False
         with self._path.open("rb") as file:
             file.seek(self._end)
             data = file.read()
-        whole = data[: data.rfind(b"\n") + 1]
-        self._end += len(whole)
-        for text in whole.splitlines():
+        complete = data[: data.rfind(b"\n") + 1]
+        self._end += len(complete)
+        for text in complete.splitlines():
             try:
                 self._ids.add(json.loads(text)["id"])
             except (ValueError, KeyError, TypeError):
                 continue  # not a line of ours
-        return len(whole) < len(data)
+        return len(complete) < len(data)
 
 
 def at(seconds: float) -> str:
@@ -86,28 +87,31 @@ def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
             calls = [*record.get("calls", ())]
         elif name == "attempt":
             attempt, turn = attempt + 1, 0
-            reason = "" if record.get("status") == "success" else str(record.get("text"))
+            reason = "" if _has_answer(record) else str(record.get("text"))
         elif name == "check":
-            yield {**line, "event": "check", "outcome": _outcome(record, record.get("said", ""))}
+            fault = record.get("said", "")
+            check = {"event": "check", "outcome": _outcome(record, fault)}
+            yield line | check | _detail(_first_line(fault))
         elif name in ("calls", "write"):
             count = len(record.get("calls", calls[:1] if name == "write" else calls))
-            made, calls = calls[:count], calls[count:]
-            for place, call in enumerate(made):
+            executed, calls = calls[:count], calls[count:]
+            for place, call in enumerate(executed):
                 yield {**line, "id": f"{key}#{number}.{place}", **_call(record, place, call, turn)}
 
 
 def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
     fault = record.get("error", "")
-    if name == "attempt" and record.get("status") != "success":
+    if name == "attempt" and not _has_answer(record):
         fault = record.get("text", "")
-    taken = {field: record.get(field) for field in ("model", "tokens", "output_tokens", "cost")}
-    detail = {"detail": fault} if fault else {}
-    return {"event": "turn", "turn": turn, **taken, "outcome": _outcome(record, fault), **detail}
+    fields = ("provider", "model", "tokens", "output_tokens", "cost")
+    record_fields = {field: record.get(field) for field in fields}
+    outcome = _outcome(record, fault)
+    return {"event": "turn", "turn": turn, **record_fields, "outcome": outcome, **_detail(fault)}
 
 
-def _call(record: Mapping[str, Any], place: int, call: Mapping[str, Any], turn: int) -> Line:
-    text = next(iter(record.get("results", ())[place : place + 1]), "")
-    took = record.get("took", ())[place : place + 1]
+def _call(record: Mapping[str, Any], number: int, call: Mapping[str, Any], turn: int) -> Line:
+    text = next(iter(record.get("results", ())[number : number + 1]), "")
+    took = record.get("took", ())[number : number + 1]
     fault = text if text.startswith("error: ") else ""
     arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
     return {
@@ -117,12 +121,25 @@ def _call(record: Mapping[str, Any], place: int, call: Mapping[str, Any], turn: 
         "arguments": len(arguments),
         "result": len(text),
         "outcome": _outcome(record, fault),
+        **_detail(_first_line(fault)),
         **({"seconds": took[0]} if took else {}),
     }
 
 
-def _outcome(record: Mapping[str, Any], fault: object) -> str:
-    if record.get("timeout") or record.get("status") == "timeout":
+def _detail(fault: str) -> Line:
+    return {"detail": fault} if fault else {}
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
+
+
+def _has_answer(record: Mapping[str, Any]) -> bool:
+    return record.get("status") in (TicketStatus.DONE, TicketStatus.UNCHANGED)
+
+
+def _outcome(record: Mapping[str, Any], fault: str) -> str:
+    if record.get("timeout") or record.get("status") == TicketStatus.TIMED_OUT:
         return "timeout"
     return "error" if fault else "ok"
 
@@ -141,7 +158,7 @@ def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None)
     begun = min((time_of(line, line["seconds"]) for line in timed), default=time_of(end))
     tracer = tracer or trace.get_tracer("aggregate")
     about = {"gen_ai.conversation.id": key, "gen_ai.agent.name": end["ticket"]}
-    named = {**about, "gen_ai.operation.name": "invoke_agent"}
+    named = {**about, **_provider(lines), "gen_ai.operation.name": "invoke_agent"}
     parent = tracer.start_span(f"invoke_agent {end['ticket']}", start_time=begun, attributes=named)
     context = trace.set_span_in_context(parent)
     for line in lines:
@@ -171,11 +188,23 @@ def _attributes(line: Line) -> dict[str, Any]:
         "gen_ai.usage.input_tokens": (line["tokens"] or 0) - output,
         "gen_ai.usage.output_tokens": output,
     }
-    return attributes | ({"gen_ai.request.model": line["model"]} if line["model"] else {})
+    if line["model"]:
+        attributes["gen_ai.request.model"] = line["model"]
+    return attributes | _provider([line])
+
+
+def _provider(lines: Iterable[Line]) -> dict[str, str]:
+    """Return the attribute of the first provider that was asked."""
+    providers = [line["provider"] for line in lines if line.get("provider")]
+    if not providers:
+        return {}
+    return {"gen_ai.provider.name": _PROVIDER_NAMES.get(providers[0], providers[0])}
 
 
 def _end(span: Any, line: Line, ended: int) -> None:  # noqa: ANN401 - of a package that may be missing
-    outcome = line.get("outcome", "error" if line.get("state") == "failed" else "ok")
+    outcome = line.get("outcome", "ok")
+    if "state" in line and TicketStatus(line["state"]).has_failed:
+        outcome = "error"
     if outcome != "ok":
         from opentelemetry.trace import Status, StatusCode
 

@@ -1,14 +1,13 @@
 """The options, events and files of a run: numbered prompts and replies, and the report."""
 
 import glob
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
 
-from aggregate.agents.subagents import RunStatus
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
+from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, TicketStatus
 from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
 from aggregate.agents.tracks.track import Checkbox
@@ -24,11 +23,6 @@ from aggregate.prompt.sections import one_line, results_segments
 
 # Of a run; larger ones are foreign, and might not fit into a column.
 MOST_NUMBER = 999_999_999
-_STATES: dict[RunStatus | None, str] = {
-    RunStatus.SUCCESS: "done",
-    RunStatus.ERROR: "failed",
-    RunStatus.TIMEOUT: "timed out",
-}
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -63,13 +57,13 @@ class RunFiles:
 
     def write_reply(self, outcome: TicketOutcome) -> None:
         """Write a worker's answer or its failures, in place of those of an earlier round."""
-        kind, other, text = "reply", "failed", outcome.text
+        kind, other_kind, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
-            kind, other = other, kind
+            kind, other_kind = other_kind, kind
             errors = (f"- attempt {i}: {error}" for i, error in enumerate(outcome.errors, 1))
             text = "\n".join(errors)
         replace_own(self._path(outcome.ticket, kind), text)
-        self._path(outcome.ticket, other).unlink(missing_ok=True)
+        self._path(outcome.ticket, other_kind).unlink(missing_ok=True)
 
     def names(self, ticket: str) -> dict[str, str]:
         paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
@@ -87,51 +81,45 @@ class RunFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """A ticket and its outcome, which is pending with a reason if the ticket was not run."""
+    """A ticket and its outcome."""
 
     ticket: Ticket
     end: TicketOutcome
-    left_out: bool = False  # its condition was not met, which is not a failure
 
     @classmethod
-    def not_run(cls, ticket: Ticket, reason: str, *, left_out: bool = False) -> "ReportLine":
-        return cls(ticket, TicketOutcome(ticket.id, RunStatus.PENDING, errors=(reason,)), left_out)
+    def not_run(cls, ticket: Ticket, reason: str) -> "ReportLine":
+        outcome = TicketOutcome.without_worker(ticket.id, TicketStatus.NOT_RUN, reason)
+        return cls(ticket, outcome)
 
     @property
-    def status(self) -> RunStatus | None:
-        """The status of its outcome, ``None`` without one."""
-        return None if self.end.status is RunStatus.PENDING else self.end.status
+    def status(self) -> TicketStatus:
+        return self.end.status
+
+    @property
+    def has_run(self) -> bool:
+        return self.status.has_answer or self.status.has_failed
 
     @property
     def attempts(self) -> int:
-        return self.end.attempts if self.status and self.ticket.asks else 0
+        return len(self.end.replies) if self.ticket.asks and self.has_run else 0
 
     @property
     def is_done(self) -> bool:
-        """Whether it has an answer, or needs none."""
-        return self.left_out or self.status is RunStatus.SUCCESS
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether it succeeded, should edit files and changed none."""
-        return self.status is RunStatus.SUCCESS and self.end.unchanged
+        """Whether the ticket has an answer, or was left out by its condition."""
+        return self.status.has_answer or self.status is TicketStatus.LEFT_OUT
 
     @property
     def state(self) -> str:
-        if self.left_out:
-            return "left out"
-        if self.is_unchanged:
-            return TicketState.UNCHANGED.value
-        is_open = self.ticket.changes_files and not self.end.verified
-        unverified = ", unverified" if is_open and self.status is RunStatus.SUCCESS else ""
-        return f"{_STATES.get(self.status, 'not run')}{unverified}"
+        is_done = self.status is TicketStatus.DONE
+        is_unverified = is_done and self.ticket.changes_files and not self.end.last.verified
+        return f"{self.status.value}{', unverified' if is_unverified else ''}"
 
     @property
     def account(self) -> str:
         """Its state, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
         end = self.end
-        taken = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
-        return ", ".join([self.state, *(filter(None, taken) if self.attempts else ())])
+        measures = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
+        return ", ".join([self.state, *(filter(None, measures) if self.attempts else ())])
 
 
 def report_text(
@@ -143,17 +131,16 @@ def report_text(
     names: Callable[[str], Mapping[str, str]] = lambda _ticket: {},
     earlier_cost: float = 0.0,
 ) -> str:
-    unchanged = sum(line.is_unchanged for line in lines)
-    done = sum(line.status is RunStatus.SUCCESS for line in lines) - unchanged
-    left_out = sum(line.left_out for line in lines)
-    words = [f"{done:,} of {len(lines):,} tickets done"]
-    words += [f"{unchanged:,} unchanged"] if unchanged else []
-    words += [f"{left_out:,} left out"] if left_out else []
+    numbers = Counter(line.status for line in lines)
+    words = [f"{numbers[TicketStatus.DONE]:,} of {len(lines):,} tickets done"]
+    for status in (TicketStatus.UNCHANGED, TicketStatus.LEFT_OUT):
+        if numbers[status]:
+            words.append(f"{numbers[status]:,} {status.value}")
     failures = [
         f"{line.ticket.id}: {error}"
         for line in lines
         for error in line.end.errors
-        if not line.left_out
+        if line.status is not TicketStatus.LEFT_OUT
     ]
     parts = [
         f"# Report: {heading_text(title)}",
@@ -223,22 +210,11 @@ def _section(heading: str, sentences: Sequence[str]) -> list[str]:
 LEASE_SECONDS = 15.0  # longer than a pause of a busy machine, short beside an answer's minutes
 
 
-class TicketState(StrEnum):
-    STARTED = "started"
-    DONE = "done"
-    UNCHANGED = "unchanged"
-    FAILED = "failed"
-    SKIPPED = "not run"
-    WAITING = "waits"
-    LEFT_OUT = "left out"
-
-
 @dataclass(frozen=True, slots=True)
 class TicketEvent:
     ticket: Ticket
-    state: TicketState
+    status: TicketStatus
     detail: str = ""
-    line: ReportLine | None = None  # of the report, if it has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +240,7 @@ class TrackResult:
     @property
     def unchanged(self) -> tuple[str, ...]:
         """Tickets that should edit files and changed none."""
-        return tuple(line.ticket.id for line in self.lines if line.is_unchanged)
+        return tuple(line.ticket.id for line in self.lines if line.status is TicketStatus.UNCHANGED)
 
     @property
     def checkbox(self) -> Checkbox:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic, time
 
-from aggregate.agents.tracks.assignment import RecordedStep, TicketOutcome
+from aggregate.agents.tracks.assignment import TicketOutcome, TicketStatus
 from aggregate.agents.tracks.run_events import (
     EventFile,
     Line,
@@ -17,10 +17,10 @@ from aggregate.agents.tracks.run_files import (
     ReportLine,
     RunFiles,
     TicketEvent,
-    TicketState,
     TrackResult,
     report_text,
 )
+from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Checkbox, Track
 from aggregate.prompt.results import AggregatedResult
@@ -53,6 +53,11 @@ class Spending:
         self.spent += outcome.cost
         self.dearest = max(self.dearest, outcome.cost)
 
+    def add_earlier(self, outcome: TicketOutcome) -> None:
+        """Add the cost of an earlier round, which was paid for too."""
+        self.add(outcome)
+        self.earlier += outcome.cost or 0.0
+
     def room(self, most: int, under_way: int) -> int:
         """Return how many more tickets may start, at most ``most``."""
         if self.limit is None:
@@ -81,69 +86,64 @@ class Spending:
         return int((limit - self.spent) / self.dearest + _ROUNDING)
 
 
-def _nobody(_event: TicketEvent) -> None:
-    """Ignore an event."""
-
-
 class RunLedger:
-    """Records the changes of tickets in files, and reports each to ``observe``.
-
-    ``key_of`` returns the key of a ticket's assignment, ``steps`` the recorded steps of a key.
-    """
+    """Records the changes of tickets in files, and reports each to ``observe``."""
 
     def __init__(
         self,
         track: Track,
         files: RunFiles,
+        outcomes: RunOutcomes,
         *,
-        observe: Callable[[TicketEvent], None] = _nobody,
+        observe: Callable[[TicketEvent], None],
         max_cost: float | None = None,
-        key_of: Callable[[str], str] = str,
-        steps: Callable[[str], Sequence[RecordedStep]] = lambda _key: (),
     ) -> None:
-        self.spending = Spending(max_cost)
-        self._events = EventFile(files.folder)
-        self._key_of = key_of
-        self._steps = steps
-        self._followed = 0.0
+        limits = [limit for limit in (max_cost, outcomes.run.max_cost) if limit is not None]
+        self.spending = Spending(min(limits, default=None))
         self.files = files
         self.track = track
+        self._outcomes = outcomes
         self._observe = observe
+        self._events = EventFile(files.folder)
+        self._followed = 0.0  # when, on the monotonic clock
         self._lines: dict[str, ReportLine] = {}
 
     def begin(self) -> None:
         self.track.mark(Checkbox.STARTED)
 
-    def start(self, ticket: Ticket, detail: str = "") -> None:
-        self._tell(TicketEvent(ticket, TicketState.STARTED, detail))
+    def note(self, ticket: Ticket, status: TicketStatus, detail: str = "") -> None:
+        """Report that a ticket has started or waits."""
+        self._observe(TicketEvent(ticket, status, detail))
+        self._add_line(ticket, status, detail)
 
-    def wait(self, ticket: Ticket) -> None:
-        command = f"aggregate conduct approve {self.track.track_id} {ticket.id}"
-        self._tell(TicketEvent(ticket, TicketState.WAITING, command))
-
-    def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool) -> None:
-        """Write a ticket's reply, count its cost and ``announce`` its end, unless before a restart."""
+    def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
+        """Write a ticket's end and count its cost; ``announce`` is off for ends before a restart."""
+        line = self._lines[ticket.id] = ReportLine(ticket, outcome)
+        detail = outcome.failure or outcome.last.warning
+        if announce:
+            self._observe(TicketEvent(ticket, outcome.status, detail))
+        if not line.has_run:
+            self._add_line(ticket, outcome.status, detail)
+            return
         self.files.write_reply(outcome)  # again after a restart: a kill may have come before
-        failed = outcome.failure is not None
+        usage: Line = {"attempts": line.attempts, "tokens": outcome.tokens}
+        usage |= {"cost": outcome.cost, "seconds": outcome.seconds}
+        steps = self.note_steps(ticket)
+        new = self._add_line(ticket, outcome.status, detail, usage)
         if ticket.asks:
             self.spending.add(outcome)
-        line = self._lines[ticket.id] = ReportLine(ticket, outcome)
-        done = TicketState.UNCHANGED if line.is_unchanged else TicketState.DONE
-        state = TicketState.FAILED if failed else done
-        steps = self.note_steps(ticket)
-        event = TicketEvent(ticket, state, outcome.failure or outcome.warning, line)
-        if (new := self._tell(event, announce=announce)) and ticket.asks:
-            record_spans(self._key_of(ticket.id), steps, new[0])
+            if new:
+                record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[Line]:
         """Write and return the lines of what a worker has done so far for a ticket."""
-        key = self._key_of(ticket.id)
-        lines = list(step_lines(key, self._steps(key))) if ticket.asks else []
+        key = self._outcomes.keys.of(ticket.id)
+        lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)
         return lines
 
     def follow(self, tickets: Iterable[Ticket]) -> None:
-        """Write what tickets with tools have done since the last look, which is some time ago."""
+        """Record the calls and turns of tickets with tools since the last call."""
         if monotonic() - self._followed >= _FOLLOW_SECONDS:
             for ticket in tickets:
                 if ticket.tools:
@@ -152,15 +152,7 @@ class RunLedger:
 
     def cancel(self, ticket: Ticket) -> None:
         self.note_steps(ticket)
-        self._events.add([cancel_line(self._key_of(ticket.id))])
-
-    def skip(self, ticket: Ticket, reason: str) -> None:
-        self._lines[ticket.id] = ReportLine.not_run(ticket, reason)
-        self._tell(TicketEvent(ticket, TicketState.SKIPPED, reason))
-
-    def leave_out(self, ticket: Ticket, reason: str, *, announce: bool) -> None:
-        self._lines[ticket.id] = ReportLine.not_run(ticket, reason, left_out=True)
-        self._tell(TicketEvent(ticket, TicketState.LEFT_OUT, reason), announce=announce)
+        self._events.add([cancel_line(self._outcomes.keys.of(ticket.id))])
 
     def close(
         self,
@@ -176,7 +168,7 @@ class RunLedger:
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
         )
-        merged = results([line.ticket.id for line in lines if line.status is not None])
+        merged = results([line.ticket.id for line in lines if line.has_run])
         text = report_text(
             self.track.description,
             lines,
@@ -192,17 +184,15 @@ class RunLedger:
         self.track.mark(result.checkbox)
         return result
 
-    def _tell(self, event: TicketEvent, *, announce: bool = True) -> list[Line]:
-        """Report a change; return its line if nobody has written it yet."""
-        if announce:
-            self._observe(event)
-        state = event.state.value
-        key = self._key_of(event.ticket.id)
-        line: Line = {"time": at(time()), "id": f"{key}#{state}", "ticket": event.ticket.id}
-        line |= {"event": "ticket", "state": state}
-        line |= {"detail": event.detail} if event.detail else {}
-        if event.line is not None:
-            end = event.line.end
-            line |= {"attempts": event.line.attempts, "tokens": end.tokens}
-            line |= {"cost": end.cost, "seconds": end.seconds}
-        return self._events.add([line])
+    def _add_line(
+        self, ticket: Ticket, status: TicketStatus, detail: str, usage: Line | None = None
+    ) -> list[Line]:
+        """Add the line of a change; return it if nobody has written it yet."""
+        line: Line = {
+            "time": at(time()),
+            "id": f"{self._outcomes.keys.of(ticket.id)}#{status.value}",
+        }
+        line |= {"ticket": ticket.id, "event": "ticket", "state": status.value}
+        if detail:
+            line["detail"] = detail
+        return self._events.add([line | (usage or {})])

@@ -1,20 +1,20 @@
 """Outcomes merged into variables, for the next worker and the report."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from threading import Event
 
-from aggregate.agents.results import LabelledOutput
-from aggregate.agents.results.merge import GroupOutcome, merge_outputs
-from aggregate.agents.subagents import FailurePolicy, RunStatus
+from aggregate.agents.results import FailurePolicy, Group, LabelledOutput, failures, merge_group
 from aggregate.agents.tracks.assignment import (
     Ending,
     Endings,
-    EndingState,
     TaskQueue,
     TicketKeys,
     TicketOutcome,
+    TicketStatus,
+    WorkerReply,
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets, names_in, parent_of
 from aggregate.base.values import Value
@@ -26,7 +26,6 @@ NO_JSON = (
 CHUNK = 200  # outcomes in memory at one time: an answer may have megabytes
 # Strategies whose value is read text by text
 _TEXT_BY_TEXT = (MergeStrategy.CONCAT, MergeStrategy.FIRST)
-_OUTCOMES = {EndingState.APPROVED, EndingState.REJECTED, EndingState.FAILED}
 
 
 def merge_outcomes(
@@ -43,7 +42,11 @@ def merge_outcomes(
     """
     if merging is None:
         merging = _merging(tickets)
-    by_ticket = {outcome.ticket: outcome for outcome in outcomes}
+    by_ticket = {
+        outcome.ticket: outcome
+        for outcome in outcomes
+        if outcome.status is not TicketStatus.LEFT_OUT
+    }
     members: dict[str, list[TicketOutcome]] = {}
     for ticket in tickets:
         if ticket.id in by_ticket:
@@ -55,14 +58,18 @@ def merge_outcomes(
         if decider and decider.merge_strategy:
             strategy = decider.merge_strategy
         outputs = [
-            LabelledOutput(one.text, label=one.ticket, run_id=one.ticket, error=one.failure)
-            for one in group
+            LabelledOutput(
+                outcome.text, label=outcome.ticket, run_id=outcome.ticket, error=outcome.failure
+            )
+            for outcome in group
         ]
         items = _items(group) if strategy in _TEXT_BY_TEXT else ()
-        ending = GroupOutcome(name, GroupStatus.COMPLETE, None, on_error is not FailurePolicy.SKIP)
         custom = decider.custom_function if decider else None
-        result = merge_outputs(outputs, strategy, custom_function=custom, ending=ending)
-        warnings = [f"{one.ticket}: {one.warning}" for one in group if one.warning]
+        variable = Group(name, strategy, custom, on_error=on_error, status=GroupStatus.COMPLETE)
+        result = merge_group(variable, outputs)
+        warnings = [
+            f"{outcome.ticket}: {outcome.last.warning}" for outcome in group if outcome.last.warning
+        ]
         merged[name] = replace(result, warnings=(*warnings, *result.warnings), items=items)
     return merged
 
@@ -79,7 +86,7 @@ def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
 
 
 def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
-    return {each.collect_into: each for each in reversed(tickets) if each.merge_strategy}
+    return {ticket.collect_into: ticket for ticket in reversed(tickets) if ticket.merge_strategy}
 
 
 def folded(
@@ -94,26 +101,29 @@ def folded(
     Its text is a JSON list with an answer for each child. A failed child is ``null`` with ``report``, omitted with
     ``skip``, and fails the parent with ``fail``. If all children failed, so has the parent.
     """
-    failures = [f"{child.ticket}: {child.failure}" for child in outcomes if child.failure]
-    all_failed = bool(outcomes) and len(failures) == len(outcomes)
-    if all_failed or (failures and on_error is FailurePolicy.FAIL):
-        reason = f"{len(failures):,} of {len(outcomes):,} children failed: {failures[0]}"
-        return TicketOutcome(parent.id, RunStatus.ERROR, errors=(reason,))
+    outputs: list[LabelledOutput] = []
+    for child in outcomes:
+        error = f"{child.ticket}: {child.failure}" if child.failure else None
+        outputs.append(LabelledOutput(child.text, child.ticket, error=error))
+    errors, fails = failures(outputs, on_error)
+    if fails:
+        reason = f"{len(errors):,} of {len(outcomes):,} children failed: {errors[0]}"
+        return TicketOutcome.without_worker(parent.id, TicketStatus.FAILED, reason)
     answers = [
         None if child.failure else answer_value(parent, child.text)
         for child in outcomes
         if not (child.failure and on_error is FailurePolicy.SKIP)
     ]
     warning = ""
-    if failures and on_error is FailurePolicy.REPORT:
-        warning = f"{len(failures):,} of {len(outcomes):,} children failed: {'; '.join(failures)}"
+    if errors and on_error is FailurePolicy.REPORT:
+        warning = f"{len(errors):,} of {len(outcomes):,} children failed: {'; '.join(errors)}"
     text = json.dumps(answers, ensure_ascii=False, indent=1)
     produced = tuple(
         ProducedText(_child_name(child.ticket, children or {}), child.text)
         for child in outcomes
         if not child.failure
     )
-    return TicketOutcome(parent.id, RunStatus.SUCCESS, text, warning=warning, answers=produced)
+    return TicketOutcome(parent.id, (WorkerReply(text, warning=warning),), produced)
 
 
 def _child_name(ticket_id: str, tickets: Mapping[str, Ticket]) -> str:
@@ -130,12 +140,22 @@ class RunOutcomes:
     """The outcomes of one run, read anew from queue and endings at each use."""
 
     def __init__(
-        self, tickets: Tickets, *, queue: TaskQueue, keys: TicketKeys, endings: Endings
+        self,
+        tickets: Tickets,
+        *,
+        queue: TaskQueue,
+        keys: TicketKeys,
+        endings: Endings,
+        is_cancelled: Callable[[], bool] = lambda: False,
+        changed: Event | None = None,
     ) -> None:
         self.children: dict[str, tuple[str, ...]] = {}
         self.run = tickets
         self.queue = queue
         self.keys = keys
+        self.is_cancelled = is_cancelled
+        # Set when an answer has ended or begun in this process
+        self.changed = changed or Event()
         self._tickets = {ticket.id: ticket for ticket in tickets.tickets}
         self._position = {ticket.id: i for i, ticket in enumerate(tickets.tickets)}
         self._merging = _merging(tickets.tickets)
@@ -145,9 +165,6 @@ class RunOutcomes:
 
     def look(self) -> None:
         self._known = dict(self._endings.all())
-
-    def key_of(self, ticket_id: str) -> str:
-        return self.keys.of(ticket_id)
 
     def ending(self, ticket_id: str) -> Ending | None:
         return self._known.get(self.keys.of(ticket_id))
@@ -160,13 +177,13 @@ class RunOutcomes:
     def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
         """Return the outcomes of earlier rounds."""
         return self.queue.outcomes(
-            [key for each in ids for key in self.keys.earlier(each)]
+            [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
         """Return the paths of the conflict for which a ticket runs again, ``""`` for none."""
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
-        return ending.text if ending and ending.state is EndingState.CONFLICT else ""
+        return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 
     def next_round(self, ticket_id: str) -> None:
         number = self.keys.rounds.get(ticket_id, 1) + 1
@@ -185,7 +202,7 @@ class RunOutcomes:
             for ticket_id in chunk:
                 if ticket_id in self.children:
                     children = self.children[ticket_id]
-                    outcomes = {each.ticket: each for each in self.of(children)}
+                    outcomes = {outcome.ticket: outcome for outcome in self.of(children)}
                     in_order = [outcomes[child] for child in children]
                     yield folded(
                         self._tickets[ticket_id],
@@ -193,7 +210,7 @@ class RunOutcomes:
                         on_error=self.run.on_error,
                         children=self._tickets,
                     )
-                elif (ending := self.ending(ticket_id)) and ending.state in _OUTCOMES:
+                elif (ending := self.ending(ticket_id)) and ending.status.is_final:
                     yield ending.outcome(ticket_id)
 
     def merge(self, ids: Sequence[str], *, on_error: FailurePolicy) -> dict[str, AggregatedResult]:
@@ -222,6 +239,5 @@ class RunOutcomes:
             try:
                 json.loads(outcome.text)
             except (ValueError, RecursionError):
-                errors = (*outcome.errors, NO_JSON)
-                return replace(outcome, status=RunStatus.ERROR, text="", errors=errors)
+                return outcome.failed(NO_JSON)
         return outcome

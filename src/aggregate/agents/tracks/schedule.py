@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 
-from aggregate.agents.subagents import FailurePolicy
+from aggregate.agents.results import FailurePolicy
+from aggregate.agents.tracks.assignment import TicketStatus
 from aggregate.agents.tracks.tickets import Ticket, dependencies
 
 Prefix = tuple[object, ...]
@@ -27,8 +28,7 @@ class Schedule:
     ) -> None:
         self.tickets = {ticket.id: ticket for ticket in tickets}
         self.waits_for = dependencies(tickets)
-        # Reasons of skipped tickets by id, in the order of the decisions
-        self.skipped: dict[str, str] = {}
+        self._skipped: set[str] = set()
         self._on_error = on_error
         self._prefix = prefix
         # A child's position is its parent's and its own number.
@@ -57,10 +57,6 @@ class Schedule:
         self._make_ready(ticket.id for ticket in tickets if not self.waits_for[ticket.id])
 
     @property
-    def under_way(self) -> tuple[str, ...]:
-        return tuple(sorted(self._under_way, key=self._position.__getitem__))
-
-    @property
     def warming_up(self) -> tuple[str, ...]:
         """Tickets under way that others with their prefix wait for."""
         return tuple(self._warming_up.values())
@@ -68,6 +64,9 @@ class Schedule:
     @property
     def finished(self) -> bool:
         return not self._under_way and not self._ready_ids
+
+    def has_ended(self, ticket_id: str) -> bool:
+        return ticket_id in self._ended
 
     def start(self, most: int) -> list[Ticket]:
         """Start at most ``most`` tickets: those that have waited first, each group in order."""
@@ -103,12 +102,11 @@ class Schedule:
                 self._warm.add(prefix)
         self._make_ready(child.id for child in children)
 
-    def end(
-        self, ticket_id: str, *, failed: bool, rejected: bool = False, asked: bool = True
-    ) -> None:
-        """End a ticket; dependents without other dependencies become ready, or are skipped.
+    def end(self, ticket_id: str, status: TicketStatus, *, asked: bool = True) -> dict[str, str]:
+        """End a ticket; return the reasons of dependents that it keeps from running, by id.
 
-        Dependents of a rejected ticket are always skipped. After an ``asked`` one the cache holds its prefix.
+        Other dependents become ready once all that they wait for has ended. After a worker was ``asked`` the cache
+        holds the ticket's prefix.
         """
         self._under_way.discard(ticket_id)
         self._ready_ids.discard(ticket_id)
@@ -119,7 +117,7 @@ class Schedule:
         elif self._warming_up.get(prefix) == ticket_id:  # another goes ahead in its place
             del self._warming_up[prefix]
             self._make_ready(self._held.pop(prefix, ()))
-        self._release_dependents(ticket_id, failed=failed, rejected=rejected)
+        return self._release_dependents(ticket_id, status)
 
     def answer_begun(self, ticket_id: str) -> None:
         """Release the tickets that share the prefix of one whose answer has begun."""
@@ -139,23 +137,27 @@ class Schedule:
         for ticket_id in ticket_ids:
             if ticket_id not in self._ended:
                 # Tickets that have waited for others go first.
-                place = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
-                heappush(self._ready, place)
+                priority = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
+                heappush(self._ready, priority)
                 self._ready_ids.add(ticket_id)
 
-    def _release_dependents(self, ticket_id: str, *, failed: bool, rejected: bool) -> None:
-        stops = self._on_error is FailurePolicy.FAIL or rejected
-        how = "was rejected" if rejected else "failed"
-        ends = [(ticket_id, failed)]
+    def _release_dependents(self, ticket_id: str, status: TicketStatus) -> dict[str, str]:
+        is_rejected = status is TicketStatus.REJECTED
+        stops = is_rejected or (status.has_failed and self._on_error is FailurePolicy.FAIL)
+        verb = "was rejected" if is_rejected else "failed"
+        reasons: dict[str, str] = {}
+        ends = [ticket_id]
         while ends:
-            ended, without_answer = ends.pop()
+            ended = ends.pop()
             for dependent in self._dependents.get(ended, ()):
                 self._unmet[dependent].discard(ended)
-                if dependent in self.skipped or dependent in self._ended:
+                if dependent in self._skipped or dependent in self._ended:
                     continue
-                if without_answer and stops:
-                    what = "was not run" if ended in self.skipped else how
-                    self.skipped[dependent] = f'not run: it depends on "{ended}", which {what}'
-                    ends.append((dependent, True))
+                if stops:
+                    reason = "was not run" if ended in self._skipped else verb
+                    reasons[dependent] = f'not run: it depends on "{ended}", which {reason}'
+                    self._skipped.add(dependent)
+                    ends.append(dependent)
                 elif not self._unmet[dependent]:
                     self._make_ready([dependent])
+        return reasons

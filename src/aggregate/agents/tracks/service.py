@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from threading import Event
 
+from aggregate.agents.tracks.durable.backend import conducting, is_conducted
 from aggregate.agents.tracks.durable.database import (
     Engine,
     database_url,
@@ -11,7 +12,6 @@ from aggregate.agents.tracks.durable.database import (
     project_name,
 )
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.heartbeat import conducting, is_conducted
 from aggregate.agents.tracks.durable.run_table import (
     CANCELLED,
     FINISHED,
@@ -80,52 +80,69 @@ def conduct(
     contexts = WorkerContexts(project, track=track, terms=terms)
     with ExitStack() as stack:
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
-        queue, runs = DbosQueue(engine), RunTable(engine, project_name(project), track.track_id)
-        run = _begin_or_resume(engine, runs, track, contexts, options=options, tell=tell)
-        stack.enter_context(
-            conducting(
-                engine,
-                run.run_id,
-                lease=options.lease,
-                away=lambda reason: tell(f"waiting for the database ({reason})"),
-            )
-        )
-        if options.concurrency is not None:
-            queue.set_concurrency(options.concurrency)
-        changed = Event()
-        if worker is not None:
-            process = WorkerProcess(engine, worker, lease=options.lease, changed=changed)
-            stack.enter_context(process)
-        tickets, endings = run.tickets, EndingTable(engine, run.run_id)
-        limits = [each for each in (options.max_cost, tickets.max_cost) if each is not None]
-        files = RunFiles.of(contexts.output_dir, track.track_id, run.number, tickets.tickets)
-        line = None
-        if any(ticket.changes_files for ticket in tickets.tickets):
-            packs = PackTable(engine, run.run_id)
-            repository = stack.enter_context(depot())
-            top = locate_top(project.folder)
-            is_own = contexts.own_outputs(top.folder)
-            line = Line.begin(top, track.track_id, packs, repository, is_own=is_own, tell=tell)
-        outcomes = RunOutcomes(tickets, queue=queue, keys=endings.keys(), endings=endings)
-        ledger = RunLedger(
-            track,
-            files,
-            observe=observe,
-            max_cost=min(limits, default=None),
-            key_of=outcomes.key_of,
-            steps=queue.steps,
-        )
-        result = TrackRun(
-            outcomes,
-            contexts,
-            ledger,
-            line=line,
-            polling=options.polling,
-            cancelled=lambda: runs.state(run) == CANCELLED,
+        table = RunTable(engine, project_name(project), track.track_id)
+        run = _begin_or_resume(engine, table, track, contexts, options=options, tell=tell)
+        changed = stack.enter_context(_work(engine, run, worker, options, tell))
+        endings = EndingTable(engine, run.run_id)
+        outcomes = RunOutcomes(
+            run.tickets,
+            queue=DbosQueue(engine),
+            keys=endings.keys(),
+            endings=endings,
+            is_cancelled=lambda: table.state(run) == CANCELLED,
             changed=changed,
-        ).run()
-        runs.set_state(run, CANCELLED if result.cancelled else FINISHED)
+        )
+        line = stack.enter_context(_line(engine, run, track, project, contexts, tell))
+        files = RunFiles.of(contexts.output_dir, track.track_id, run.number, outcomes.run.tickets)
+        ledger = RunLedger(track, files, outcomes, observe=observe, max_cost=options.max_cost)
+        result = TrackRun(outcomes, contexts, ledger, line, options.polling).run()
+        table.set_state(run, CANCELLED if result.cancelled else FINISHED)
         return result
+
+
+@contextmanager
+def _work(
+    engine: Engine,
+    run: RunRow,
+    worker: AnyWorker | None,
+    options: RunOptions,
+    tell: Callable[[str], None],
+) -> Iterator[Event]:
+    """Conduct a run, and work on its tickets, while the block runs; yield the event of changes."""
+
+    def away(reason: str) -> None:
+        tell(f"waiting for the database ({reason})")
+
+    changed = Event()
+    with ExitStack() as stack:
+        # A worker in this process hears of the same failures.
+        alone = {"away": away} if worker is None else {}
+        stack.enter_context(conducting(engine, run.run_id, lease=options.lease, **alone))
+        if options.concurrency is not None:
+            DbosQueue(engine).set_concurrency(options.concurrency)
+        if worker is not None:
+            process = WorkerProcess(engine, worker, lease=options.lease, changed=changed, away=away)
+            stack.enter_context(process)
+        yield changed
+
+
+@contextmanager
+def _line(
+    engine: Engine,
+    run: RunRow,
+    track: Track,
+    project: Project,
+    contexts: WorkerContexts,
+    tell: Callable[[str], None],
+) -> Iterator[Line | None]:
+    """Yield the line of merged changes, ``None`` if no ticket changes files."""
+    if not any(ticket.changes_files for ticket in run.tickets.tickets):
+        yield None
+        return
+    top = locate_top(project.folder)
+    packs, is_own = PackTable(engine, run.run_id), contexts.own_outputs(top.folder)
+    with depot() as repository:
+        yield Line.begin(top, track.track_id, packs, repository, is_own=is_own, tell=tell)
 
 
 def _begin_or_resume(

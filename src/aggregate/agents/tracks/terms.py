@@ -1,4 +1,7 @@
-"""Recipients, tools, limits and budgets of tickets: the user's terms, lowered by project, persona and ticket."""
+"""Recipients, tools, limits and budgets of tickets.
+
+The user's terms can only be lowered, by the project, a persona and the ticket.
+"""
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -6,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from aggregate.agents.limits import USUAL, TicketLimits
 from aggregate.agents.tools import (
     AllowedCommands,
     ChangeTools,
@@ -18,7 +22,7 @@ from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError, ToolError, TrackError
 from aggregate.base.messages import did_you_mean
-from aggregate.base.request import AUTO, Amount, Budget, FileOrder
+from aggregate.base.task import AUTO, Amount, Budget, FileOrder
 from aggregate.project.configuration import Project, is_trusted, user_config
 from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona
@@ -47,32 +51,6 @@ class Recipient(NamedTuple):
 
 
 OWN: Final = Recipient()  # the worker's own
-
-
-@dataclass(frozen=True, slots=True)
-class TicketLimits:
-    """Maxima of a ticket: tokens of all attempts, seconds and turns of each."""
-
-    max_tokens: int = 500_000  # of requests and answers, as providers report them
-    max_seconds: float | None = None  # for as long as the ticket says
-    max_turns: int = 40
-
-    def lowered(
-        self,
-        max_tokens: int | None = None,
-        max_turns: int | None = None,
-        max_seconds: float | None = None,
-    ) -> "TicketLimits":
-        """Return these limits, lowered to those of a project or a ticket; none is ever raised."""
-        seconds = [each for each in (self.max_seconds, max_seconds) if each is not None]
-        return TicketLimits(
-            min(self.max_tokens, max_tokens or self.max_tokens),
-            min(seconds, default=None),
-            min(self.max_turns, max_turns or self.max_turns),
-        )
-
-
-USUAL = TicketLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +101,7 @@ class WorkerTerms:
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:
-        """Return the tools over a work tree: those of the package in it, and the user's own as they are."""
+        """Return the built-in tools over a work tree, and the user's own tools."""
         root = changes.root / changes.folder
         registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
         for tool in self.tools:
@@ -166,9 +144,9 @@ def parse_worker(spec: str) -> tuple[str, str]:
     if kind == SCRIPTED:
         return SCRIPTED, ""
     if kind not in PROVIDERS:
-        known = ", ".join(PROVIDERS)
+        providers = ", ".join(PROVIDERS)
         raise TrackError(
-            f"no such worker: {spec!r}; use {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {known}"
+            f"no such worker: {spec!r}; use {SCRIPTED}, {SCRIPTED}:<file of answers>, or one of {providers}"
         )
     return kind, argument
 
@@ -190,7 +168,10 @@ def open_recipients(
     *,
     wrap: Callable[[Client], Client],
 ) -> Mapping[Recipient, Client]:
-    """Return a wrapped client for each model of personas; a missing key raises before a run."""
+    """Return a wrapped client for each model of a persona.
+
+    A missing key is an error before the run begins.
+    """
     clients: dict[Recipient, Client] = {}
     for name in dict.fromkeys(personas):
         recipient = recipient_of(project, name, terms)
@@ -219,20 +200,20 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
             "configuration, or trust the project"
         ) from None
     for name in ticket.tools:
-        named = f'the ticket "{ticket.id}" names the tool {name!r}'
+        problem = f'the ticket "{ticket.id}" names the tool {name!r}'
         if name not in tools:
-            raise ConfigError(f"{named}: {did_you_mean(name, tools.names)}")
+            raise ConfigError(f"{problem}: {did_you_mean(name, tools.names)}")
         if lacking := sorted(tools.get(name).permissions - tools.permissions):
             options = " ".join(f"--allow {permission}" for permission in lacking)
-            raise ConfigError(f"{named}, which needs more than you have allowed: add {options}")
+            raise ConfigError(f"{problem}, which needs further permissions: add {options}")
 
 
 def check_prices(
     tickets: Tickets, asks: Callable[[Ticket], Recipient], *, max_cost: float | None
 ) -> None:
-    """Refuse a limit of costs for a model of unknown price.
+    """Refuse a cost limit for a model of unknown price.
 
-    The models of other processes are not known here; a run stops at the first unknown price.
+    Models of other processes are unknown here; a run stops at the first unknown price.
     """
     run_is_limited = max_cost is not None or tickets.max_cost is not None
     for ticket in tickets.tickets:
@@ -242,7 +223,7 @@ def check_prices(
             continue
         if cost(Usage(fresh=1, output=1), recipient.model, provider=recipient.provider) is None:
             raise ConfigError(
-                f'max_cost cannot be kept: the price of {recipient}, which the ticket "{ticket.id}" asks, is not '
+                f'max_cost cannot be enforced: the price of {recipient}, which the ticket "{ticket.id}" asks, is not '
                 f'known: name its input and output prices under [models."{recipient.model}"] in your own '
                 "configuration, 0 for a server of your own, or leave max_cost out"
             )
@@ -262,22 +243,22 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return the budget of a ticket, its persona, the configuration, or half of the window (rules B-1, B-11)."""
-    own = persona if ticket.budget is None else ticket.budget
+    """Return a ticket's budget: its own, its persona's, the configured one, or half of the window (rules B-1, B-11)."""
+    configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
-    named = usual if own is None else own
-    if named is None:
+    amount = usual if configured is None else configured
+    if amount is None:
         tokens = default_tokens(recipient, most=table.most)
-    elif named == AUTO:
+    elif amount == AUTO:
         answer = ChatRequest().max_output  # stays free
         tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
     else:
-        tokens = named
+        tokens = amount
     share = _LOOPED if ticket.tools else _ONCE
     ratio = shipped_ratio(recipient.provider, recipient.model)
     tokens = max(1, min(tokens, ratio.own_tokens(int(max_tokens * share))))
     budget = Budget(tokens, table.history, table.results, FileOrder(table.order))
-    return GrantedBudget(budget, is_own=own is not None, is_named=named is not None)
+    return GrantedBudget(budget, is_own=configured is not None, is_named=amount is not None)
 
 
 def default_tokens(recipient: Recipient, *, most: int) -> int:

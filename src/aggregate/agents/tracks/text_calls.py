@@ -1,4 +1,4 @@
-"""Calls of tools as JSON in a text, for servers that know no tools: what a model is told, and what it wrote."""
+"""Tool calls as JSON in texts, for servers without support for tools."""
 
 import json
 import re
@@ -36,20 +36,20 @@ def call_instructions(tools: Sequence[OfferedTool]) -> str:
 
 
 def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Return the calls of these tools that an answer writes as JSON: in fenced blocks, or as its whole text."""
+    """Parse calls of these tools from an answer: fenced blocks, or the whole text."""
     blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
-    objects = [each for block in blocks for each in _objects(block)]
-    found: list[ToolCall] = []
-    for each in objects:
-        name = each.get("tool", each.get("name"))
-        arguments = each.get("arguments", each.get("parameters"))
+    objects = [table for block in blocks for table in _objects(block)]
+    calls: list[ToolCall] = []
+    for table in objects:
+        name = table.get("tool", table.get("name"))
+        arguments = table.get("arguments", table.get("parameters"))
         if name in names and isinstance(arguments, dict):
-            found.append(ToolCall(f"text_{len(found) + 1}", str(name), arguments))
-    return tuple(found) if len(found) == len(objects) else ()
+            calls.append(ToolCall(f"text_{len(calls) + 1}", str(name), arguments))
+    return tuple(calls) if len(calls) == len(objects) else ()
 
 
 def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return an answer that a limit has cut without the call at its end, and that call."""
+    """Split the incomplete call at the end off a truncated answer."""
     match = _CUT_CALL.search(text)
     if match is None:
         return text, ()
@@ -57,7 +57,7 @@ def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def written_out(turn: LoopTurn) -> LoopTurn:
-    """Return a turn with its calls as text, as if the model had known no tools."""
+    """Return a turn with its calls as text, for a server without tools."""
     calls = [
         "```json\n" + json.dumps({"tool": call.name, "arguments": dict(call.arguments)}) + "\n```"
         for call in turn.calls
@@ -75,4 +75,4 @@ def _objects(block: str) -> Iterator[dict[str, Any]]:
     except (ValueError, RecursionError):
         return
     values = value if isinstance(value, list) else [value]
-    yield from (each for each in values if isinstance(each, dict))
+    yield from (table for table in values if isinstance(table, dict))

@@ -17,9 +17,9 @@ from typing import Annotated, Any, Final, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.results.merge import VARIABLE
 from aggregate.agents.sandbox import SandboxLimits, run_python
-from aggregate.agents.subagents import FailurePolicy
 from aggregate.agents.tools import CHANGES
 from aggregate.agents.tracks.answer_schema import read_schema
 from aggregate.base.errors import ConfigError, SandboxError
@@ -91,12 +91,12 @@ class Ticket(BaseModel):
 
     @property
     def asks(self) -> bool:
-        """Whether a worker is asked: not for approvals and lists."""
+        """Whether a worker is needed: not for approvals and lists."""
         return self.kind is TicketKind.WORK and not self.for_each
 
     @property
     def changes_files(self) -> bool:
-        """Whether it needs a work tree, to change files or to check them."""
+        """Whether the ticket needs a work tree, to change files or to run a check."""
         return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property
@@ -135,7 +135,7 @@ def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
 
 
 def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
-    """Return a cycle of tickets, each of which waits for the next one; ``()`` for none."""
+    """Return a cycle of dependent tickets, ``()`` if there is none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()
     except CycleError as error:
@@ -162,7 +162,7 @@ class _ByName(ast.NodeTransformer):
 
 
 def _read(expression: str) -> tuple[tuple[str, ...], str]:
-    """Return the results that an expression names, and its code made from the syntax tree."""
+    """Parse an expression: return the results that it uses, and its code."""
     try:
         tree = _ByName().visit(ast.parse(expression.strip(), mode="eval"))
         python = ast.unparse(tree)
@@ -201,9 +201,9 @@ def parent_of(ticket_id: str) -> str:
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return the items of a ticket's list as JSON; too many of them are an error."""
+    """Return the items of a ticket's list as JSON; raise if there are too many."""
     if not isinstance(value, list):
-        raise ValueError("for_each gave no list: add an answer schema to the ticket that it names")
+        raise ValueError("for_each is not a list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:
         raise ValueError(
             f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
@@ -221,8 +221,8 @@ def children_of(ticket: Ticket, items: Sequence[Value]) -> list[Ticket]:
 
 
 def without_items(ticket: Ticket) -> Ticket:
-    known = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
-    return ticket.model_copy(update={"focus_files": known}) if ticket.for_each else ticket
+    fixed_paths = tuple(path for path in ticket.focus_files if not _PLACE.search(path))
+    return ticket.model_copy(update={"focus_files": fixed_paths}) if ticket.for_each else ticket
 
 
 def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
@@ -305,22 +305,22 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
     position: dict[str, int] = {}
     for i, ticket in enumerate(tickets):
         if ticket.id in position:
-            yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": give each its own'
+            yield ("tickets", i, "id"), f'two tickets have the id "{ticket.id}": rename one'
         position[ticket.id] = i
     merged_by: dict[str, Ticket] = {}
-    known = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
+    targets = {name for ticket in tickets for name in (ticket.id, ticket.collect_into)} - {""}
     for i, ticket in enumerate(tickets):
         for key, message in (*_problems_of_variable(ticket, merged_by), *_problems_of_work(ticket)):
             yield ("tickets", i, key), message
         for j, name in enumerate(ticket.depends_on):
-            if name not in known:
-                nobody = "no ticket collects into it"
-                what = nobody if name.startswith("$") else "there is no such ticket"
-                message = f'"{ticket.id}" depends on "{name}", but {what}: correct the name'
+            if name not in targets:
+                no_collector = "no ticket collects into it"
+                reason = no_collector if name.startswith("$") else "there is no such ticket"
+                message = f'"{ticket.id}" depends on "{name}", but {reason}: correct the name'
                 yield ("tickets", i, "depends_on", j), message
     if cycle := find_cycle(tickets):
         way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
-        message = f"tickets wait for each other: {way}: remove one dependency"
+        message = f"tickets depend on each other: {way}: remove one dependency"
         yield ("tickets", position[cycle[0]], "depends_on"), message
 
 
@@ -344,9 +344,7 @@ def _problems_of_variable(
     if strategy:
         earlier = merged_by.setdefault(name, ticket)
         if (earlier.merge_strategy, earlier.custom_function) != (strategy, ticket.custom_function):
-            message = (
-                f'"{earlier.id}" merges {name} in another way: a variable has one merge_strategy'
-            )
+            message = f'"{earlier.id}" merges {name} differently: a variable has one merge_strategy'
             yield "merge_strategy", message
 
 
@@ -354,11 +352,11 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
     if ticket.kind is TicketKind.APPROVAL:
         for key in ("for_each", "answer", "tools", "focus_files"):
             if getattr(ticket, key):
-                what = "is an approval, which no worker is asked for"
-                yield key, f'"{ticket.id}" {what}: leave {key} out'
+                reason = "is an approval, which needs no worker"
+                yield key, f'"{ticket.id}" {reason}: leave {key} out'
     if ticket.verify and not ticket.tools:
-        named = f'"{ticket.id}" is verified, but has no tools that change anything'
-        yield "verify", f"{named}: name some, such as {', '.join(CHANGES[:2])}"
+        problem = f'"{ticket.id}" is verified, but has no tools that change anything'
+        yield "verify", f"{problem}: name some, such as {', '.join(CHANGES[:2])}"
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
@@ -380,8 +378,8 @@ def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
                 continue
             for name in names:
                 if name not in known:
-                    what = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
-                    yield _unevaluated(i, ticket, key, what)
+                    reason = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
+                    yield _unevaluated(i, ticket, key, reason)
 
 
 def _unevaluated(i: int, ticket: Ticket, key: str, fault: str) -> Problem:

@@ -1,8 +1,7 @@
-"""The loop of a ticket with tools: the model sees all that it was told, and calls until it answers or a limit ends it.
+"""The tool loop of a ticket: send turns and run calls until the model answers or a limit is reached.
 
-What a model said and what its calls returned is recorded, one step after the other, before anything follows from it.
-A loop that begins again after a kill is told what was recorded and goes on behind it: so whatever decides how it goes
-on, sums of tokens, costs and seconds too, is made of what was recorded.
+Each reply and each result is recorded before it is used. After a kill the loop replays the record and continues. So all
+decisions, including sums of tokens, costs and seconds, depend only on recorded data.
 """
 
 import json
@@ -10,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from aggregate.agents.tools import EDITS, Tool, ToolRegistry
+from aggregate.agents.limits import TicketLimits
+from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.loop_guards import (
@@ -23,14 +23,13 @@ from aggregate.agents.tracks.loop_guards import (
     malformed,
 )
 from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
-from aggregate.agents.tracks.terms import TicketLimits
+from aggregate.agents.tracks.steps import Steps
 from aggregate.agents.tracks.text_calls import (
     call_instructions,
     calls_in_text,
     without_cut_call,
     written_out,
 )
-from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
 from aggregate.base.text import fence, plain_headings
@@ -56,15 +55,18 @@ _OF_TOOL: Final = 200  # tokens of a tool's schema, about
 _AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
 _AT_ONCE: Final = 8  # reading calls of one turn
 LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
-CORRECT_IT: Final = "Your last answer was not taken: {}. Answer again, and mend that."
-CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nMend it."
+CORRECT_IT: Final = "Your last answer was rejected: {}. Answer again without this fault."
+CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nFix it."
 _OFFERED: Final = OfferedTool(
     READ_RESULT,
-    "Read on in a result that was shown in part.",
+    "Read the rest of a shortened result.",
     {
         "type": "object",
         "properties": {
-            "reference": {"type": "string", "description": "As the cut result names it."},
+            "reference": {
+                "type": "string",
+                "description": "The name given in the shortened result.",
+            },
             "start": {"type": "integer", "description": "The first character to show, from 0."},
         },
         "required": ["reference", "start"],
@@ -72,32 +74,36 @@ _OFFERED: Final = OfferedTool(
 )
 
 
-class Steps(Protocol):
-    """Keeps what each step of an attempt gave, so that after a kill it is not done again."""
+class Changes:
+    """The target of a ticket's calls: here a folder, which they only read."""
 
-    @property
-    def trees(self) -> Trees | None: ...
+    def __init__(self, registry: ToolRegistry) -> None:
+        self._registry = registry
 
-    def record(
-        self, name: str, action: Callable[[], dict[str, Any]], seconds: float
-    ) -> dict[str, Any]:
-        """Return what ``action`` gives, or gave before a kill, with the ``seconds`` that it took.
+    def tools(self) -> ToolRegistry:
+        return self._registry
 
-        An action that takes longer than ``seconds`` is given up: then the record has ``timeout`` alone.
-        """
-        ...
+    def save(self) -> str:
+        """Return the commit of the present state, ``""`` without one."""
+        return ""
 
+    def go_to(self, commit: str) -> None:
+        """Go on from a recorded commit."""
 
-class Changes(Protocol):
-    """Where writing calls write: a work tree, or nothing where calls change no files."""
+    def check(self) -> str:
+        """Return the output of the ticket's check if it fails, else ``""``."""
+        return ""
 
-    def tools(self) -> ToolRegistry: ...
+    def informed(self, assignment: Assignment) -> Assignment:
+        """Return the assignment with the changes of others since its context was made."""
+        return assignment
 
-    def save(self) -> str: ...  # the commit of what stands there now
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Return the reply with its changes."""
+        return reply
 
-    def go_to(self, commit: str) -> None: ...  # where the calls stand that were recorded
-
-    def check(self) -> str: ...  # what the ticket's check says against it, "" for nothing
+    def close(self) -> None:
+        """Delete temporary files."""
 
 
 @dataclass(slots=True)
@@ -126,7 +132,7 @@ class ToolLoop:
     _reminders: set[str] = field(default_factory=set)  # what the model was asked once already
 
     def run(self) -> WorkerReply:
-        """Return the answer; a ``WorkerError`` says why there is none."""
+        """Return the answer; raise ``WorkerError`` if there is none."""
         self._as_text = not takes_tools(self.client.provider, self.client.model)
         self._whole |= self.assignment.whole_results
         self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
@@ -136,40 +142,43 @@ class ToolLoop:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
                 self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
-            said = self._ask()
-            calls = tuple(ToolCall(**call) for call in said["calls"])
+            reply = self._ask()
+            calls = tuple(ToolCall(**call) for call in reply["calls"])
             if calls and not is_last:
-                native = said["native"] if not self._as_text else None
+                native = reply["native"] if not self._as_text else None
                 results = tuple(self._called(calls))
-                self._add_turn(LoopTurn(said["text"], results, native=native), said["tokens"])
+                self._add_turn(LoopTurn(reply["text"], results, native=native), reply["tokens"])
                 if reason := self._watch.stuck(results):
                     raise self._failed(reason)
             elif calls:
                 raise self._failed(
-                    f"it went on calling tools where it was to answer, in turn {len(self.turns) + 1} of "
+                    f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
-            elif note := self._fault_of(said):
+            elif note := self._fault_of(reply):
                 if is_last:
                     raise self._failed(note)
-                self._add_turn(LoopTurn(said["text"], note=note), said["tokens"])
-            elif not is_last and (reminder := self._reminder(said["text"])):
+                self._add_turn(LoopTurn(reply["text"], note=note), reply["tokens"])
+            elif not is_last and (reminder := self._reminder(reply["text"])):
                 self._reminders.add(reminder)
-                self._add_turn(LoopTurn(said["text"], note=reminder), said["tokens"])
+                self._add_turn(LoopTurn(reply["text"], note=reminder), reply["tokens"])
             else:
-                if announces_call(said["text"]):
+                if announces_call(reply["text"]):
                     self._warnings["the answer only announces a call"] = None
                 warning = "; ".join(self._warnings)
-                return WorkerReply(said["text"], self.tokens, warning, self.cost)
+                return WorkerReply(reply["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
-        """Add a turn that had ``tokens`` with its request, which the next request repeats."""
+        """Add a turn, whose request and reply had ``tokens``, to the next request."""
         self.turns.append(turn)
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
     def _reminder(self, text: str) -> str:
-        """Return what the model is asked, once each, before its answer is taken; nothing where it is."""
+        """Return a reminder to send before an answer is accepted, ``""`` for none.
+
+        Each reminder is sent once.
+        """
         if announces_call(text) and CALL_NOW not in self._reminders:
             return CALL_NOW
         may_edit = any(name in EDITS for name in self.assignment.tools)
@@ -177,10 +186,10 @@ class ToolLoop:
         return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
 
     def _is_last(self) -> bool:
-        """Return whether no further turn may follow: of turns, tokens or dollars nothing is left but for an answer."""
+        """Return whether turns, tokens or dollars suffice only for the answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
-        left = self._left
-        if left < LEAST_ANSWER:
+        tokens_left = self._left
+        if tokens_left < LEAST_ANSWER:
             raise self._over(
                 f"used {self._used:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
                 f"{self._expected:,},",
@@ -188,7 +197,7 @@ class ToolLoop:
             )
         most = self.assignment.max_cost
         is_spent = most is not None and (self.cost or 0.0) >= most
-        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or left < growth
+        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or tokens_left < growth
 
     @property
     def _used(self) -> int:
@@ -196,7 +205,7 @@ class ToolLoop:
 
     @property
     def _left(self) -> int:
-        """Tokens for the next answer, whatever of its request a cache holds."""
+        """Tokens left for the next answer, as if nothing were cached."""
         return self.limits.max_tokens - self._used - self._expected
 
     def _over(self, reason: str, *, again: bool = True) -> WorkerError:
@@ -206,34 +215,35 @@ class ToolLoop:
         return WorkerError(reason, again=again, tokens=self.tokens, cost=self.cost)
 
     def _record(self, name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        left = self.assignment.timeout - self.seconds
-        if left <= 0:
+        seconds_left = self.assignment.timeout - self.seconds
+        if seconds_left <= 0:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        record = self.steps.record(name, action, left)
+        record = self.steps.record(name, action, seconds_left)
         self.seconds += record["seconds"]
         return record
 
     def _ask(self) -> dict[str, Any]:
-        said = self._record("turn", self._send)
-        if said.get("refuses_tools") and not self._as_text:
+        reply = self._record("turn", self._send)
+        if reply.get("refuses_tools") and not self._as_text:
             self._as_text = True
             self.turns = [written_out(turn) for turn in self.turns]
-            self._warnings[f"calls went as text: {said['error']}"] = None
-            said = self._record("turn", self._send)
-        if "timeout" in said:
+            self._warnings[f"calls were sent as text: {reply['error']}"] = None
+            reply = self._record("turn", self._send)
+        if "timeout" in reply:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        self.tokens += said["tokens"]
-        self.cost = None if said["cost"] is None else (self.cost or 0.0) + said["cost"]
-        if said["error"]:
-            raise self._failed(said["error"], again=said["again"])
-        self._warnings |= dict.fromkeys(said["warnings"])
+        self.tokens += reply["tokens"]
+        self.cost = None if reply["cost"] is None else (self.cost or 0.0) + reply["cost"]
+        if reply["error"]:
+            raise self._failed(reply["error"], again=reply["again"])
+        self._warnings |= dict.fromkeys(reply["warnings"])
         self.begun()
-        return said
+        return reply
 
     def _send(self) -> dict[str, Any]:
-        """Ask the model once, and return what it said as a record."""
+        """Send the next request; return the record of the reply."""
         registry = self.changes.tools()
-        tools = (*map(offered, registry), _OFFERED)
+        tools = [OfferedTool(tool.name, tool.description, tool.input_schema) for tool in registry]
+        tools.append(_OFFERED)
         message = self.assignment.message
         if self._as_text:
             message = f"{message}\n\n{call_instructions(tools)}"
@@ -244,7 +254,7 @@ class ToolLoop:
             max_output=max(min(ChatRequest().max_output, self._left), 1),
             seconds=self.assignment.timeout - self.seconds,
             schema=enforced_schema(self.assignment.answer) if self._refused else None,
-            tools=() if self._as_text else tools,
+            tools=() if self._as_text else tuple(tools),
             turns=tuple(self.turns),
         )
         try:
@@ -252,6 +262,7 @@ class ToolLoop:
         except ClientError as error:
             refusal = error if isinstance(error, ProviderError) else None
             return _said(
+                provider=self.client.provider,
                 error=str(error),
                 again=refusal is not None and refusal.retryable,
                 refuses_tools=refusal is not None and refuses_tools(refusal),
@@ -281,19 +292,20 @@ class ToolLoop:
             tokens=reply.usage.input + reply.usage.output,
             output_tokens=reply.usage.output,
             model=reply.model,
+            provider=self.client.provider,
             cost=None if reply.price is None else float(reply.price),
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
-        """Make the calls of a turn: reading ones that follow each other at once, each writing one alone."""
+        """Run the calls of a turn; consecutive reading calls run together."""
         registry = self.changes.tools()
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
             if writes:
-                made = [(call, self._write(call)) for call in group]
+                results = [(call, self._write(call)) for call in group]
             else:
-                made = list(zip(read := list(group), self._read(read), strict=True))
-            for call, text in made:
+                results = list(zip(read := list(group), self._read(read), strict=True))
+            for call, text in results:
                 number += 1
                 yield CallResult(call, self._shown(text, f"{len(self.turns) + 1}.{number}"))
 
@@ -301,19 +313,19 @@ class ToolLoop:
         def read() -> dict[str, Any]:
             registry = self.changes.tools()
             made = ordered_map(
-                "call", lambda each: self._timed(registry, each), calls, workers=_AT_ONCE
+                "call", lambda call: self._timed(registry, call), calls, workers=_AT_ONCE
             )
             texts, took = [text for text, _ in made], [seconds for _, seconds in made]
-            return {"calls": [each.name for each in calls], "results": texts, "took": took}
+            return {"calls": [call.name for call in calls], "results": texts, "took": took}
 
         record = self._record("calls", read)
         return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
 
     def _write(self, call: ToolCall) -> str:
-        """Make a call that changes something, and return what it gave.
+        """Run a writing call and return its output.
 
-        In a tree a call that was broken off is made again from where the recorded ones ended. What changes anything
-        else may have been done, and is never made a second time.
+        In a work tree an interrupted call is repeated from the last recorded commit. Other interrupted calls may
+        already have taken effect and are not repeated.
         """
         is_new = False
 
@@ -329,7 +341,7 @@ class ToolLoop:
 
         def write() -> dict[str, Any]:
             if not in_tree and not is_new:
-                return {"calls": [call.name], "results": [_BROKEN_OFF], "commit": ""}
+                return {"calls": [call.name], "results": [_INTERRUPTED], "commit": ""}
             text = self._run(registry, call)
             return {"calls": [call.name], "results": [text], "commit": self.changes.save()}
 
@@ -360,31 +372,36 @@ class ToolLoop:
     def _read_on(self, arguments: Mapping[str, Any]) -> str:
         reference, start = str(arguments.get("reference")), arguments.get("start", 0)
         if reference not in self._whole or not isinstance(start, int):
-            known = ", ".join(self._whole) or "none"
-            return f"error: reference is one of {known}, and start a number"
+            names = ", ".join(self._whole) or "none"
+            return f"error: reference is one of {names}, and start a number"
         text = self._whole[reference]
         start = max(start, 0)
-        return text[start : start + SHOWN - _TAIL] or f"error: it has {len(text):,} characters"
+        return (
+            text[start : start + SHOWN - _TAIL]
+            or f"error: start is beyond the end of {reference}, which has {len(text):,} characters"
+        )
 
     def _shown(self, text: str, reference: str) -> str:
         if len(text) <= SHOWN:
             return text
         # Equal results share a reference; the guard compares what is shown.
-        reference = next((name for name, whole in self._whole.items() if whole == text), reference)
+        reference = next(
+            (name for name, stored in self._whole.items() if stored == text), reference
+        )
         self._whole[reference] = text
         head = SHOWN - _TAIL
-        left = len(text) - SHOWN
+        omitted = len(text) - SHOWN
         on = json.dumps({"reference": reference, "start": head})
-        return f"{text[:head]}\n[{left:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
+        return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
-    def _fault_of(self, said: Mapping[str, Any]) -> str:
-        """Return what the model is told of an answer that is not taken, ``""`` for one that is."""
+    def _fault_of(self, reply: Mapping[str, Any]) -> str:
+        """Return the message to the model about a rejected answer, ``""`` if it is accepted."""
         try:
             if self.assignment.answer is not None:
-                checked_answer(said["text"], self.assignment.answer)
+                checked_answer(reply["text"], self.assignment.answer)
         except AnswerSchemaError as fault:
             if self._refused:
-                raise self._failed(f"the answer does not meet its schema: {fault}") from None
+                raise self._failed(f"the answer does not match its schema: {fault}") from None
             self._refused = str(fault)
             return CORRECT_IT.format(fault)
         if not self.assignment.verify:
@@ -402,14 +419,15 @@ class ToolLoop:
         return CHECK_FAILED.format(self.assignment.verify, failed)
 
 
-_TOO_LONG: Final = "error: the time of this ticket was over before it ended; ask for less"
-_BROKEN_OFF: Final = (
-    "error: this call was broken off and may have been done: look first, and repeat it only if not"
+_TOO_LONG: Final = "error: the ticket's time was over before the call ended; ask for less"
+_INTERRUPTED: Final = (
+    "error: this call was interrupted and may have taken effect: check first, and repeat it "
+    "only if not"
 )
 
 
 def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
-    """Return the record of a turn: what the model said, what it took, and what was wrong."""
+    """Return the record of a turn, with defaults."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
         "refuses_tools": False,
@@ -418,6 +436,7 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
         "cost": 0.0,
         "output_tokens": 0,
         "model": "",
+        "provider": "",
     }
     return {**nothing, **taken, **said}
 
@@ -426,18 +445,10 @@ def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
     return call.name in registry and registry.get(call.name).writes
 
 
-def offered(tool: Tool) -> OfferedTool:
-    """Return what a model is told of a tool, with the JSON Schema that its signature makes."""
-    properties = {each.name: each.json_schema for each in tool.parameters}
-    required = [parameter.name for parameter in tool.required]
-    parameters = {"type": "object", "properties": properties, "required": required}
-    return OfferedTool(tool.name, tool.description, parameters)
-
-
 def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
-    """Return a tool's output as a model reads it: texts as they stand, line for line, so that it can quote them.
+    """Render a tool's output for the model; texts stay line by line, so that it can quote them.
 
-    A text that looks like a section of a prompt stands in a fence.
+    A text that looks like a section of a prompt is fenced.
     """
     text = _plain_result(output)
     return text if plain_headings(text) == text else fence(text, "text")
@@ -457,6 +468,6 @@ def _plain_result(output: Any) -> str:  # noqa: ANN401 - any JSON value
 def _lines_of(name: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
     if name == "content" and isinstance(value, str):
         return value
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join((f"{name}:", *value))
     return f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

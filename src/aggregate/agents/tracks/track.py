@@ -1,4 +1,7 @@
-"""Tracks: their folders in ``conductor/tracks/`` and the file ``tracks.md``; a change keeps all other bytes."""
+"""Tracks: folders in ``conductor/tracks/`` and entries of ``tracks.md``.
+
+A change of ``tracks.md`` preserves all other bytes.
+"""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +38,10 @@ class Checkbox(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrackEntry:
-    """A track as ``tracks.md`` has it; its id is the last part of the link below it, ``""`` where there is none."""
+    """An entry of ``tracks.md``.
+
+    Its id is the last part of the link below it, ``""`` without a link.
+    """
 
     track_id: str
     description: str
@@ -60,10 +66,10 @@ def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def read_tracks_file(text: str) -> list[TrackEntry]:
-    """Return the tracks of a ``tracks.md`` in its order.
+    """Return the tracks of a ``tracks.md`` in order.
 
-    An entry is ``- [ ] **Track: <description>**`` or, as first written, ``## [ ] Track: <description>``; the link on a
-    line below names its folder. What stands in a fenced block is no entry.
+    An entry is ``- [ ] **Track: <description>**`` or, in an older format, ``## [ ] Track: <description>``; the link on
+    a line below names its folder. Fenced blocks are skipped.
     """
     tracks: list[TrackEntry] = []
     for start, line in lines_outside_fences(text):
@@ -104,7 +110,7 @@ class Track:
         return load_tickets(path)
 
     def mark(self, checkbox: Checkbox) -> None:
-        """Set the track's checkbox in ``tracks.md``, where it is another; other conductors wait meanwhile."""
+        """Set the track's checkbox in ``tracks.md``, under a lock."""
         with exclusive_access(confined(self.tracks_file, self.written_in)):
             before = _read(self.tracks_file)
             after = mark_track(before, self.track_id, checkbox)
@@ -113,7 +119,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track of that id, or the only one whose id begins with ``name``."""
+    """Return the track with an id, or the only one whose id begins with ``name``."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(
@@ -123,13 +129,13 @@ def open_track(project_folder: Path, name: str) -> Track:
     exact = [entry for entry in linked if entry.track_id == name]
     matching = exact or [entry for entry in linked if entry.track_id.startswith(name)]
     if not exact and len(matching) != 1:
-        known = ", ".join(entry.track_id for entry in (matching or linked))
+        names = ", ".join(entry.track_id for entry in (matching or linked))
         if matching:
             raise TrackError(
-                f"{tracks_file}: {name} is the beginning of several tracks ({known}): write more of it"
+                f"{tracks_file}: {name} begins the ids of several tracks ({names}): write more of it"
             )
-        known = known or "none with a link to its folder"
-        raise TrackError(f"{tracks_file}: there is no track {name}: it has {known}")
+        names = names or "none with a link to its folder"
+        raise TrackError(f"{tracks_file}: there is no track {name}: it has {names}")
     entry = matching[0]
     folder = tracks_file.parent / "tracks" / entry.track_id
     if not folder.is_dir():
@@ -178,24 +184,24 @@ depends_on = ["$findings"]
 
 
 def new_track(folder: Path, name: str, *, time: datetime, question: str = "") -> Path:
-    """Write a track's files and its entry in ``tracks.md``, and return its ``tickets.toml``.
+    """Create a track's files and its entry in ``tracks.md``; return its ``tickets.toml``.
 
-    Its id is made of the name, a few words, and the date; it is to answer the question, by default the name.
+    The id consists of the name and the date. The track answers ``question``, by default the name.
     """
     import tomlkit  # which whoever only reads tracks does without
 
     slug = re.sub(r"[^\w]+", "_", name.lower()).strip("_")[:_SLUG_CHARACTERS].rstrip("_")
     track_id = f"{slug}_{time:%Y%m%d}"
     if not slug or not TRACK_ID.fullmatch(track_id):
-        raise TrackError(f"{name!r} has no letter that an id could begin with: give another name")
+        raise TrackError(f"{name!r} has no letter, and an id begins with one: choose another name")
     root = Path(project_root(folder))
     track = confined(folder / FOLDER / "tracks" / track_id, root)
     if track.exists():
-        raise TrackError(f"{track}: there is such a track: give another name")
+        raise TrackError(f"{track}: this track already exists: choose another name")
     question = question or name
     title = heading_text(name)
     prompts = [f"{_LOOK}\n\n{question}", f"Answer from the findings:\n\n{question}"]
-    research, answer = (tomlkit.string(each, multiline=True).as_string() for each in prompts)
+    research, answer = (tomlkit.string(prompt, multiline=True).as_string() for prompt in prompts)
     keys = f"{', '.join(Ticket.model_fields)}."
     comment = "\n".join(wrap(keys, 100, initial_indent="# ", subsequent_indent="# "))
     texts = {

@@ -1,8 +1,7 @@
-"""Work trees: commits of a run in a repository of our own, the trees that tickets change, and how changes are merged.
+"""A run's private git repository, the work trees of its tickets, and merges.
 
-The repository has no configuration, so that neither a project nor a user's settings start a program from it; a tree has
-no ``.git``, which a command in it could change. Commits travel as packs through the database: whoever needs one takes
-what it lacks from there.
+The repository has no configuration, so that settings of a project or user cannot start a program. A work tree has no
+``.git`` that a command could change. Commits are exchanged as packs through the database.
 """
 
 import shutil
@@ -19,7 +18,7 @@ from aggregate.project.git import own_git
 
 
 class Pack(NamedTuple):
-    """What a commit adds to its parents; one without parents holds all its files."""
+    """A pack with a commit's new objects; without parents, with all objects."""
 
     commit: str
     parents: tuple[str, ...]
@@ -27,7 +26,7 @@ class Pack(NamedTuple):
 
 
 class Packs(Protocol):
-    """Keeps the packs of a run, and where its line of merged changes stands."""
+    """Stores the packs and the named commits of a run."""
 
     def get(self, commit: str) -> Pack | None: ...
 
@@ -39,7 +38,7 @@ class Packs(Protocol):
 
 
 class Change(NamedTuple):
-    """A file that two commits have otherwise, by the ids of its contents; zeros where there is none."""
+    """A file that differs between two commits: modes and blob ids, zeros if it does not exist."""
 
     path: str
     mode_before: str
@@ -49,19 +48,19 @@ class Change(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is a plain file, or none, on both sides: no link and no other repository."""
+        """Whether both sides are regular files or missing, not links or submodules."""
         return {self.mode_before[:3], self.mode[:3]} <= {"000", "100"}
 
 
 @contextmanager
 def depot() -> Iterator["Depot"]:
-    """Yield an empty repository of our own, which is deleted behind the block."""
+    """Yield an empty temporary repository."""
     with TemporaryDirectory(prefix="aggregate-trees-") as folder:
         yield Depot.new(Path(folder))
 
 
 class Trees:
-    """The repositories of the runs that a process works on, made when they are first needed, until it is closed."""
+    """The repositories of a process's runs, created at the first use and deleted by ``close``."""
 
     def __init__(self, packs_of: Callable[[str], Packs]) -> None:
         self._packs_of = packs_of
@@ -87,11 +86,11 @@ class Depot:
 
     @classmethod
     def new(cls, folder: Path) -> "Depot":
-        made = cls(folder)
-        made.git("init", "-q", "--bare", "--template=", str(folder / "git"))
+        repository = cls(folder)
+        repository.git("init", "-q", "--bare", "--template=", str(folder / "git"))
         with (folder / "git" / "config").open("ab") as config:
             config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
-        return made
+        return repository
 
     def git(
         self,
@@ -106,7 +105,7 @@ class Depot:
                 repository, *arguments, stdin=stdin, variables=variables, may_say_no=may_say_no
             )
         except OSError as error:
-            raise StateError(f"a work tree cannot be made: {error}") from None
+            raise StateError(f"a work tree cannot be created: {error}") from None
         return b"" if answer is None else answer
 
     def has(self, commit: str) -> bool:
@@ -117,7 +116,7 @@ class Depot:
         return commit in self.known
 
     def take(self, commit: str, packs: Packs) -> None:
-        """Let the repository have a commit, with what it builds on, from the database."""
+        """Load a commit and its ancestors from the database."""
         with self.lock:
             self._take(commit, packs)
 
@@ -145,7 +144,7 @@ class Depot:
             self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
-        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{each}" for each in parents)))
+        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{parent}" for parent in parents)))
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
         return Pack(commit, tuple(parents), data)
 
@@ -156,34 +155,34 @@ class Depot:
     def tree_of(self, commit: str) -> str:
         return self.git("rev-parse", f"{commit}^{{tree}}").decode().strip()
 
-    def contains(self, commit: str, other: str) -> bool:
-        """Tell whether ``other`` is, or has among its ancestors, ``commit``."""
-        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{other}")
+    def contains(self, commit: str, descendant: str) -> bool:
+        """Return whether ``commit`` is ``other`` or its ancestor."""
+        bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{descendant}")
         return not bases.strip()
 
     def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:
-        """Return the commit with both changes, or ``""`` and the paths that they have changed otherwise."""
+        """Return the merge commit, or ``""`` and the conflicting paths."""
         if self.contains(theirs, ours):
             return ours, ()
         if self.contains(ours, theirs):
             return theirs, ()
         options = ("--write-tree", "-z", "--name-only", "--no-messages")
         try:
-            said = own_git(str(self.folder / "git"), "merge-tree", *options, ours, theirs)
+            output = own_git(str(self.folder / "git"), "merge-tree", *options, ours, theirs)
         except OSError:
-            said = None
-        if said:
-            return self.commit(said.split(b"\0")[0].decode(), (ours, theirs), message), ()
+            output = None
+        if output:
+            return self.commit(output.split(b"\0")[0].decode(), (ours, theirs), message), ()
         return "", self._both_changed(ours, theirs)
 
     def _both_changed(self, ours: str, theirs: str) -> tuple[str, ...]:
         base = self.git("merge-base", ours, theirs).decode().strip()
-        paths = [{each.path for each in self.changes(base, end)} for end in (ours, theirs)]
+        paths = [{change.path for change in self.changes(base, end)} for end in (ours, theirs)]
         return tuple(sorted(paths[0] & paths[1])) or ("its files",)
 
     def changes(self, before: str, after: str) -> list[Change]:
-        said = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)
-        parts = said.decode("utf-8", "surrogateescape").split("\0")
+        output = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)
+        parts = output.decode("utf-8", "surrogateescape").split("\0")
         changes = []
         for about, path in zip(parts[::2], parts[1::2], strict=False):
             mode_before, mode, old, new, _ = about.removeprefix(":").split(" ")
@@ -191,8 +190,8 @@ class Depot:
         return changes
 
     def diff(self, before: str, after: str) -> str:
-        said = self.git("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after)
-        return said.decode("utf-8", "replace")
+        output = self.git("diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", before, after)
+        return output.decode("utf-8", "replace")
 
     def content(self, blob: str) -> bytes:
         return b"" if not blob.strip("0") else self.git("cat-file", "blob", blob)
@@ -205,14 +204,14 @@ class Depot:
 
 @dataclass(slots=True)
 class WorkTree:
-    """A folder with the files of a commit, which may be changed."""
+    """A folder with the files of a commit."""
 
     depot: Depot
     folder: Path
     commit: str = ""  # what stands there, "" where that is not known
 
     def go_to(self, commit: str) -> None:
-        """Let the tree be that commit's, whatever stood there."""
+        """Check out a commit, whatever the folder contains."""
         if commit == self.commit:
             return
         for path in self.folder.iterdir():
@@ -222,14 +221,14 @@ class WorkTree:
         self.commit = commit
 
     def write(self) -> str:
-        """Return the tree of what stands there, without what is ignored, and without repositories in it."""
+        """Write the folder's files as a git tree; ignored files and nested repositories are omitted."""
         for path in self.folder.rglob(".git"):
             _remove(path)
         self._git("add", "-A", ".")
         return self._git("write-tree").decode().strip()
 
     def save(self) -> str:
-        """Return the commit of what stands there, on the one before; it stays that one where nothing has changed."""
+        """Commit the folder's files; return the previous commit if nothing changed."""
         tree = self.write()
         if tree != self.depot.tree_of(self.commit):
             self.commit = self.depot.commit(tree, (self.commit,), "A call")

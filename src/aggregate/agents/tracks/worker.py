@@ -1,4 +1,4 @@
-"""Who works on assignments: a worker that asks models, or one that answers by a script."""
+"""Workers, which answer assignments: by language models, or by a script."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -7,21 +7,21 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from aggregate.agents.limits import TicketLimits
 from aggregate.agents.script_file import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_of
+from aggregate.agents.tracks.steps import Steps
 from aggregate.agents.tracks.terms import (
     OWN,
     Recipient,
-    TicketLimits,
     WorkerTerms,
     open_recipients,
     parse_worker,
     worker_tools,
 )
-from aggregate.agents.tracks.tool_loop import Steps
 from aggregate.agents.tracks.track import Track
 from aggregate.base.errors import ClientError, ProviderError, WorkerError
 from aggregate.base.redaction import Redaction
@@ -39,22 +39,22 @@ _GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has
 
 @runtime_checkable
 class Worker(Protocol):
-    """Answers assignments; it is called from several threads at once."""
+    """Answers assignments; called from several threads at once."""
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
-        """Return the answer, or raise: a ``WorkerError`` with ``again`` off is not asked for again.
+        """Return the answer or raise; a ``WorkerError`` with ``again=False`` is not retried.
 
-        ``begun`` may be called when the answer begins to come; for one that is sent ahead, others start then.
+        ``begun`` may be called when the answer begins, so that tickets with the same prefix can start.
         """
         ...
 
 
 @runtime_checkable
 class ActingWorker(Protocol):
-    """Works on tickets with tools, step by step; it is called from several threads at once."""
+    """Works on tickets with tools, step by step; called from several threads at once."""
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer, or raise as ``Worker.work`` does; what it does is in ``steps``."""
+        """Return the answer, or raise as ``Worker.work`` does; ``steps`` records its actions."""
         ...
 
 
@@ -63,7 +63,10 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Return an assignment and its limits: a database, too, can only lower those of the worker's user."""
+    """Lower an assignment and its limits to those of the worker's user.
+
+    The database cannot raise them.
+    """
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     return replace(assignment, timeout=seconds), limits
@@ -71,7 +74,7 @@ def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, Ti
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Lets language models work on assignments: one request for each, or a loop where a ticket names tools."""
+    """Answers with language models: by one request, or by a loop if a ticket names tools."""
 
     client: Client  # reaches the model that is asked where a ticket's persona names none
     terms: WorkerTerms = field(default_factory=WorkerTerms)
@@ -80,14 +83,14 @@ class ModelWorker:
     open_provider: Callable[[str, str], Client] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Send the context with the task behind it."""
+        """Send the context, then the task."""
         assignment, limits = _lowered(assignment, self.terms)
         client = self._client(assignment)
         size = size_of(client, assignment.text, assignment.persona)
         left = limits.max_tokens - assignment.used_tokens
         if size >= left:
             rest = (
-                f" (attempts before used {assignment.used_tokens:,})"
+                f" (earlier attempts used {assignment.used_tokens:,})"
                 if left < limits.max_tokens
                 else ""
             )
@@ -124,6 +127,7 @@ class ModelWorker:
             price,
             output_tokens=reply.usage.output,
             model=reply.model,
+            provider=client.provider,
         )
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
@@ -141,7 +145,7 @@ class ModelWorker:
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
-                f"{assignment.ticket}: its persona asks {recipient}, which this worker was not started for",
+                f"{assignment.ticket}: its persona asks {recipient}, which this worker does not offer",
                 again=False,
             )
         try:
@@ -159,7 +163,7 @@ class ScriptedWorker:
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Make the scripted calls, then answer."""
+        """Run the scripted calls, then answer."""
         reply = self._reply(assignment)
         if reply is None:
             reply = ScriptedReply(text=_description(assignment, assignment.tokens))
@@ -178,17 +182,11 @@ class ScriptedWorker:
 
     def _reply(self, assignment: Assignment) -> ScriptedReply | None:
         reply = self.answers.get(assignment.ticket)
-        if reply is None:
-            return None
-        reply = reply.at(assignment.attempt)
-        time.sleep(reply.seconds)
-        if error := reply.failure(assignment.attempt):
-            raise WorkerError(error, again=not reply.refuse)
-        return reply
+        return reply and reply.take(assignment.attempt)
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
-    """Make the calls of a script, one a turn, and then answer."""
+    """Return the next call of a script, or its answer."""
     number = sum(bool(turn.results) for turn in request.turns or ())
     if number:  # the reply itself has waited for the first turn
         time.sleep(script.seconds)
@@ -200,7 +198,11 @@ def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
 
 
 def _description(assignment: Assignment, tokens: int) -> str:
-    sources = [(one.section, one.source) for one in assignment.prompt.segments if one.source]
+    sources = [
+        (segment.section, segment.source)
+        for segment in assignment.prompt.segments
+        if segment.source
+    ]
     files = [source for section, source in sources if section is Section.FILES]
     results = [source for section, source in sources if section is Section.RESULTS]
     task = assignment.message.strip().split("\n")[-1]

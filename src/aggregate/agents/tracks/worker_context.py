@@ -7,26 +7,36 @@ budget, which then begin alike. A ticket with its own budget, or with a large fo
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from aggregate.agents.limits import USUAL, TicketLimits
 from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.schedule import Schedule
-from aggregate.agents.tracks.terms import USUAL, GrantedBudget, WorkerTerms, check_tools
-from aggregate.agents.tracks.ticket_parts import (
+from aggregate.agents.tracks.schedule import Prefix, Schedule
+from aggregate.agents.tracks.shared_files import (
+    SHARED_CHARACTERS,
     TIER3,
     Beginning,
     ChosenFiles,
-    TicketParts,
-    plain_task,
+    SharedFiles,
     tokens_of,
+)
+from aggregate.agents.tracks.terms import (
+    GrantedBudget,
+    Recipient,
+    WorkerTerms,
+    check_tools,
+    grant_budget,
+    recipient_of,
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.request import Budget, Place, Task
+from aggregate.base.task import Place, Task
+from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
@@ -36,6 +46,8 @@ from aggregate.prompt import (
     Composition,
     FittedSection,
     Request,
+    Strategy,
+    find_persona,
     fit_results,
     own_output_filter,
     result_texts,
@@ -53,7 +65,43 @@ LEAST_ROOM: Final = 0.5
 _CHARACTERS: Final = 12  # for each token: a longer text exceeds a budget without being counted
 _AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
 _AROUND_ALL = 1_000  # more than all headings, notes and separators
+_SEPARATOR_TOKENS = 1  # at the most, where it does not join the last token
 _REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it
+
+
+@dataclass(frozen=True, slots=True)
+class TicketPlan:
+    """Everything about a ticket's context except its files and results."""
+
+    ticket: Ticket
+    strategy: str
+    request: Request
+    granted: GrantedBudget
+    system: str  # instructions before the context
+    message: str  # the task, and instructions that come after the context
+
+    @property
+    def around(self) -> int:
+        """The tokens of instructions and task."""
+        system = count(self.system) if self.system else 0
+        return count(self.message) + _SEPARATOR_TOKENS + system
+
+    @property
+    def room(self) -> int:
+        """The tokens of the budget without instructions and task."""
+        return self.granted.budget.tokens - self.around
+
+    @property
+    def room_of_files(self) -> int:
+        """``room`` without the results of dependencies."""
+        budget = self.granted.budget
+        return self.room - (int(budget.tokens * budget.results) if self.ticket.depends_on else 0)
+
+
+class _Shown(NamedTuple):
+    prompt: Prompt
+    cuts: tuple[Cut, ...] = ()  # of results
+    chosen: tuple[Request, Composition] | None = None  # if files were chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,72 +109,92 @@ class TicketContext:
     """The assignment of a ticket, and the composition of its files, if they were chosen."""
 
     assignment: Assignment
-    chosen: "tuple[Request, Composition] | None" = None
+    chosen: tuple[Request, Composition] | None = None
 
     def write_account(self, path: Path) -> None:
         """Write the audit of chosen files beside a prompt at ``path`` (rule A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
-            shown = Prompt((*self.assignment.prompt.segments, task))
-            record_audit(path, *self.chosen, shown)
+            visible = Prompt((*self.assignment.prompt.segments, task))
+            record_audit(path, *self.chosen, visible)
 
 
 class WorkerContexts:
-    """Composes contexts from a project that is read once, so that a fan-out shares its bytes.
-
-    Each file is read and rendered when the first context needs it. Another run reads everything anew.
-    """
+    """Composes contexts from a project that is read once per run, so that a fan-out shares its bytes."""
 
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
     ) -> None:
+        self._project = project
+        self._track = track
         self._terms = terms or WorkerTerms()
-        self._parts = TicketParts(project, track, self._terms)
+        self._files = SharedFiles(project, track.folder / "spec.md" if track else None)
+        self._persona = cache(lambda name: find_persona(project, name))
+        self._recipient = cache(lambda name: recipient_of(project, name, self._terms))
         self._warnings: dict[str, None] = {}
+        # Set by ``share``. A provider's cache begins with the instructions, so that only equal ones may go first.
+        self._instructions_last = False
         self._alone: set[str] = set()
         self._chosen: dict[str, ChosenFiles] = {}
         # Whether tickets with different focus files share enough for a provider's cache
         self._any_focus = False
         # By the entries as texts, since items are not hashable
         self._read: dict[str, ReadFiles] = {}
-        self.asks = self._parts.asks
-        self.granted = self._parts.granted
-        self.limits = self._parts.limits
 
     @property
     def output_dir(self) -> Path:
-        request = self._parts.focused
+        request = self._files.focused
         return confined(request.output_dir, request.written_in)
 
     def own_outputs(self, base_dir: Path) -> Callable[[str], bool]:
         """Return a test for the program's own output, by paths below ``base_dir``."""
-        request = self._parts.focused
+        request = self._files.focused
         return own_output_filter(
             base_dir, request.output_dir, request.namespace, request.shown_from
         )
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self._parts.files.warnings, *self._warnings)))
+        return tuple(dict.fromkeys((*self._files.warnings, *self._warnings)))
+
+    def limits(self, ticket: Ticket) -> TicketLimits:
+        limits = self._terms.limits
+        for lower in (self._project.config.conduct, ticket):
+            limits = limits.lowered(lower.max_tokens, lower.max_turns, lower.max_seconds)
+        return limits
+
+    def asks(self, ticket: Ticket) -> Recipient:
+        """Return the model that a ticket asks: its persona's, else the worker's."""
+        recipient = self._recipient(ticket.persona)
+        return recipient if recipient.provider else self._terms.recipient
+
+    def granted(self, ticket: Ticket) -> GrantedBudget:
+        return grant_budget(
+            ticket,
+            self._project.config.budget,
+            persona=self._persona(ticket.persona).budget,
+            recipient=self.asks(ticket),
+            max_tokens=self.limits(ticket).max_tokens,
+        )
 
     def check(self, ticket: Ticket) -> None:
         """Check that the ticket's persona, model, tools and focus files exist and fit its budget."""
-        self._parts.recipient(ticket)
+        self._recipient(ticket.persona)
         check_tools(ticket, self._terms)
-        request = self._parts.focused
+        request = self._files.focused
         listing = FolderListing(request.scope)
         for focus in ticket.focus_files:
             if refused := listing.resolve(request.base_dir, focus).refused:
                 raise ScopeError(f'{refused}: {focus}, a focus file of the ticket "{ticket.id}"')
-            if not Path(request.base_dir, focus).is_file() and not self._parts.files.has(focus):
+            if not Path(request.base_dir, focus).is_file() and not self._files.has(focus):
                 raise ConfigError(
                     f'the ticket "{ticket.id}" has the focus file {focus}, which is not there: correct its path, '
                     f"relative to {request.base_dir}"
                 )
-        granted = self.granted(ticket)
+        plan = self._plan(ticket)
         # A default budget is raised to the least prompt.
-        if granted.is_named and not self._fits_surely(ticket, granted.budget):
-            self._compose_alone(ticket, granted, self._parts.asked(ticket))
+        if plan.granted.is_named and not self._fits_surely(plan):
+            self._compose_alone(plan)
 
     def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
         self.share(tickets.tickets)
@@ -137,31 +205,25 @@ class WorkerContexts:
     def share(self, tickets: Sequence[Ticket]) -> None:
         """Share the beginning of these tickets' contexts, as far as budgets and focus files allow.
 
-        Files without focus go first. Instructions of roles go behind the context, unless they are equal.
+        Files without focus come first. Instructions of roles come after the context, unless they are equal.
         """
-        parts = self._parts
-        parts.instructions_last = len(set(map(parts.instructions, tickets))) > 1
-        shares_much = parts.files.share(tickets)
-        self._alone = {ticket.id for ticket in tickets if self.granted(ticket).is_own}
+        self._instructions_last = len(set(map(self._instructions, tickets))) > 1
+        shares_much = self._files.share(tickets)
+        plans = [self._plan(ticket) for ticket in tickets]
+        self._alone = {plan.ticket.id for plan in plans if plan.granted.is_own}
         self._chosen = {}
-        groups: dict[object, list[Ticket]] = {}
-        for ticket in tickets:
-            if ticket.id not in self._alone:
-                asked = parts.asked(ticket)
-                key = (self.granted(ticket).budget, asked.strategy, asked.tier)
-                groups.setdefault(key, []).append(ticket)
+        groups: dict[object, list[TicketPlan]] = {}
+        for plan in plans:
+            if not plan.granted.is_own:
+                key = (plan.granted.budget, plan.request.strategy, plan.request.tier)
+                groups.setdefault(key, []).append(plan)
         for group in groups.values():
-            exceeding = [ticket for ticket in group if self._is_chosen_for(ticket)]
-            sharing: list[Ticket] = []
+            exceeding = [plan for plan in group if self._needs_choice(plan)]
             if 2 * len(exceeding) > len(group):
-                least = LEAST_ROOM * self.granted(group[0]).budget.tokens
-                sharing = [ticket for ticket in group if self._shared_room(ticket) >= least]
-            if len(sharing) > 1:
-                chosen = self._choose_for_all(sharing)
-                self._chosen |= dict.fromkeys((each.id for each in sharing), chosen)
-            self._alone |= {each.id for each in exceeding if each.id not in self._chosen}
-        beginnings = (each.beginning for each in self._chosen.values())
-        self._any_focus = shares_much and all(each.shares_much for each in beginnings)
+                self._choose_for_group(group)
+            self._alone |= {plan.ticket.id for plan in exceeding} - self._chosen.keys()
+        sizes = [chosen.beginning.characters for chosen in self._chosen.values()]
+        self._any_focus = shares_much and all(size >= SHARED_CHARACTERS for size in sizes)
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
@@ -172,17 +234,17 @@ class WorkerContexts:
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
     ) -> TicketContext:
         """Return the context of ``ticket``: the stable part first, the task last (rule M-53)."""
-        found = tuple(results.values())
-        prompt, chosen, cuts = self._prompt(ticket, found)
+        plan, merged = self._plan(ticket), tuple(results.values())
+        shown = self._show(plan, merged)
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
-        recipient = self._parts.recipient(ticket)
+        recipient = self._recipient(ticket.persona)
         assignment = Assignment(
             key=key,
             ticket=ticket.id,
-            prompt=prompt,
-            message=self._parts.message(ticket),
-            persona=self._parts.instructions_first(ticket),
+            prompt=shown.prompt,
+            message=plan.message,
+            persona=plan.system,
             tools=ticket.tools,
             timeout=min(ticket.timeout, seconds),
             retries=ticket.retries,
@@ -196,166 +258,190 @@ class WorkerContexts:
             title=ticket.title,
             verify=ticket.verify,
             attempts=ticket.attempts,
-            whole_results=_whole_results(found, cuts) if ticket.tools else {},
+            whole_results=_whole_results(merged, shown.cuts) if ticket.tools else {},
         )
-        return TicketContext(assignment, chosen)
+        return TicketContext(assignment, shown.chosen)
 
-    def _prefix(self, ticket: Ticket) -> tuple[object, ...]:
+    def _plan(self, ticket: Ticket) -> TicketPlan:
+        granted, instructions = self.granted(ticket), self._instructions(ticket)
+        goes_last = self._instructions_last and not granted.is_own
+        named = self._persona(ticket.persona).aggregation_strategy
+        of_persona = Strategy.parse(named).value if named else ""
+        strategy = ticket.aggregation_strategy or of_persona or TIER3
+        message = task_message(
+            ticket,
+            track=self._track.description if self._track else "",
+            spec=self._files.spec,
+            instructions=instructions if goes_last else "",
+        )
+        request = self._files.request(strategy)
+        system = "" if goes_last else instructions
+        return TicketPlan(ticket, strategy, request, granted, system, message)
+
+    def _instructions(self, ticket: Ticket) -> str:
+        return self._persona(ticket.persona).system_prompt.strip()
+
+    def _prefix(self, ticket: Ticket) -> Prefix:
         if ticket.id in self._alone:
             return (ticket.id,)
-        request = self._parts.asked(ticket)
+        plan = self._plan(ticket)
         return (
-            self._parts.recipient(ticket),
-            self._parts.instructions_first(ticket),
-            request.strategy,
-            request.tier,
+            self._recipient(ticket.persona),
+            plan.system,
+            plan.request.strategy,
+            plan.request.tier,
             id(self._chosen.get(ticket.id)),
             () if self._any_focus else ticket.focus_files,
         )
 
-    def _prompt(
-        self, ticket: Ticket, results: tuple[Results, ...]
-    ) -> "tuple[Prompt, tuple[Request, Composition] | None, tuple[Cut, ...]]":
-        """Return the first prompt that fits, its composition, and its cuts of results.
-
-        It is that of its group, or of all files, or composed for this ticket.
-        """
-        granted, asked = self.granted(ticket), self._parts.asked(ticket)
-        room = granted.budget.tokens - self._parts.around(ticket)
-        chosen = self._chosen.get(ticket.id)
+    def _show(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown:
+        """Return the first prompt that fits: the group's, one with all files, or one for this ticket."""
+        chosen = self._chosen.get(plan.ticket.id)
+        shown = None
         if chosen is not None:
-            in_full = self._parts.files.in_full(ticket.focus_files, TIER3)
-            others = chosen.composition.prompt.segments
-            left = room - sum(map(tokens_of, chosen.beginning.prompt(in_full, others, ()).segments))
-            fitted = _fit_results(results, left, is_readable=bool(ticket.tools))
-            prompt = chosen.beginning.prompt(in_full, others, fitted.segments)
-            if not _exceeds(prompt, room):
-                account = chosen.account(in_full)
-                account = replace(account, cut=(*account.cut, *fitted.cuts))
-                return prompt, (chosen.request, account), fitted.cuts
-        elif not granted.is_named:
-            prompt = self._parts.whole_prompt(ticket, results_segments(results) if results else ())
-            if not _exceeds(prompt, room):
-                return prompt, None, ()
-            if not asked.entries:  # a default budget does not look for files
-                left = room - sum(map(tokens_of, self._parts.whole_prompt(ticket).segments))
-                fitted = _fit_results(results, left, is_readable=bool(ticket.tools))
-                return self._parts.whole_prompt(ticket, fitted.segments), None, fitted.cuts
-        request = replace(asked, results=results, reads_results=bool(ticket.tools))
-        request, composition = self._compose_alone(ticket, granted, request)
-        return composition.prompt, (request, composition), tuple(composition.cut)
+            shown = self._show_group(plan, chosen, results)
+        elif not plan.granted.is_named:
+            shown = self._show_all(plan, results)
+        if shown is None:
+            request, composition = self._compose_alone(plan, results)
+            cuts = tuple(composition.cut)
+            shown = _Shown(composition.prompt, cuts, (request, composition))
+        return shown
 
-    def _is_chosen_for(self, ticket: Ticket) -> bool:
-        """Return whether files are chosen for a ticket: it has a named budget, or all files exceed it.
+    def _show_group(
+        self, plan: TicketPlan, chosen: ChosenFiles, results: tuple[Results, ...]
+    ) -> _Shown | None:
+        room, in_full = plan.room, self._files.in_full(plan.ticket.focus_files, TIER3)
+        left = room - tokens_of(*chosen.prompt(in_full, ()).segments)
+        fitted = _fit_results(results, left, plan.ticket)
+        prompt = chosen.prompt(in_full, fitted.segments)
+        if _exceeds(prompt, room):
+            return None
+        account = chosen.account(in_full)
+        account = replace(account, cut=(*account.cut, *fitted.cuts))
+        return _Shown(prompt, fitted.cuts, (chosen.request, account))
 
-        A default budget without files is no reason to look through the project.
+    def _show_all(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown | None:
+        room, focus, strategy = plan.room, plan.ticket.focus_files, plan.strategy
+        whole = results_segments(results) if results else ()
+        prompt = self._files.whole_prompt(focus, strategy, whole)
+        if not _exceeds(prompt, room):
+            return _Shown(prompt)
+        if plan.request.entries:
+            return None
+        # Without configured files a default budget does not look for any.
+        left = room - tokens_of(*self._files.whole_prompt(focus, strategy).segments)
+        fitted = _fit_results(results, left, plan.ticket)
+        prompt = self._files.whole_prompt(focus, strategy, fitted.segments)
+        return _Shown(prompt, fitted.cuts)
+
+    def _needs_choice(self, plan: TicketPlan) -> bool:
+        """Return whether files are chosen for a ticket: it has a named budget, or all files exceed it."""
+        if plan.granted.is_named or not plan.request.entries:
+            return plan.granted.is_named
+        prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
+        return _exceeds(prompt, plan.room_of_files)
+
+    def _choose_for_group(self, group: Sequence[TicketPlan]) -> None:
+        """Choose files for the tasks of all tickets with one budget, within the smallest room.
+
+        Tickets whose focus leaves little room do not take part.
         """
-        granted = self.granted(ticket)
-        if granted.is_named or not self._parts.asked(ticket).entries:
-            return granted.is_named
-        return _exceeds(self._parts.whole_prompt(ticket), self._room(ticket))
+        granted, request = group[0].granted, group[0].request
+        rooms = [self._room_beside_focus(plan) for plan in group]
+        least = LEAST_ROOM * granted.budget.tokens
+        sharing = [plan.ticket for plan, room in zip(group, rooms, strict=True) if room >= least]
+        if len(sharing) < 2:
+            return
+        budget = replace(granted.budget, tokens=min(room for room in rooms if room >= least))
+        words = "\n\n".join("\n".join((_plain_task(one), *one.focus_files)) for one in sharing)
+        group_request = replace(request, entries=self._entries(request), task=Task(words))
+        _, composition = self._compose_within(group_request, granted._replace(budget=budget))
+        beginning = Beginning.of(composition.prompt.segments, self._files.late_paths)
+        chosen = ChosenFiles(request, composition, beginning)
+        self._chosen |= dict.fromkeys((ticket.id for ticket in sharing), chosen)
 
-    def _room(self, ticket: Ticket) -> int:
-        """Return a ticket's budget without its task and the results of dependencies."""
-        budget = self.granted(ticket).budget
-        results = int(budget.tokens * budget.results) if ticket.depends_on else 0
-        return budget.tokens - self._parts.around(ticket) - results
+    def _room_beside_focus(self, plan: TicketPlan) -> int:
+        in_full = self._files.in_full(plan.ticket.focus_files, TIER3)
+        return plan.room_of_files - tokens_of(*in_full.values())
 
-    def _shared_room(self, ticket: Ticket) -> int:
-        own = self._parts.files.in_full(ticket.focus_files, TIER3).values()
-        return self._room(ticket) - sum(map(tokens_of, own))
+    def _fits_surely(self, plan: TicketPlan) -> bool:
+        """Return whether a ticket certainly fits its budget, without composing it.
 
-    def _fits_surely(self, ticket: Ticket, budget: Budget) -> bool:
-        """Return whether a budget surely exceeds the least prompt, without composing it.
-
-        A token has at least one byte. An unknown size, as of a file named by a part of its path, is not sure.
+        A token has at least one byte. The answer is ``False`` if a size is unknown, such as for a file named by a part
+        of its path.
         """
-        parts = self._parts
-        entries = parts.focused.entries
-        if parts.spec or any(entry.item.force_full or entry.tier for entry in entries):
+        files = self._files
+        entries = files.focused.entries
+        if files.spec or any(entry.item.force_full or entry.tier for entry in entries):
             return False
-        others = parts.other_sections
+        others = files.other_sections
         # Of the discussion only the last turn is always shown.
-        kept = [one for one in others if one.section is not Section.HISTORY] + [*others[-1:]]
-        texts = (
-            *(segment.text for segment in kept),
-            parts.message(ticket),
-            parts.instructions(ticket),
-        )
+        shown = [one for one in others if one.section is not Section.HISTORY] + [*others[-1:]]
+        texts = (*(segment.text for segment in shown), plan.message, plan.system)
         size = _AROUND_ALL + sum(len(text.encode(errors="replace")) for text in texts)
         with suppress(OSError, ValueError):
-            for focus in ticket.focus_files:
-                size += (parts.focused.base_dir / focus).stat().st_size
+            for focus in plan.ticket.focus_files:
+                size += (files.focused.base_dir / focus).stat().st_size
                 size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
-            return size < budget.tokens
+            return size < plan.granted.budget.tokens
         return False
 
     def _compose_alone(
-        self, ticket: Ticket, granted: GrantedBudget, request: Request
+        self, plan: TicketPlan, results: tuple[Results, ...] = ()
     ) -> tuple[Request, Composition]:
-        named = {focus: self._parts.files.named(focus) for focus in ticket.focus_files}
-        paths = tuple(dict.fromkeys(path for each in named for path in named[each] or [each]))
+        ticket, request = plan.ticket, plan.request
+        if results:
+            request = replace(request, results=results, reads_results=bool(ticket.tools))
+        named = {focus: self._files.named(focus) for focus in ticket.focus_files}
+        paths = tuple(dict.fromkeys(path for focus in named for path in named[focus] or [focus]))
         unnamed = (Entry(FileItem(focus)) for focus in named if not named[focus])
-        task = replace(
-            request.task or Task(), text=plain_task(ticket), focus=tuple(map(Place, paths))
-        )
+        task = request.task or Task()
+        task = replace(task, text=_plain_task(ticket), focus=tuple(map(Place, paths)))
         request = replace(
             request,
             entries=(*self._entries(request), *unnamed),
             focus_files=paths if request.tier is not None else (),
             task=task,
         )
-        around = self._parts.around(ticket)
-        return self._compose_within(request, granted, around=around, ticket=ticket)
-
-    def _choose_for_all(self, tickets: Sequence[Ticket]) -> ChosenFiles:
-        """Choose files for the tasks of all tickets with one budget, within the least room."""
-        request, granted = self._parts.asked(tickets[0]), self.granted(tickets[0])
-        budget = replace(granted.budget, tokens=min(map(self._shared_room, tickets)))
-        words = "\n\n".join("\n".join((plain_task(one), *one.focus_files)) for one in tickets)
-        asked = replace(request, entries=self._entries(request), task=Task(words))
-        _, composition = self._compose_within(asked, granted._replace(budget=budget))
-        beginning = Beginning.of(composition.prompt.segments, self._parts.files.late_paths)
-        return ChosenFiles(request, composition, beginning)
+        return self._compose_within(request, plan.granted, plan)
 
     def _compose_within(
-        self,
-        request: Request,
-        granted: GrantedBudget,
-        *,
-        around: int = 0,
-        ticket: Ticket | None = None,
+        self, request: Request, granted: GrantedBudget, plan: TicketPlan | None = None
     ) -> tuple[Request, Composition]:
-        """Compose for a budget without ``around``; a default one is raised to the least prompt."""
-        budget = granted.budget
-        asked = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
+        """Compose within a budget, for one ticket or for many.
+
+        A default budget is raised to the smallest possible prompt.
+        """
+        budget, around = granted.budget, plan.around if plan else 0
+        reduced = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
-            composition = self._compose(asked)
+            composition = self._compose(reduced)
         except BudgetError as error:
             smallest = error.smallest + around
-            what = f'the ticket "{ticket.id}": {error.reason}' if ticket else ""
+            about = f'the ticket "{plan.ticket.id}": {error.reason}' if plan else ""
             if not granted.is_named and smallest > budget.tokens:
-                if ticket:
-                    warning = f"{what}; it is shown all the same, since no budget is set"
+                if plan:
+                    warning = f"{about}; it is shown anyway, since no budget is set"
                     self._warnings[warning] = None
                 raised = granted._replace(budget=replace(budget, tokens=smallest))
-                return self._compose_within(request, raised, around=around, ticket=ticket)
-            if ticket is None:
+                return self._compose_within(request, raised, plan)
+            if plan is None:
                 raise
             raise BudgetError(
-                f"{what}; with its task and instructions ({around:,} tokens) "
-                f"a budget of {smallest:,} would do",
+                f"{about}; with its task and instructions ({around:,} tokens) "
+                f"a budget of {smallest:,} would suffice",
                 smallest=smallest,
             ) from None
-        if ticket and budget.tokens < around:  # the context alone would fit
+        if plan and budget.tokens < around:  # the context alone would fit
             raise BudgetError(
-                f'the ticket "{ticket.id}": its task and instructions have {around:,} tokens, more than the budget of '
-                f"{budget.tokens:,}: allow {around:,}",
+                f'the ticket "{plan.ticket.id}": its task and instructions have {around:,} tokens, more than the '
+                f"budget of {budget.tokens:,}: allow {around:,}",
                 smallest=around,
             )
         composition.check_scope()
         self._warnings |= dict.fromkeys(composition.warnings)
-        return asked, composition
+        return reduced, composition
 
     def _compose(self, request: Request) -> Composition:
         # Tickets without a budget load no ranking.
@@ -372,13 +458,36 @@ class WorkerContexts:
 
     def _entries(self, request: Request) -> tuple[Entry, ...]:
         # Without files a budget is about all files that git does not ignore (rule T-6).
-        return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._parts.spec_entries)
+        return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._files.spec_entries)
 
 
-def _fit_results(results: Sequence[Results], room: int, *, is_readable: bool) -> FittedSection:
+def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instructions: str = "") -> str:
+    if leaves_open(instructions):  # the task would be part of it
+        instructions = fence(instructions, "text")
+    parts = ["## Instructions", instructions] if instructions else []
+    parts.append(f"## Task: {heading_text(ticket.name)}")
+    if spec:
+        name = f'the track "{heading_text(track)}"' if track else "a track"
+        parts.append(
+            f"This is one ticket of {name}; `{heading_text(spec)}` above states its purpose."
+        )
+    if ticket.focus_files:
+        focus = ", ".join(f"`{heading_text(path)}`" for path in ticket.focus_files)
+        parts.append(f"In focus, shown in full above: {focus}.")
+    parts.append(ticket.prompt.strip())
+    return "\n\n".join(parts)
+
+
+def _plain_task(ticket: Ticket) -> str:
+    """Return title and prompt of a ticket, for the ranking of files."""
+    return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
+
+
+def _fit_results(results: Sequence[Results], room: int, ticket: Ticket) -> FittedSection:
     """Fit the results into ``room`` tokens, at least their names."""
     if not results:
         return FittedSection()
+    is_readable = bool(ticket.tools)
     least = fit_results(results, 0, count, is_readable=is_readable)
     return fit_results(results, max(room - least.tokens, 0), count, is_readable=is_readable)
 
@@ -391,12 +500,12 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Return whether a prompt has more than ``tokens``, counting no more than needed."""
+    """Return whether a prompt has more than ``tokens``; stop counting beyond."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
-    left = tokens
+    rest = tokens
     for segment in prompt.segments:
-        left -= tokens_of(segment)
-        if left < 0:
+        rest -= tokens_of(segment)
+        if rest < 0:
             return True
     return False

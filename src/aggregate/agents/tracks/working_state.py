@@ -1,8 +1,7 @@
-"""The commit that a run's tickets start from: the project's files as the user sees them.
+"""The commit that a run's tickets start from: the project's current files.
 
-In a git repository these are the checked out files, with changes that are not committed and with new files that git
-does not ignore. The user's index, stash, references and objects stay as they are: the commit is made with an index and
-an object folder of our own.
+In a git repository it includes uncommitted changes and new files that git does not ignore. It is created with an index
+and an object folder of our own, so the user's index, stash, references and objects stay unchanged.
 """
 
 import os
@@ -31,7 +30,7 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The folder that paths of trees are relative to: the repository's top, or the project's folder without git."""
+    """The base of paths in trees: the repository's top, or the project's folder without git."""
 
     folder: Path
     inside: str  # the project's folder in it
@@ -48,11 +47,13 @@ class ProjectTop(NamedTuple):
 
 def locate_top(folder: Path) -> ProjectTop:
     real = folder.resolve()
-    top = next((each for each in (real, *real.parents) if os.path.lexists(each / ".git")), real)
+    top = next(
+        (folder for folder in (real, *real.parents) if os.path.lexists(folder / ".git")), real
+    )
     inside = "" if top == real else real.relative_to(top).as_posix()
-    named = git(str(real), "rev-parse", "--show-toplevel")
+    top_level = git(str(real), "rev-parse", "--show-toplevel")
     # A repository's configuration may name another folder, whose files are not the project's.
-    is_git = named is not None and Path(os.fsdecode(named).rstrip("\r\n")).resolve() == top
+    is_git = top_level is not None and Path(os.fsdecode(top_level).rstrip("\r\n")).resolve() == top
     if is_git and inside and not git(str(real), "ls-files", "-z", "--cached"):
         is_git = git(str(top), "check-ignore", "-q", inside) is None
     return ProjectTop(top, inside, is_git=True) if is_git else ProjectTop(real, "", is_git=False)
@@ -64,9 +65,9 @@ def snapshot(
     is_own: Callable[[str], bool] = lambda _path: False,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> list[Pack]:
-    """Return the packs of the commit that tickets start from, which is the last one's.
+    """Return the packs for the starting commit, which is the last pack's.
 
-    Of what is not committed, secrets, discussions, large files and what ``is_own``, the program's output, are left out.
+    Uncommitted secrets, discussions, large files and the program's output (``is_own``) are left out.
     """
     with depot() as repository:
         run = _git_of(top, repository)
@@ -85,7 +86,7 @@ def snapshot(
 
 
 def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
-    """Return git on the files of ``top``, which writes into ``repository`` alone."""
+    """Return a git runner for the files of ``top`` that writes only to ``repository``."""
     index = repository.folder / "project.index"
     variables = {"GIT_INDEX_FILE": str(index)}
     if not top.is_git:
@@ -95,7 +96,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
     paths = git(folder, "rev-parse", "--git-path", "index", "--git-path", "objects")
     filters = without_filters(folder)
     if paths is None or filters is None:
-        raise StateError(f"{folder}: its git repository cannot be used: look at its configuration")
+        raise StateError(f"{folder}: its git repository cannot be used: check its configuration")
     user_index, user_objects = (
         top.folder / os.fsdecode(path) for path in paths.removesuffix(b"\n").split(b"\n")
     )
@@ -110,7 +111,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
         command = (*_SETTINGS, *filters, *arguments)
         answer = git(folder, *command, stdin=stdin, variables=variables, limits=OWN_LIMITS)
         if answer is None:
-            raise StateError(f"{folder}: git {arguments[0]} has failed: look at git fsck")
+            raise StateError(f"{folder}: git {arguments[0]} failed: run git fsck")
         return answer
 
     return run
@@ -122,7 +123,7 @@ def _update_index(
     """Add uncommitted changes and new files to the index."""
     changed = _names(run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
     new = {*FolderListing().files(str(top.folder))} - _names(run("ls-files", "-z", "--cached"))
-    gone, taken, large = [], [], []
+    deleted, added, large = [], [], []
     for name in sorted(changed | new):
         path = top.folder / name
         try:
@@ -131,15 +132,15 @@ def _update_index(
         except OSError:
             is_file = False
         if not is_file or path.parent.resolve() != path.parent:  # no file, or behind a link
-            gone.append(name)
+            deleted.append(name)
         elif is_secret(name) or is_history(name) or is_own(name):
             continue
         elif stat.st_size > LARGE_BYTES:
             large.append(name)
         else:
-            taken.append(name)
-    run("update-index", "-z", "--force-remove", "--stdin", stdin=_listed(gone))
-    run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(taken))
+            added.append(name)
+    run("update-index", "-z", "--force-remove", "--stdin", stdin=_listed(deleted))
+    run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(added))
     if large:
         size = f"{LARGE_BYTES // 1_000_000:,} MB"
         tell(f"work trees lack changes of files above {size}: {', '.join(large)}")
@@ -154,14 +155,14 @@ def _listed(names: Iterable[str]) -> bytes:
 
 
 def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
-    """Return the pack of a commit, without what its parent has; the parent's history is in none."""
+    """Return the pack of a commit without its parent's objects and history."""
 
     def objects(of: str) -> dict[bytes, None]:
         listed = run("rev-list", "--objects", "--no-walk", of).splitlines()
         return dict.fromkeys(line.partition(b" ")[0] for line in listed)
 
-    known = objects(parent) if parent else {}
-    names = b"".join(name + b"\n" for name in objects(commit) if name not in known)
+    parent_objects = objects(parent) if parent else {}
+    names = b"".join(name + b"\n" for name in objects(commit) if name not in parent_objects)
     pack = Pack(
         commit, (parent,) if parent else (), run("pack-objects", "-q", "--stdout", stdin=names)
     )

@@ -12,6 +12,6 @@ else:
         {
             "call": "Call",
             "children": "PATIENCE begin_in_child in_child in_children",
-            "threads": "ahead doubling_delay ordered_map run_async run_in_thread",
+            "threads": "ahead doubling_delay ordered_map result_within run_async run_in_thread",
         },
     )

@@ -186,7 +186,10 @@ class Lanes:
     def answered(
         self, calls: Iterable[Call[_About, _Answer]]
     ) -> Generator[Call[_About, _Answer], None, None]:
-        """Yield answered calls in order; raise errors except deadlines."""
+        """Run the calls in child processes; yield them with their results, in order.
+
+        A timeout becomes the result of its call; other errors are raised.
+        """
         waiting: deque[Call[_About, _Answer]] = deque()
         upcoming = iter(calls)
         size, is_at_end = 0, False
@@ -259,7 +262,7 @@ class Lanes:
             lane.advance(waited)
 
     def _give_back(self) -> None:
-        """Keep some children for reuse, end the others."""
+        """Keep some child processes for reuse, and end the others."""
         for lane in self._lanes:
             is_reusable = lane.process and not lane.calls and not lane.is_worn
             if is_reusable and len(_idle) < _MOST_IDLE:

@@ -3,14 +3,17 @@
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
+from time import monotonic
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 _AHEAD = 3  # items queued for the thread or finished and not yet read
+_WAIT_SECONDS = 0.25  # until the main thread notices a Ctrl-C that did not wake it
 
 
 def doubling_delay(number: int, base: float, most: float) -> float:
@@ -23,6 +26,21 @@ def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
     context = copy_context()
     Thread(target=_complete, args=(future, context.run, work), name=name, daemon=True).start()
     return future
+
+
+def result_within(future: "Future[_R]", seconds: float | None = None) -> _R:
+    """Return a future's result, or raise a ``TimeoutError`` after ``seconds``.
+
+    It waits in slices: a signal just before a wait, or in another thread, does not end the wait.
+    """
+    end = None if seconds is None else monotonic() + seconds
+    while not future.done():
+        timeout = _WAIT_SECONDS if end is None else min(end - monotonic(), _WAIT_SECONDS)
+        if timeout <= 0:
+            raise TimeoutError
+        with suppress(TimeoutError):
+            future.exception(timeout=timeout)
+    return future.result()
 
 
 def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
@@ -57,10 +75,10 @@ def ordered_map(
             if future.exception() is not None:
                 stop.set()
 
-    for _ in range(min(workers, len(items))):
-        run_in_thread(name, work_off_queue)
     try:
-        return [future.result() for future in futures]
+        for _ in range(min(workers, len(items))):
+            run_in_thread(name, work_off_queue)
+        return [result_within(future) for future in futures]
     finally:
         stop.set()
 

@@ -101,7 +101,7 @@ def guard_process() -> None:
 
 
 def users_environment() -> dict[str, str]:
-    """Return the environment with the user's own PATH."""
+    """Return the environment with the PATH from before this program restricted it."""
     return {**os.environ, **({"PATH": _PATHS[0]} if _PATHS else {})}
 
 

@@ -58,7 +58,7 @@ def watch() -> Seen:
 
 
 def note(paths: Iterable[str]) -> None:
-    """Note paths whose use raises no audit event."""
+    """Record paths whose use raises no audit event."""
     for seen in _watching:
         seen.paths.update(paths)
 
@@ -74,7 +74,7 @@ def note_repository(folder: str) -> None:
 
 
 def doubt(reason: str) -> None:
-    """Note a dependency besides files, such as standard input."""
+    """Record an input other than files, such as standard input."""
     for seen in _watching:
         seen.doubts.append(reason)
 
@@ -86,7 +86,7 @@ class Own(NamedTuple):
     namespace: str
 
     def passes_over(self, folder: str, name: str) -> bool:
-        """Return whether our own output creates a name."""
+        """Return whether our own output may create a name, so that it is no change."""
         if folder == self.folder:
             stem, _, kind = name.lstrip(".").removeprefix(f"{self.namespace}_").partition(".")
             is_kind = kind in ("md", "reply.md", "chain.json", "audit.json")
@@ -97,7 +97,7 @@ class Own(NamedTuple):
         )
 
     def has_record(self, path: str) -> bool:
-        """Return whether a path is a numbered prompt's record."""
+        """Return whether a path is a numbered prompt with a record."""
         folder, name = os.path.split(path)
         return folder == self.folder and name.endswith(".json") and self.passes_over(folder, name)
 
@@ -148,7 +148,7 @@ class Witnesses(NamedTuple):
         before: Mapping[str, str],
         began_ns: int,
     ) -> "Witnesses | None":
-        """Record paths now; None if more than a few files may have changed since the start.
+        """Record the status of paths; None if more than a few files may have changed since the start.
 
         ``before`` is the result of ``Own.names`` at the start.
         """
@@ -199,7 +199,7 @@ class Witnesses(NamedTuple):
         return cls(own, files, [*targets], [*listed], hashes, absent, other_ways, [*trees], states)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
-        """Return changed files with their new status; None if anything else changed.
+        """Return changed files with their new status; None if something else changed.
 
         A folder counts as changed if its names differ.
         """
@@ -262,7 +262,7 @@ class Witnesses(NamedTuple):
 
 
 def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
-    """Return the parents of paths and whether each is a link."""
+    """Return the parents of paths, and whether each is a link."""
     ways: dict[str, bool | None] = {}  # None if missing
     for path in paths:
         parent = os.path.dirname(path)

@@ -32,10 +32,10 @@ _STEM_CHARACTERS = 50
 def replace_text(
     path: Path, text: str | bytes, *, like: Path | None = None, within: Path | None = None
 ) -> None:
-    """Replace a user's file atomically and durably.
+    """Replace a user's file atomically and durably, through links.
 
-    Writes through links. Keeps the permissions; a new file gets those of ``like``. Raises ``OutputError`` if writing
-    fails, or if the target is not ``within`` a folder, which guards against untrusted links.
+    Permissions are kept; a new file gets those of ``like``. Raises ``OutputError`` if writing fails, or if the target
+    is not ``within`` a folder, which protects against links of an untrusted project.
     """
     target = confined(Path(os.path.realpath(path)), within)
     try:
@@ -51,9 +51,9 @@ def replace_text(
 
 
 def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: bool = False) -> None:
-    """Replace a file of ours atomically: a record, a cache, a state.
+    """Replace one of the program's own files atomically, such as a record or a cache.
 
-    Replaces a link instead of following it. File and new folders are private. ``durable`` waits for the disk. Raises
+    A link is replaced, not followed. File and new folders are private. ``durable`` waits for the disk. Raises
     ``OutputError`` if writing fails.
     """
     data = data.encode() if isinstance(data, str) else data
@@ -66,7 +66,7 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
 
 
 def append_own(path: Path, text: str) -> None:
-    """Append to a file of ours; never follow a link."""
+    """Append to one of the program's own files; never follow a link."""
     try:
         private_folder(path.parent)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -99,8 +99,8 @@ def write_to_free(
 ) -> Path:
     """Write a new file atomically at the first free path; return that path.
 
-    Names are taken exclusively, so that programs never share or overwrite a file. ``temporary`` is in the same folder,
-    created if missing. Raises ``OutputError`` if that is not ``within`` another folder, links resolved.
+    Programs never share or overwrite a file. ``temporary`` is in the same folder, which is created if missing. Raises
+    ``OutputError`` if that is not ``within`` another folder, links resolved.
     """
     private_folder(confined(temporary.parent, within))
     with _pinned(temporary.parent, within) as folder:
@@ -139,7 +139,7 @@ def private_folder(folder: Path) -> None:
 
 @contextmanager
 def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
-    """Yield a path of a folder in ``root`` that a concurrent swap by a link cannot redirect.
+    """Yield a path of a folder in ``root`` that stays valid if the folder is replaced by a link.
 
     On Linux it goes through the open folder. Elsewhere only the name is checked, which leaves a short race.
     """
@@ -169,9 +169,9 @@ def temporary_name(folder: Path, stem: str) -> Path:
 
 @contextmanager
 def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[None]:
-    """Lock the folder of a path against cooperating writers, without a lock file.
+    """Lock the folder of a path against other processes of this program, without a lock file.
 
-    No lock on Windows. Any reader of the folder can hold it locked: raises ``OSError`` after ``seconds``.
+    There is no lock on Windows. Any reader of the folder can hold it locked: raises ``OSError`` after ``seconds``.
     """
     if sys.platform == "win32":
         yield

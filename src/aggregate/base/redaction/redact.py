@@ -50,7 +50,7 @@ class Redacted:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the text has secrets under these or other settings."""
+        """Whether the text has secrets, with these or other settings."""
         return bool(self.findings) or self.has_allowed
 
 
@@ -95,7 +95,7 @@ def digest_of(value: bytes) -> str:
 
 
 def _unmarked_secrets(data: bytes) -> "list[Secret]":
-    """Find secrets, without those in lines with ``ALLOWED_LINE``."""
+    """Find secrets, except in lines marked with ``ALLOWED_LINE``."""
     from aggregate.base.redaction.scan import find_secrets  # its rules and their library take 40 ms
 
     allowed_line = ALLOWED_LINE.encode()

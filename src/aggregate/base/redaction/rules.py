@@ -321,9 +321,9 @@ def _rules() -> Iterator[SecretRule]:
             rule, judge, pattern = line.split(maxsplit=2)
             for name, part in _PARTS.items():
                 pattern = pattern.replace(f"«{name}»", part)
-            before, _, hint = pattern.rpartition(_HINT)
+            start, _, hint = pattern.rpartition(_HINT)
             judges = _JUDGES[judge.removesuffix("!")]
-            yield SecretRule(rule, before + hint, judges, judge.endswith("!"), hint)
+            yield SecretRule(rule, start + hint, judges, judge.endswith("!"), hint)
 
 
 RULES: Final = tuple(_rules())

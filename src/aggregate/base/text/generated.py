@@ -1,8 +1,8 @@
 """Detect generated files by name and by their first lines.
 
 The rules are those of https://go.dev/s/generatedcode and banners of common generators. A file that only mentions
-generated code does not count: a banner must be in the comments before the first code, at the beginning of a sentence,
-and unless it is unmistakable near a request not to edit.
+generated code does not count. So a banner must be in the comments before the first code, at the beginning of a
+sentence; an ambiguous one also needs a request not to edit nearby.
 """
 
 import re
@@ -179,10 +179,10 @@ def _at_line_or_sentence(banners: tuple[str, ...]) -> re.Pattern[str]:
 
 def _begins_sentence(text: str, start: int) -> bool:
     # After another sentence, or with a capital on a new line.
-    before = text[:start].rstrip(" ")
-    if not before.endswith("\n"):
+    prefix = text[:start].rstrip(" ")
+    if not prefix.endswith("\n"):
         return True
-    above = before[:-1].rpartition("\n")[2]
+    above = prefix[:-1].rpartition("\n")[2]
     return not above or above[-1] in ".!?:;>,)" or text[start].isupper() or text[start] in "@<"
 
 

@@ -65,7 +65,7 @@ def without_comments(text: str) -> str:
 
 
 def _with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield each line with whether it is fenced."""
+    """Yield each line, and whether it is in a fenced block."""
     mark = ""
     for line in lines:
         fence = _FENCE.match(line)

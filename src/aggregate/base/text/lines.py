@@ -23,7 +23,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def with_line_feeds(text: str) -> str:
-    r"""Replace the ``\r`` of a text without any ``\n`` (old Macintosh); offsets stay."""
+    r"""Replace each ``\r`` by ``\n`` if the text has no ``\n`` (old Macintosh); offsets stay the same."""
     return text if "\n" in text else text.replace("\r", "\n")
 
 
@@ -106,5 +106,5 @@ def fence(content: str, language: str = "", *, before: str = "") -> str:
 
 
 def heading_text(text: str) -> str:
-    """Make a text one visible line, for a heading."""
+    """Convert a text to one visible line, for a heading."""
     return printable(text)

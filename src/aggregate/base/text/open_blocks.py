@@ -26,7 +26,7 @@ _ENDS: Final = {
 
 
 def leaves_open(text: str) -> bool:
-    """Return whether a text leaves a block open, also for readers with more line breaks."""
+    """Return whether a text leaves a Markdown block open, in any reader."""
     common = text.replace("\r\n", "\n").replace("\r", "\n")
     return any(map(_leaves_open, {common, RARE_BREAKS.sub("\n", common)}))
 

@@ -138,7 +138,7 @@ _RankOf = Callable[[bytes], int | None]
 
 @cache
 def _ranks() -> _RankOf | None:
-    """Return a look-up of ranks in the mapped file, if usable."""
+    """Return a function that looks up ranks in the mapped vocabulary, if usable."""
     try:
         with FILE.open("rb") as file:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

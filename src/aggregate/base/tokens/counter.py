@@ -78,8 +78,8 @@ def _encode(text: str, special: set[str]) -> bytes:
     try:
         return bytes(tokenizer().encode_to_tiktoken_buffer(text, special))
     except UnicodeEncodeError:
-        whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return bytes(tokenizer().encode_to_tiktoken_buffer(whole, special))
+        valid_text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return bytes(tokenizer().encode_to_tiktoken_buffer(valid_text, special))
 
 
 _BATCH_CHARACTERS = 200_000  # about 10 ms; with less, threads cost more than they save
@@ -106,7 +106,7 @@ class TokenCounter:
             self._threads.shutdown(cancel_futures=True)
 
     def submit(self, text: str) -> None:
-        """Add a text; wait while too many batches are uncounted."""
+        """Add a text; wait if too many batches are pending."""
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
             self._batch.append((len(self._counts) - 1, part))

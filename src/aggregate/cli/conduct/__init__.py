@@ -1,1 +1,1 @@
-"""``conduct``: run the tickets of tracks, here or on many machines, and look after the runs."""
+"""``conduct``: run the tickets of tracks, on one or many machines, and manage runs."""

@@ -98,7 +98,12 @@ past_run_options = _adding(*_PROJECT, _DATABASE)
 decision_options = _adding(
     _TRACK,
     click.argument("ticket"),
-    click.option("--note", default="", metavar="TEXT", help="Give dependents this reason."),
+    click.option(
+        "--note",
+        default="",
+        metavar="TEXT",
+        help="Pass this reason to the tickets that depend on TICKET.",
+    ),
     options.config_option,
     _DATABASE,
 )

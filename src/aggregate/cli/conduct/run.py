@@ -21,7 +21,7 @@ def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
     """
     if not dry_run:
         require_dbos()
-        from aggregate.cli.conduct.runs import start_track  # needs DBOS
+        from aggregate.cli.conduct.run_commands import start_track  # needs DBOS
 
         start_track(track, settings)
         return
@@ -33,7 +33,9 @@ def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
     steps = list(preview(tickets, contexts, max_cost=settings["max_cost"]))
     write_rows(*(line for step in steps for line in _ticket_lines(step)))
     tokens = sum(step.tokens for step in steps)
-    write_rows(f"{counted(len(steps), 'ticket')}, {tokens:,} tokens before results are folded in")
+    write_rows(
+        f"{counted(len(steps), 'ticket')}, {tokens:,} tokens without the results of dependencies"
+    )
     warn_all(contexts.warnings)
 
 

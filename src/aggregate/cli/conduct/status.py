@@ -3,10 +3,11 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
-from aggregate.agents.tracks import applying, attempts_made, run_control
+from aggregate.agents.tracks import TicketStatus, applying, run_control
 from aggregate.cli.conduct.options import past_run_options
 from aggregate.cli.output import say, write_result, write_rows
 from aggregate.project.configuration import Project
@@ -26,7 +27,7 @@ def status(track: str, config: Path, database: str, ticket: str, watch: bool) ->
     """Show the latest run of TRACK, or the attempts at TICKET."""
     project = open_project(config)
     if ticket:
-        attempts = attempts_made.made_attempts(project, track, ticket, database=database)
+        attempts = run_control.made_attempts(project, track, ticket, database=database)
         write_rows(*_attempt_rows(attempts))
     elif watch:
         _watch(project, track, database)
@@ -42,21 +43,23 @@ def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
     for line in progress.lines:
         causes = " <- ".join(one_line(error) for error in reversed(line.end.errors))
         lost = progress.failed_before.get(line.ticket.id)
-        reasons = [causes, line.end.warning, f"without the result of {lost}" if lost else ""]
+        reasons = [causes, line.end.last.warning, f"without the result of {lost}" if lost else ""]
         why = "; ".join(one_line(reason) for reason in reasons if reason)
         rows.append(f"  {line.ticket.id}: {line.account}{f' ({why})' if why else ''}")
-    rows += [f"  {ticket}: waits for approval" for ticket in progress.approvals]
-    rows += [f"  {ticket}: under way{_turns(progress, ticket)}" for ticket in progress.waiting]
+    approvals = progress.with_status(TicketStatus.WAITING)
+    rows += [f"  {ticket}: waits for approval" for ticket in approvals]
+    for ticket in progress.with_status(TicketStatus.STARTED, TicketStatus.SPREAD):
+        rows.append(f"  {ticket}: under way{_turns(progress, ticket)}")
     goes_on = progress.state in ("running", run_control.INTERRUPTED)
-    for ticket in progress.untouched:
+    for ticket in progress.with_status(TicketStatus.NOT_RUN):
         lost = progress.failed_before.get(ticket)
         why = f", {lost} has failed" if lost else ""
         rows.append(f"  {ticket}: {'waiting' if goes_on else 'not run'}{why}")
     if progress.lines:
         rows.append(f"so far: {progress.account}")
-    if progress.approvals:
-        commands = f"aggregate conduct approve {track} {progress.approvals[0]}, or reject"
-        rows.append(f"{progress.approvals[0]} waits: {commands}")
+    if approvals:
+        commands = f"aggregate conduct approve {track} {approvals[0]}, or reject"
+        rows.append(f"{approvals[0]} waits: {commands}")
     if progress.state == run_control.INTERRUPTED:
         rows.append(f"no process runs it now: aggregate conduct resume {track} continues it")
     elif any(not line.is_done for line in progress.lines) and progress.state != "running":
@@ -92,28 +95,35 @@ def _bars(progress: run_control.TrackProgress) -> Iterator[str]:
         part, state = 0.0, "waiting"
         if line is not None:
             part, state = 1.0, line.account
-        elif ticket.id in progress.waiting:
+        elif progress.statuses[ticket.id] in (TicketStatus.STARTED, TicketStatus.SPREAD):
             turns = progress.turns.get(ticket.id, 0)
             part = min(turns / (ticket.max_turns or _USUAL_TURNS), 1.0)
             state = f"under way{_turns(progress, ticket.id)}"
-        elif ticket.id in progress.approvals:
+        elif progress.statuses[ticket.id] is TicketStatus.WAITING:
             state = "waits for approval"
         done = round(part * _BAR)
         yield f"{'█' * done}{'░' * (_BAR - done)} {ticket.id}: {state}"
 
 
-def _attempt_rows(attempts: list[attempts_made.MadeAttempt]) -> Iterator[str]:
+def _attempt_rows(attempts: list[run_control.MadeAttempt]) -> Iterator[str]:
     rounds = {attempt.round for attempt in attempts}
     for attempt in attempts:
-        end = attempt.end
-        usage = f", {end.seconds:.0f} s, {end.tokens:,} tokens" if end else ""
-        cost = f", ${end.cost:.4f}" if end and end.cost else ""
+        reply = attempt.reply
+        usage = f", {reply.seconds:.0f} s, {reply.tokens:,} tokens" if reply else ""
+        cost = f", ${reply.cost:.4f}" if reply and reply.cost else ""
         prefix = f"round {attempt.round}, " if len(rounds) > 1 else ""
         yield f"{prefix}attempt {attempt.number}: {one_line(attempt.state)}{usage}{cost}"
-        for step in attempt.steps:
-            tokens = f", {step.tokens:,} tokens" if step.tokens else ""
-            fault = f": {one_line(step.fault)}" if step.fault else ""
-            yield f"  {step.what}{fault} ({step.seconds:.1f} s{tokens})"
+        for line in attempt.lines:
+            yield f"  {_step(line)}"
+
+
+def _step(line: dict[str, Any]) -> str:
+    """Return the row of a turn, a call or a check."""
+    name = f"turn {line['turn']}" if line["event"] == "turn" else line.get("tool", "check")
+    tokens = f", {line['tokens']:,} tokens" if line.get("tokens") else ""
+    fault = line.get("detail", "timed out" if line["outcome"] == "timeout" else "")
+    reason = f": {one_line(fault)}" if fault else ""
+    return f"{name}{reason} ({line['seconds']:.1f} s{tokens})"
 
 
 @click.command()

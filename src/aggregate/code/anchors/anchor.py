@@ -73,7 +73,7 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def bare_lines(text: str) -> list[str]:
-    """Return the lines of ``text`` without their ends, so that LF and CR LF read alike."""
+    """Return the lines of ``text`` without line ends, so that LF and CR LF are equal."""
     return [line.removesuffix("\n").removesuffix("\r") for line in split_lines(text)]
 
 
@@ -157,14 +157,10 @@ def read_anchor(piece: Mapping[str, Any]) -> Anchor:
         raise ValueError("content_hash")
     start, end = numbers
     size = end - start + 1
-    above, within, below = (
-        unpack(_string(piece, key)) for key in ("prints_before", "prints", "prints_after")
-    )
-    tail_size, copies, rival = (
-        _number(piece, "total_lines") - end,
-        _number(piece, "copies"),
-        _number(piece, "rival"),
-    )
+    prints = ("prints_before", "prints", "prints_after")
+    above, within, below = (unpack(_string(piece, key)) for key in prints)
+    total, copies, rival = (_number(piece, key) for key in ("total_lines", "copies", "rival"))
+    tail_size = total - end
     if len(within) != size or len(above) >= start or len(below) > tail_size:
         raise ValueError("prints")
     if copies < 0 or not 0 <= rival <= 100:

@@ -114,14 +114,14 @@ def relocate(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
         return Resolution(start, end, AnchorState.MOVED, f"moved from {old}")
     if exact.tied:
         return _ambiguous(anchor, exact)
-    place = fuzzy_match(target)
-    if place and place.sure:
-        if target.text.coded[place.start : place.end] == target.slice_window:
+    match = fuzzy_match(target)
+    if match and match.sure:
+        if target.text.coded[match.start : match.end] == target.slice_window:
             reason = f"only white space changed in {old}"
         else:
-            reason = f"{old} {verb} edited: {min(round(place.alike * 100), 99)} % alike"
-        return Resolution(place.start + 1, place.end, AnchorState.EDITED, reason)
-    if exact.rivals and not (place and place.gone):
+            reason = f"{old} {verb} edited: {min(round(match.alike * 100), 99)} % alike"
+        return Resolution(match.start + 1, match.end, AnchorState.EDITED, reason)
+    if exact.rivals and not (match and match.gone):
         return _ambiguous(anchor, exact)
     return _orphaned(f"{old} no longer {exists} in this file")
 
@@ -145,14 +145,14 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
 
 def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     candidates = exact.rivals[:MOST_CANDIDATES]
-    places = ", ".join(str(place + 1) for place in candidates) + (
+    positions = ", ".join(str(place + 1) for place in candidates) + (
         ", …" if exact.total > len(candidates) else ""
     )
     if exact.tied:
-        reason = f"{exact.total} places match equally well: lines {places}"
+        reason = f"{exact.total} places match equally well: lines {positions}"
     else:
-        word = "line" if places.isdecimal() else "lines"
-        reason = f"the same text stands at {word} {places}, but what surrounds it is not what surrounded the slice"
+        word = "line" if positions.isdecimal() else "lines"
+        reason = f"the same text stands at {word} {positions}, but what surrounds it is not what surrounded the slice"
     pairs = tuple((place + 1, place + anchor.size) for place in candidates)
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, pairs)
 

@@ -43,12 +43,12 @@ def exact_matches(target: SearchText) -> ExactMatches:
     is_tie = len(tied) > 1
     rivals = tied if is_tie else sorted(place for _, place in ranked)
     # Choose the place between the two nearest unique lines; blank lines and braces up to them must be unchanged.
-    before = target.anchor.before
-    sides = (range(before - 1, -1, -1), range(target.anchor.after, len(target.window)))
+    lines_before = target.anchor.before
+    sides = (range(lines_before - 1, -1, -1), range(target.anchor.after, len(target.window)))
     between = [
         place
         for place in rivals
-        if all(_leads_to_single(target, side, place - before) for side in sides)
+        if all(_leads_to_single(target, side, place - lines_before) for side in sides)
     ]
     if len(between) == 1:
         return ExactMatches(chosen=between[0], total=total)
@@ -58,7 +58,7 @@ def exact_matches(target: SearchText) -> ExactMatches:
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:
-    """Return the number of copies in the slice's own text, and the best one's score in percent."""
+    """Return the number of other matching places at capture, and the best one's score in percent."""
     places, total = _places(target)
     current = target.anchor.start - 1
     best = max((fit for fit, place in _ranked(target, places) if place != current), default=0.0)

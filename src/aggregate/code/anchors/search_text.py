@@ -58,7 +58,7 @@ class IndexedText:
 
 @dataclass(frozen=True)
 class SearchText:
-    """A text beside the window of an anchor."""
+    """A text, and the window of an anchor to search in it."""
 
     anchor: Anchor
     text: IndexedText
@@ -90,7 +90,7 @@ class SearchText:
 
     @cached_property
     def head_place(self) -> int | None:
-        """Index of the slice if all lines above are unchanged, else ``None``."""
+        """Index of the slice if all lines before it are unchanged, else ``None``."""
         size = self.anchor.start - 1
         if size > len(self.text.lines):
             return None
@@ -98,7 +98,7 @@ class SearchText:
 
     @cached_property
     def tail_end(self) -> int | None:
-        """Index behind the slice if all lines below are unchanged, else ``None``."""
+        """Index after the slice if all lines after it are unchanged, else ``None``."""
         end = len(self.text.lines) - self.anchor.tail_size
         if end < 0:
             return None
@@ -106,7 +106,7 @@ class SearchText:
 
     @property
     def unbroken(self) -> frozenset[int]:
-        """Indices of the slice if all lines above it or all below it are unchanged."""
+        """Possible indices of the slice if all lines before or after it are unchanged."""
         tail = None if self.tail_end is None else self.tail_end - self.anchor.size
         return frozenset(
             place for place in (self.head_place, tail) if place is not None and place >= 0

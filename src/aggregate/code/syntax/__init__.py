@@ -7,9 +7,9 @@ if TYPE_CHECKING:
     from aggregate.code.syntax.languages import *
     from aggregate.code.syntax.notebook import *
     from aggregate.code.syntax.parsing import *
-    from aggregate.code.syntax.references import *
     from aggregate.code.syntax.statements import *
     from aggregate.code.syntax.symbols import *
+    from aggregate.code.syntax.used_names import *
 else:
     __getattr__ = door(
         __name__,
@@ -18,7 +18,7 @@ else:
             "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind comment_of fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
             "notebook": "cells_in_place is_compact",
             "parsing": "shared_parse",
-            "references": "read_references",
+            "used_names": "read_references",
             "statements": "guess_statements read_statements",
             "symbols": "read_definitions read_module",
         },

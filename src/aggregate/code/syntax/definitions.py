@@ -86,7 +86,7 @@ class Module:
         return f" {', '.join(late)}" if late else ""
 
     def line_start(self, offset: int) -> int:
-        """Return the start of the line of ``offset`` if only white space is between, else ``offset``."""
+        """Return the start of the line of ``offset`` if only white space precedes it, else ``offset``."""
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start
 
@@ -116,9 +116,11 @@ _MOST_NAMES = 100
 
 def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
     """Return a module with its definitions in the sections of headings."""
-    own = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
-    found = sorted([*headings, *own], key=lambda definition: (definition.start, -definition.end))
-    return replace(module, definitions=nest(with_sections(found, module.source), []))
+    definitions = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
+    sorted_definitions = sorted(
+        [*headings, *definitions], key=lambda definition: (definition.start, -definition.end)
+    )
+    return replace(module, definitions=nest(with_sections(sorted_definitions, module.source), []))
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:

@@ -37,7 +37,7 @@ _MOST_BLOCKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of bytes in another language."""
+    """A part of a file in another language, as a range of bytes."""
 
     start: int
     end: int
@@ -93,7 +93,7 @@ def read_blocks(
 
 
 def with_embedded(module: Module, parts: Iterable[tuple[Block, Module]]) -> Module:
-    """Insert the definitions of parts into those around them."""
+    """Insert the definitions of embedded parts into the surrounding ones."""
     inner = {block.start: (block, part) for block, part in parts}
     definitions: list[Definition] = []
     for definition in module.definitions:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from functools import cache
 from importlib.util import find_spec
 
-from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components
+from aggregate.code.syntax.preprocessor import hidden_in_c, hidden_in_components, hidden_in_csharp
 from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_open_macros
 
 
@@ -39,6 +39,7 @@ class Language:
     comment: str = "//"
     # Nodes that list statements without brackets around them, beside those of ``statements``.
     lists: str = ""
+    blocks: str = ""  # words that open a block up to ``end``
     # Yields the spans to hide from the parser, in order and disjoint.
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
     # Returns as many bytes for the parser alone: names are read from the text.
@@ -81,11 +82,12 @@ LANGUAGES = (
     Language("rust", (".rs",), "tree_sitter_rust", interpreters=("rust-script", "cargo"),
         disguise=rust_with_open_macros),
     Language("java", (".java",), "tree_sitter_java"),
-    Language("csharp", (".cs", ".csx"), "tree_sitter_c_sharp"),
+    Language("csharp", (".cs", ".csx"), "tree_sitter_c_sharp", hidden=hidden_in_csharp),
     Language("ruby", (".rb", ".rake", ".gemspec", ".ru"), "tree_sitter_ruby", placeholder="# ...",
         own_line=True,
         names=("gemfile", "rakefile", "vagrantfile", "guardfile", "podfile", "fastfile"),
-        interpreters=("ruby", "jruby"), comment="#"),
+        interpreters=("ruby", "jruby"), comment="#",
+        blocks="begin case class def do for if module unless until while"),
     Language("php", (".php", ".phtml"), "tree_sitter_php", function="language_php",
         interpreters=("php",)),
     Language("bash", (".sh", ".bash"), "tree_sitter_bash", placeholder="{ : ...; }",
@@ -98,12 +100,13 @@ LANGUAGES = (
     Language("scala", (".scala", ".sc"), "tree_sitter_scala", interpreters=("scala", "scala-cli")),
     Language("dart", (".dart",), "tree_sitter_dart", interpreters=("dart",)),
     Language("lua", (".lua",), "tree_sitter_lua", placeholder="--[[ ... ]]", mark="-- ...",
-        interpreters=("lua", "luajit"), comment="--"),
+        interpreters=("lua", "luajit"), comment="--", blocks="do function if"),
     Language("elixir", (".ex", ".exs"), "tree_sitter_elixir", placeholder="do ... end",
-        mark="# ...", interpreters=("elixir",), comment="#"),
+        mark="# ...", interpreters=("elixir",), comment="#", blocks="do fn"),
     Language("zig", (".zig",), "tree_sitter_zig", placeholder="// ...", own_line=True),
     Language("julia", (".jl",), "tree_sitter_julia", placeholder="# ...", own_line=True,
         interpreters=("julia",), comment="#",
+        blocks="abstract baremodule begin do for function if let macro module primitive quote struct try while",
         lists="function_definition macro_definition if_statement elseif_clause else_clause for_statement"
         " while_statement let_statement try_statement catch_clause finally_clause do_clause"
         " struct_definition module_definition compound_statement"),
@@ -145,6 +148,9 @@ LANGUAGES = (
         names=("cpanfile",), interpreters=("perl",), comment="#"),
     Language("solidity", (".sol",), "tree_sitter_solidity"),
 )  # fmt: skip
+_BY_NAME = {name: row for row in LANGUAGES for name in row.names}
+_BY_SUFFIX = {suffix: row for row in LANGUAGES for suffix in row.suffixes}
+_BY_INTERPRETER = {program: row for row in LANGUAGES for program in row.interpreters}
 TAG_BY_SUFFIX = {
     ".bat": "bat", ".cfg": "ini", ".clj": "clojure", ".cmake": "cmake", ".conf": "ini",
     ".csv": "csv", ".desktop": "ini", ".diff": "diff", ".erl": "erlang",
@@ -210,23 +216,20 @@ def language_of(path: str, text: str = "") -> Language | None:
 
 def naming_class(path: str) -> str:
     """Return all that ``language_of`` and ``fence_tag`` use of a path."""
-    by_name, by_suffix, _ = _index()
     name, suffix = _name_and_suffix(path)
-    language = by_name.get(name) or by_suffix.get(suffix)
+    language = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
 
 
 @cache
 def telling_names() -> frozenset[str]:
     """Return lower-case file names that decide the language or tag before suffixes."""
-    by_name, _, _ = _index()
-    return frozenset((*by_name, *TAG_BY_NAME))
+    return frozenset((*_BY_NAME, *TAG_BY_NAME))
 
 
 @cache
 def telling_suffixes() -> frozenset[str]:
-    _, by_suffix, _ = _index()
-    return frozenset((*by_suffix, *TAG_BY_SUFFIX))
+    return frozenset((*_BY_SUFFIX, *TAG_BY_SUFFIX))
 
 
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:
@@ -259,11 +262,10 @@ def comment_of(tag: str) -> str:
 
 
 def _language_at(path: str, text: str) -> Language | None:
-    by_name, by_suffix, by_interpreter = _index()
     name, suffix = _name_and_suffix(path)
-    language = by_name.get(name) or by_suffix.get(suffix)
+    language = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     if language is None and text.startswith("#!") and not _plain_tag(name, suffix):
-        language = by_interpreter.get(_interpreter(text))
+        language = _BY_INTERPRETER.get(_interpreter(text))
     return language
 
 
@@ -272,13 +274,13 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the last program of the first line with a language, else the first program."""
+    """Return the program in a ``#!`` line: the last one with a language, else the first."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]
     programs = [_program(word) for word in words if word and word[0] != "-" and "=" not in word]
-    _, _, by_interpreter = _index()
-    matches = [name for name in programs if name in by_interpreter or name in TAG_BY_INTERPRETER]
+    with_tag = _BY_INTERPRETER.keys() | TAG_BY_INTERPRETER
+    matches = [name for name in programs if name in with_tag]
     return (matches or programs or [""])[-1 if matches else 0]
 
 
@@ -291,13 +293,3 @@ def _name_and_suffix(path: str) -> tuple[str, str]:
     name = path[path.rfind("/") + 1 :].lower()
     dot = name.rfind(".")
     return name, name[dot:] if dot > 0 else ""
-
-
-@cache
-def _index() -> tuple[dict[str, Language], dict[str, Language], dict[str, Language]]:
-    by_name = {name: language for language in LANGUAGES for name in language.names}
-    by_suffix = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
-    by_interpreter = {
-        program: language for language in LANGUAGES for program in language.interpreters
-    }
-    return by_name, by_suffix, by_interpreter

@@ -74,12 +74,12 @@ class _Placed(NamedTuple):
 def read_notebook(text: str) -> Notebook | None:
     """Return the cells of a notebook (nbformat 4), or ``None`` for other JSON."""
     try:
-        whole = _DECODER.decode(text)
+        document = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 0)
         why = f"line {line} is no JSON" if line else str(error)
         raise NotebookError(f"no notebook can be read from it, {why}") from None
-    if not isinstance(whole, dict) or not isinstance(whole.get("cells"), list):
+    if not isinstance(document, dict) or not isinstance(document.get("cells"), list):
         return None
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
 
@@ -92,13 +92,14 @@ def read_notebook(text: str) -> Notebook | None:
         for placed in _parts(text, array.start)
         if isinstance(placed.value, dict)
     )
-    return Notebook(_language(whole.get("metadata")), tuple(cells))
+    return Notebook(_language(document.get("metadata")), tuple(cells))
 
 
 def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
-    """Return a path and text to analyse, and headings: a notebook's cells without outputs and JSON.
+    """Return a notebook as a path and text to analyse, and its headings.
 
-    Prose is in comments. Lines have the numbers of the file, or of the ``full`` view if the notebook is compact.
+    Outputs and JSON are left out, prose becomes comments. Lines keep the numbers of the file, or of the ``full`` view
+    if the notebook is compact.
     """
     try:
         notebook = read_notebook(text) if path.lower().endswith(".ipynb") else None
@@ -137,13 +138,13 @@ def line_starts(lines: Sequence[str]) -> list[int]:
 def definition_at(
     kind: str, name: str, lines: tuple[int, int], starts: Sequence[int], level: int = 0
 ) -> Definition:
-    """Return a definition of some lines, 1-based, without a body."""
+    """Return a definition of some lines (1-based) without a body."""
     start, end = starts[lines[0] - 1], starts[lines[1]] - 1
     return Definition(kind, (name,), start, end, starts[lines[0]] - 1, 0, *lines, level)
 
 
 def is_compact(numbers: Iterable[int]) -> bool:
-    """Return whether most lines of cells share a line of their file, by the numbers of these."""
+    """Return whether most lines of cells share a line of the file."""
     counts = Counter(numbers)
     return 2 * len(counts) < counts.total()
 

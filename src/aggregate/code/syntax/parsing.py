@@ -16,7 +16,7 @@ from tree_sitter import Language as Grammar, Node, Parser, Query, QueryCursor, T
 from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.languages import Language, LanguageKind
 from aggregate.code.syntax.preprocessor import without
-from aggregate.code.syntax.unbalanced import balanced
+from aggregate.code.syntax.unbalanced import balanced, body_end
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
@@ -41,7 +41,7 @@ def grammar_of(language: Language) -> Grammar:
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the query for ``wanted``, and whether it has scopes and private captures."""
+    """Return the query for ``wanted``, whether it has scopes, and whether it has private captures."""
     captures: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):
@@ -106,13 +106,19 @@ def shared_parse() -> Iterator[None]:
 
 
 def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
-    """Return the result of ``compute``, cached in ``shared_parse``; errors are not cached."""
-    results: dict[Hashable, _Result] | None = getattr(_shared, "results", None)
+    """Return the result of ``compute``, cached in ``shared_parse`` with its ``DeadlineError``."""
+    results: dict[Hashable, _Result | DeadlineError] | None = getattr(_shared, "results", None)
     if results is None:
         return compute()
     if key not in results:
-        results[key] = compute()
-    return results[key]
+        try:
+            results[key] = compute()
+        except DeadlineError as error:
+            results[key] = error
+    result = results[key]
+    if isinstance(result, DeadlineError):
+        raise result
+    return result
 
 
 # Six times the time of the densest programs on the machine of the measurement, so that slower
@@ -127,7 +133,7 @@ _REPORTS_PER_BYTE: Final = 0.08
 
 
 class Deadline:
-    """The deadline of a text from now on, in this thread's own time."""
+    """A deadline of CPU time for a text, in this thread."""
 
     __slots__ = ("_earliest", "_latest", "_reports")
 
@@ -137,7 +143,7 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Count a report of the parser and return whether to give up the text."""
+        """Count a progress report of the parser; return whether to give up."""
         self._reports -= 1
         # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
@@ -195,9 +201,14 @@ def _parse(
     if language.disguise is not None:
         text = language.disguise(text)
     tree = _parsed(text, parser, deadline)
-    if not tree.root_node.has_error or language.kind is not LanguageKind.CODE:
+    root = tree.root_node
+    if (
+        not root.has_error
+        or language.kind is not LanguageKind.CODE
+        or _is_unreadable(root, language)
+    ):
         return tree
-    mended = balanced(text, source, tree, grammar_of(language))
+    mended = balanced(text, source, tree, grammar_of(language), language.blocks)
     return tree if mended == text else _parsed(mended, parser, None)
 
 
@@ -215,7 +226,7 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
-    """Return the starts of the macros hidden from the parser, by their ends."""
+    """Return the start of each macro that is hidden from the parser, by its end."""
     hidden = language.hidden
     if hidden is None:
         return {}
@@ -225,7 +236,7 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
 
 
 def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
-    """Return ``source`` for the parser, with spaces for ``macros`` and zeros."""
+    """Return ``source`` for the parser, with spaces instead of ``macros`` and of zero bytes."""
     text = without(source, ((start, end) for end, start in macros.items())) if macros else source
     # Bash's scanner takes quadratic time for runs of zeros.
     return text.replace(b"\0", b" ")
@@ -279,10 +290,25 @@ def query_matches(
                 yield match
 
 
-def unwrapped_body(source: bytes, match: dict[str, list[Node]]) -> tuple[int, int]:
-    """Return the extent of a body without a node: from ``@body.first`` to ``@body.until``."""
-    start, end = match["body.first"][0].start_byte, match["body.until"][0].start_byte
-    return start, start + len(source[start:end].rstrip())
+def body_spans(
+    source: bytes, match: dict[str, list[Node]], *, is_damaged: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield the extents of ``@body`` nodes, and from ``@body.first`` to ``@body.until``."""
+    spans = [(node, node.end_byte) for node in match.get("body", ())]
+    if "body.first" in match:
+        spans.append((match["body.first"][0], match["body.until"][0].start_byte))
+    for node, end in spans:
+        start = node.start_byte
+        head = (node.parent or node).start_byte
+        last = body_end(source, start, end, head) if is_damaged else end
+        yield start, trimmed_end(source, start, last)
+
+
+def trimmed_end(source: bytes, start: int, end: int) -> int:
+    """Return ``end`` without the white space behind an indented block or a comment."""
+    if source[end - 1 : end].isspace():
+        return start + len(source[start:end].rstrip())
+    return end
 
 
 def _all_matches(query: Query, node: Node, deadline: Deadline) -> Iterator[dict[str, list[Node]]]:

@@ -1,4 +1,4 @@
-"""Hide unreadable code: macros and conditions of C, expressions in the markup of components."""
+"""Hide code that the parser cannot read: macros and conditions of C, expressions in markup of components."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +44,7 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
         macros += [(start, start + len(text.rstrip())) for start, text in starts if start >= 0]
     if b"export" in source:
         macros += [match.span() for match in _EXPORT.finditer(source)]
+        macros += _export_blocks(source)
     macros += [match.span(1) for match in _BEHIND_METHOD.finditer(source)]
     spans = [*macros, *_broken_conditions(without(source, macros))]
     if b"\\" in source:  # a grammar ends a macro of several lines at its first comment
@@ -56,6 +57,21 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
         if start >= done:
             yield start, end
             done = end
+
+
+def _export_blocks(source: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the beginning and end of ``export {}`` blocks of C++20, whose content stays."""
+    end = 0
+    for match in _EXPORT_BLOCK.finditer(source):
+        if match.start() >= end and end >= 0:
+            end = source.find(b"\n}", match.end())
+            if end >= 0:
+                yield match.span()
+                yield end + 1, end + 2
+
+
+def hidden_in_csharp(source: bytes) -> Iterator[tuple[int, int]]:
+    yield from sorted(_broken_conditions(source)) if b"#if" in source else ()
 
 
 def parts_condition(text: bytes) -> bool:
@@ -84,6 +100,7 @@ _EXPORT = re.compile(
     rb"^export(?=[ \t]++(?:class|struct|union|enum|template|namespace|inline|using|typedef|constexpr|concept)\b)",
     re.MULTILINE,
 )
+_EXPORT_BLOCK = re.compile(rb"^export\s*+\{", re.MULTILINE)
 # Behind a method of Objective-C: `- (void)stop:(int)a XY_AVAILABLE(ios(10)) {`.
 _BEHIND_METHOD = re.compile(
     rb"^(?:[-+][ \t]*+\(|@property\b|typedef\b)[^{};\"]{0,1000}?[\w)]\s++"
@@ -190,8 +207,8 @@ def _broken_conditions(source: bytes) -> list[tuple[int, int]]:
             if _are_heads(filled, source):
                 spans += ((head.last, head.last + 1) for head in filled[:-1])
                 spans += ((b.directive, b.start) for b in condition.branches)
-                spans.append((branch.end, end))
                 branch = filled[-1]
+                spans.append((condition.branches[-1].end, end))
             elif _is_broken(condition, source, end):
                 spans += [(condition.branches[0].directive, branch.start), (branch.end, end)]
                 if _REQUIRES.match(source, branch.first):

@@ -8,19 +8,13 @@ or not at all, so that every bracket shown is closed.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from tree_sitter import Node
 
+from aggregate.code.syntax import parsing
 from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of
-from aggregate.code.syntax.parsing import (
-    Deadline,
-    macros_by_end,
-    parse_source,
-    query_matches,
-    without_macros,
-)
 
 # Nodes that list statements, members, cases or sections without brackets, in any grammar.
 _LISTS: Final = re.compile(
@@ -56,18 +50,19 @@ _DEEPEST: Final = 150
 _WANTED: Final = frozenset({"embedded"})
 
 
-class _Kind(NamedTuple):
+class _Kind:
     """The properties of a kind of node, by its name."""
 
-    is_list: bool
-    is_clause: bool
-    is_leading: bool
-    is_solid: bool
-    is_table: bool
-    is_end: bool
-    is_comment: bool
-    is_heredoc: bool
-    is_foreign: bool
+    def __init__(self, name: str, lists: frozenset[str]) -> None:
+        self.is_list = name in lists or bool(_LISTS.fullmatch(name))
+        self.is_clause = bool(_CLAUSES.fullmatch(name))
+        self.is_leading = bool(_LEADING.fullmatch(name))
+        self.is_solid = bool(_SOLID.fullmatch(name))
+        self.is_table = bool(_TABLES.fullmatch(name))
+        self.is_end = name in _ENDS
+        self.is_comment = "comment" in name
+        self.is_heredoc = "heredoc" in name
+        self.is_foreign = name == "raw_text"  # code in another language
 
 
 class _Kinds(dict[str, _Kind]):
@@ -77,17 +72,7 @@ class _Kinds(dict[str, _Kind]):
         self._lists = frozenset([*lists.split(), "ERROR"])  # the parser's name for unreadable code
 
     def __missing__(self, name: str) -> _Kind:
-        kind = self[name] = _Kind(
-            is_list=name in self._lists or bool(_LISTS.fullmatch(name)),
-            is_clause=bool(_CLAUSES.fullmatch(name)),
-            is_leading=bool(_LEADING.fullmatch(name)),
-            is_solid=bool(_SOLID.fullmatch(name)),
-            is_table=bool(_TABLES.fullmatch(name)),
-            is_end=name in _ENDS,
-            is_comment="comment" in name,
-            is_heredoc="heredoc" in name,
-            is_foreign=name == "raw_text",  # code in another language
-        )
+        kind = self[name] = _Kind(name, self._lists)
         return kind
 
 
@@ -97,11 +82,11 @@ _kinds_of: Final = cache(_Kinds)
 def read_statements(text: str, language: Language) -> list[int]:
     """Return the first line of each line's unit; raise ``DeadlineError`` if that takes too long."""
     source = text.encode(errors="surrogatepass")
-    deadline = Deadline(len(source))
+    deadline = parsing.Deadline(len(source))
     units = _Units(source, language, deadline)
     if language.kind is not LanguageKind.CODE:
         captured = EmbeddedCaptures()
-        for match in query_matches(units.tree, language, _WANTED, deadline):
+        for match in parsing.query_matches(units.tree, language, _WANTED, deadline):
             captured.add(match)
         for block, inner in read_blocks(source, captured.blocks(), _Units, wanted=_WANTED):
             units.add(inner.heads(), source.count(b"\n", 0, block.start))
@@ -111,14 +96,14 @@ def read_statements(text: str, language: Language) -> list[int]:
 class _Units:
     """The units of a tree: the unit of each row, and the units that are joined."""
 
-    def __init__(self, source: bytes, language: Language, deadline: Deadline) -> None:
-        macros = macros_by_end(source, language)
-        self._source = without_macros(source, macros)
+    def __init__(self, source: bytes, language: Language, deadline: parsing.Deadline) -> None:
+        macros = parsing.macros_by_end(source, language)
+        self._source = parsing.without_macros(source, macros)
         self._kinds = _kinds_of(language.lists)
         self._deadline = deadline
         self._owners = [0] * (source.count(b"\n") + 2)
         self._same = [0]  # a unit joined to each unit, or itself
-        self.tree = parse_source(source, language, macros, deadline=deadline)
+        self.tree = parsing.parse_source(source, language, macros, deadline=deadline)
         root = self.tree.root_node
         self._visit(root, self._kinds[root.type], self._rows(root), self._new(), 0)
 

@@ -4,10 +4,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from tree_sitter import Node
 
+from aggregate.code.syntax import parsing
 from aggregate.code.syntax.definitions import (
     Definition,
     Module,
@@ -18,17 +18,6 @@ from aggregate.code.syntax.definitions import (
 )
 from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks, with_embedded
 from aggregate.code.syntax.languages import Language
-from aggregate.code.syntax.parsing import (
-    Deadline,
-    computed_once,
-    macros_by_end,
-    parse_source,
-    query_matches,
-    query_of,
-    unwrapped_body,
-    without_macros,
-)
-from aggregate.code.syntax.unbalanced import body_end
 
 _DEFINITION = "definition."
 _LEVEL = "level."
@@ -57,34 +46,28 @@ class DefinitionCaptures:
 
     def add(self, match: dict[str, list[Node]]) -> None:
         self.embedded.add(match)
-        if "body.first" in match:
-            self.bodies.add(unwrapped_body(self.text, match))
+        self.bodies.update(parsing.body_spans(self.text, match, is_damaged=self.is_damaged))
         for capture, nodes in match.items():
             if capture.startswith(_DEFINITION):
                 kind = capture.removeprefix(_DEFINITION)
                 _add(self.definitions, _definition(kind, nodes, match, self.text))
-            elif capture == "body":
-                for node in nodes:
-                    end = body_end(self.text, node) if self.is_damaged else node.end_byte
-                    self.bodies.add((node.start_byte, end))
             elif capture == "keep":
-                self.exempt.update([(node.start_byte, node.end_byte) for node in nodes])
+                for node in nodes:
+                    start = node.start_byte
+                    self.exempt.add((start, parsing.trimmed_end(self.text, start, node.end_byte)))
             elif capture in self.texts:
-                self.texts[capture].update(
-                    [(node.start_byte, _words(self.text, node)) for node in nodes]
-                )
+                for node in nodes:
+                    self.texts[capture][node.start_byte] = _words(self.text, node)
             elif capture == "doc.module":
-                self.docs.update([(node.start_byte, node) for node in nodes])
+                self.docs[nodes[0].start_byte] = nodes[0]
             elif capture == "doc.leading":
-                self.docs.update(
-                    (comment.start_byte, comment) for node in nodes for comment in _run_of(node)
-                )
+                self.docs.update((comment.start_byte, comment) for comment in _run_of(nodes[0]))
 
 
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return the definition made of ``nodes``, with its own names only and depth 0."""
+    """Return the definition of a match, with its own names only and depth 0."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -106,22 +89,13 @@ def _definition(
         and header_end < end
         and _COMMENT_MARK.search(text, last.start_byte, header_end)
     )
-    return Definition(
-        kind,
-        tuple(path),
-        start,
-        end,
-        header_end,
-        depth=0,
-        first_line=first_line,
-        last_line=last_line,
-        level=next(
-            (int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)), 0
-        ),
-        items=_items(match["items"][0]) if "items" in match else None,
-        remarks=tuple(_remarks(last, header_end)) if may_have_remarks else (),
-        aliases=tuple([_words(text, node) for node in match.get("alias", ())]),
-    )
+    remarks = tuple(_remarks(last, header_end)) if may_have_remarks else ()
+    levels = [int(name.removeprefix(_LEVEL)) for name in match if name.startswith(_LEVEL)]
+    items = _items(match["items"][0]) if "items" in match else None
+    aliases = tuple([_words(text, node) for node in match.get("alias", ())])
+    level = levels[0] if levels else 0
+    place = (start, end, header_end, 0, first_line, last_line)
+    return Definition(kind, tuple(path), *place, level, items, remarks, aliases)
 
 
 def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
@@ -131,9 +105,7 @@ def _remarks(node: Node, end: int) -> Iterator[tuple[int, int]]:
         if node.type.endswith("comment"):
             yield node.start_byte, node.end_byte
         else:
-            stack += reversed(
-                list(takewhile(lambda child: child.start_byte < end, node.named_children))
-            )
+            stack += [child for child in node.named_children[::-1] if child.start_byte < end]
 
 
 def _run_of(first: Node) -> Iterator[Node]:
@@ -164,11 +136,7 @@ def _add(definitions: dict[int, Definition], new: Definition) -> None:
     previous = definitions.get(new.header_end)
     if previous is None or (new.start, not new.path) < (previous.start, not previous.path):
         definitions[new.header_end] = new
-    elif (new.kind, new.start, new.end) == (
-        previous.kind,
-        previous.start,
-        previous.end,
-    ) and new.path != previous.path:
+    elif new[2:4] == previous[2:4] and new.kind == previous.kind and new.path != previous.path:
         aliases = dict.fromkeys((*previous.aliases, *new.path[-1:], *new.aliases))
         others = tuple(name for name in aliases if name not in previous.path)
         definitions[new.header_end] = previous._replace(aliases=others)
@@ -191,7 +159,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 def read_module(text: str, language: Language) -> Module:
     """Return the definitions of ``text``; a syntax error only affects the code around it."""
-    return computed_once(
+    return parsing.computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
     )
@@ -204,8 +172,8 @@ def read_definitions(text: str, language: Language) -> Module:
 
 def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
     source = text.encode(errors="surrogatepass")
-    query_of(language, wanted)  # compile it before the deadline starts
-    module, embedded = _read_own(source, language, wanted, Deadline(len(source)))
+    parsing.query_of(language, wanted)  # compile it before the deadline starts
+    module, embedded = _read_own(source, language, wanted, parsing.Deadline(len(source)))
     blocks = embedded.blocks()
     if not blocks:
         return module
@@ -219,13 +187,13 @@ def _read(text: str, language: Language, wanted: frozenset[str]) -> Module:
 
 
 def _read_own(
-    source: bytes, language: Language, wanted: frozenset[str], deadline: Deadline
+    source: bytes, language: Language, wanted: frozenset[str], deadline: parsing.Deadline
 ) -> tuple[Module, EmbeddedCaptures]:
-    macros = macros_by_end(source, language)
-    parsed = without_macros(source, macros)
-    tree = parse_source(source, language, macros, deadline=deadline)
+    macros = parsing.macros_by_end(source, language)
+    parsed = parsing.without_macros(source, macros)
+    tree = parsing.parse_source(source, language, macros, deadline=deadline)
     captured = DefinitionCaptures(parsed, tree.root_node.has_error)
-    for match in query_matches(tree, language, wanted, deadline):
+    for match in parsing.query_matches(tree, language, wanted, deadline):
         captured.add(match)
     items = list(captured.definitions.values())
     if macros:

@@ -1,34 +1,59 @@
-"""Repair missing and extra braces by indentation, for the parser only.
+"""Repair missing and extra block ends by indentation, for the parser only.
 
-With one missing brace a grammar reads all later definitions as a part of the unclosed one.
+Without one brace or ``end`` a grammar reads all later definitions as a part of the unclosed one.
 """
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
-from typing import Final
+from itertools import accumulate, takewhile
+from typing import Final, NamedTuple
 
 from tree_sitter import Language as Grammar, Node, Query, QueryCursor, Tree
 
-# Labels, directives, comments and continued lines may be indented less than their block.
+# Labels, clauses, directives, comments and continued lines may be indented less than their block.
 _UNINDENTED: Final = re.compile(
-    rb"\#(?:if|el|end)|\#(?!\w+\s*[(={;])|[*/)\]}{:.,&|+?]|--|\w[\w \t]*+:(?!:)|(?:case|default|else)\b|\Z"
+    rb"\#(?:if|el|end)|\#(?!\w+\s*[(={;])|[*/)\]}{:.,&|+?]|--|\w[\w \t]*+:\Z|\Z"
+    rb"|(?:case|catch|default|else|els?e?if)\b|(?:after|end|ensure|finally|in|rescue|then|when)(?![\w(])"
 )
 _COMMENT: Final = re.compile(rb"\s*(?:[*/]|\#(?!\w+\s*[(={;])|--)")
+_END: Final = re.compile(rb"\}|end\b")
 _BLANKS: Final = re.compile(rb"[ \t]*+")
 _TEXT: Final = re.compile(r".*(?:string|heredoc|comment|raw_text).*")
-# Deepest nesting of braces; deeper texts stay unchanged.
+_BRACES: Final = frozenset({"{", "${", "#{", "^{"})
+# Words that may follow a statement as its condition; elsewhere they open a block.
+_CONDITIONS: Final = frozenset({"if", "unless", "while", "until", "for"})
+_BEFORE_VALUE: Final = b"=([{,|&"
+_ENDLESS: Final = re.compile(rb"def\s+[\w.?!]+\s*(?:\([^()\n]*\)\s*)?=[^=~>]")
+# Words whose blocks are always indented, unlike those of modules.
+_INDENTED: Final = frozenset({"def", "do", "fn", "function", "if", "macro"})
+_HEADS: Final = frozenset({"class", "def", "function", "macro", "module", "struct"})
+# Deepest nesting of blocks; deeper texts stay unchanged.
 _DEEPEST: Final = 60
 _COMPLETE: Final = re.compile(rb"(?:[;{}]|\*/|\A)\s*\Z|\A\s*[#@/]")
+_BRACE: Final = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/|[{}]')
+# Labels and directives between a head and its block.
+_LABEL: Final = re.compile(rb"\s*(?:\w[\w \t]*+:|\#(?:if|el|end).*)?\s*\Z")
+# Heads of blocks that end with a semicolon in some languages; others skip one easily.
+_DECLARATION: Final = re.compile(rb"\s*(?:class|enum|struct|typedef|union)\b|.*\s=[ (\[{|]")
 _CONDITION: Final = re.compile(rb"\s*\#\s*(?:if|el|endif)")
 _LONGEST_HEAD: Final = 30  # lines of a head up to its brace
+_LONGEST_BLOCK: Final = 1_000  # lines of a block whose brace was lost
+
+
+class _Bracket(NamedTuple):
+    """A brace or word that opens or ends a block."""
+
+    start: int
+    row: int
+    word: str
+    is_opening: bool
 
 
 @dataclass(slots=True)
 class _Block:
-    """An open brace, and the next line indented no deeper than its head, 0 for none."""
+    """An open block, and the next line indented no deeper than its head, 0 for none."""
 
     start: int
     row: int
@@ -37,113 +62,162 @@ class _Block:
     dedent: int = 0
 
 
-@cache
-def _query(grammar: Grammar) -> Query | None:
-    numbers = range(grammar.node_kind_count)
-    names = {number: grammar.node_kind_for_id(number) or "" for number in numbers}
-    braces = {name for name in names.values() if name in ("{", "${", "#{", "^{", "}")}
-    texts = {
-        name
-        for number, name in names.items()
-        if grammar.node_kind_is_visible(number)
-        and grammar.node_kind_is_named(number)
-        and _TEXT.fullmatch(name)
-    }
-    patterns = [f'"{name}" @brace' for name in sorted(braces)]
-    patterns += [f"({name}) @text" for name in sorted(texts)]
-    return Query(grammar, " ".join(patterns)) if braces else None
-
-
-def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar) -> bytes:
-    """Balance the braces of ``source``, whose ``tree`` has an error.
+def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words: str) -> bytes:
+    """Return ``source`` with balanced braces; its ``tree`` has an error.
 
     ``written`` is the text with its macros, which shows the indentation of lines.
     """
-    if b"{" not in source and b"}" not in source:
-        return source  # a query takes quadratic time on a deep tree
-    query = _query(grammar)
-    nodes = QueryCursor(query).captures(tree.root_node) if query else {}
-    braces = sorted(
-        (node.end_byte - 1, node.start_point.row)
-        for node in nodes.get("brace", ())
-        if node.end_byte > node.start_byte
-    )
-    depth = lowest = 0
-    for start, _ in braces:
-        depth += 1 if source[start : start + 1] == b"{" else -1
-        lowest = min(lowest, depth)
-    if not depth and not lowest:
-        return source
+    nodes = QueryCursor(_query(grammar, words)).captures(tree.root_node)
     in_text: set[int] = set()
     for node in nodes.get("text", ()):
         last = node.end_point.row - (not node.end_point.column)
         in_text.update(range(node.start_point.row + 1, last + 1))
-    return _Balancing(source, written, in_text).balanced(braces)
+    # Nodes without bytes are inserted by the parser; a brace may follow a mark, as in `#{`.
+    written_nodes = [node for node in nodes.get("brace", ()) if node.end_byte > node.start_byte]
+    braces = {node.end_byte - 1: node.type for node in written_nodes}
+    for node in nodes.get("error", ()):
+        braces |= _skipped_braces(source, node)
+    written_nodes = [node for node in nodes.get("word", ()) if node.end_byte > node.start_byte]
+    marks = {node.start_byte: node.type for node in written_nodes}
+    for by_start, closing in ((braces, "}"), (marks, "end")):
+        brackets = _brackets(source, by_start, closing)
+        depth = lowest = 0
+        for bracket in brackets:
+            depth += 1 if bracket.is_opening else -1
+            lowest = min(lowest, depth)
+        if depth or lowest:
+            source = _Balancing(source, written, in_text, closing.encode()).balanced(brackets)
+    return source
 
 
-@dataclass(slots=True)
+@cache
+def _query(grammar: Grammar, words: str) -> Query:
+    patterns = {"(ERROR) @error"}
+    blocks = {*words.split(), "end"} if words else set()
+    for number in range(grammar.node_kind_count):
+        name = grammar.node_kind_for_id(number) or ""
+        if not grammar.node_kind_is_named(number):
+            if name in _BRACES or name == "}":
+                patterns.add(f'"{name}" @brace')
+            elif name in blocks:
+                patterns.add(f'"{name}" @word')
+        elif grammar.node_kind_is_visible(number) and _TEXT.fullmatch(name):
+            patterns.add(f"({name}) @text")
+    return Query(grammar, " ".join(sorted(patterns)))
+
+
+def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
+    """Return the braces that the parser skipped between the children of an error."""
+    braces: dict[int, str] = {}
+    position = error.start_byte
+    for child in [*error.children, None]:
+        end = child.start_byte if child else error.end_byte
+        for match in _BRACE.finditer(source, position, end):
+            if match[0] in (b"{", b"}"):
+                braces[match.start()] = match[0].decode()
+        position = child.end_byte if child else end
+    return braces
+
+
+def _brackets(source: bytes, words: dict[int, str], closing: str) -> list[_Bracket]:
+    """Return the brackets in order, without conditions behind a statement."""
+    brackets: list[_Bracket] = []
+    row = begin = 0
+    for start, word in sorted(words.items()):
+        row += source.count(b"\n", begin, start)
+        begin = start
+        if word == "def" and _ENDLESS.match(source, start):
+            continue
+        if word in _CONDITIONS:
+            before = source[source.rfind(b"\n", 0, start) + 1 : start].rstrip()
+            if before and before[-1] not in _BEFORE_VALUE:
+                continue
+        is_same_line = brackets and brackets[-1].row == row
+        if word == "do" and is_same_line and brackets[-1].word in _CONDITIONS:
+            continue  # the same loop
+        brackets.append(_Bracket(start, row, word, word != closing))
+    return brackets
+
+
 class _Balancing:
-    """Matches braces by the indentation of their lines."""
+    """Matches brackets by the indentation of their lines."""
 
-    source: bytes
-    written: bytes
-    in_text: set[int]  # lines that continue a string or a comment
-    texts: list[bytes] = field(init=False)
-    starts: list[int] = field(init=False)  # of lines
-    indents: list[int] = field(init=False)
-    opened: list[_Block] = field(init=False, default_factory=list)
-    unclosed: list[_Block] = field(init=False, default_factory=list)
-    openings: dict[int, int] = field(init=False, default_factory=dict)  # by their closing braces
-    extra: set[int] = field(init=False, default_factory=set)
-
-    def __post_init__(self) -> None:
-        self.texts = self.source.split(b"\n")
-        self.starts = [0]
-        for text in self.texts:
-            self.starts.append(self.starts[-1] + len(text) + 1)
-        lines = self.written.split(b"\n")
+    def __init__(self, source: bytes, written: bytes, in_text: set[int], closing: bytes) -> None:
+        self.source, self.closing = source, closing
+        self.in_text = in_text  # lines that continue a string or a comment
+        self.texts = source.split(b"\n")
+        self.starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))
+        lines = written.split(b"\n")
         self.indents = [len(text) - len(text.lstrip(b" \t")) for text in lines]
+        self.opened: list[_Block] = []
+        self.unclosed: list[_Block] = []
+        self.extra: set[int] = set()  # closing brackets without an opening one
+        self.openings: dict[int, list[int]] = {}  # of the blocks that end in a row
 
-    def balanced(self, braces: list[tuple[int, int]]) -> bytes:
+    def balanced(self, brackets: list[_Bracket]) -> bytes:
         row = -1
-        for start, own_row in braces:
-            for passed in range(row + 1, own_row + 1):
+        for bracket in brackets:
+            for passed in range(row + 1, bracket.row + 1):
                 self._dedent(passed)
-            row = own_row
-            if self.source[start] == ord("{"):
-                self._open(start, row)
+            row = bracket.row
+            if bracket.is_opening:
+                self._open(bracket)
             else:
-                self._close(start, row)
+                self._close(bracket.start, row)
             if len(self.opened) > _DEEPEST:
                 return self.source
         for passed in range(row + 1, len(self.texts)):
             self._dedent(passed)
         self.unclosed += (block for block in self.opened if block.dedent or not block.is_indented)
         mended = bytearray(self.source)
-        is_damaged = self._damaged_rows(braces)
-        for start, own_row in braces:
-            if start in self.extra and is_damaged[own_row]:
-                mended[start : start + 1] = b" "
+        is_damaged = self._damaged_rows(brackets)
+        for bracket in brackets:
+            if bracket.start in self.extra and is_damaged[bracket.row]:
+                opening = self._lost_opening(bracket)
+                if opening:
+                    mended[opening : opening + 1] = b"{"
+                else:
+                    end = bracket.start + len(self.closing)
+                    mended[bracket.start : end] = b" " * len(self.closing)
         for block in sorted(self.unclosed, key=lambda block: -block.start):
             if is_damaged[block.row]:
                 self._end(block, mended)
         return bytes(mended)
 
-    def _damaged_rows(self, braces: list[tuple[int, int]]) -> list[bool]:
-        """Return for each row whether its statement or member has unbalanced braces."""
+    def _damaged_rows(self, brackets: list[_Bracket]) -> list[bool]:
+        """Return for each row whether its statement or member has unbalanced brackets."""
         least = min((indent for indent in self.indents if indent), default=0)
         members: list[int] = []  # the first row of each
         for row, indent in enumerate(self.indents):
             begun = members[-1] if members else 0
-            is_end = self.texts[row][indent : indent + 1] == b"}" and indent < self.indents[begun]
+            is_end = indent < self.indents[begun] and self.texts[row].startswith(
+                self.closing, indent
+            )
             begins = is_end or (indent <= least and self._begins_statement(row))
             members.append(row if begins else begun)
         depths, lowest = Counter[int](), Counter[int]()
-        for start, row in braces:
-            member = members[row]
-            depths[member] += 1 if self.source[start] == ord("{") else -1
+        for bracket in brackets:
+            member = members[bracket.row]
+            depths[member] += 1 if bracket.is_opening else -1
             lowest[member] = min(lowest[member], depths[member])
         return [bool(depths[member] or lowest[member]) for member in members]
+
+    def _lost_opening(self, bracket: _Bracket) -> int:
+        """Return the position for a lost brace, before the first line of its block, or 0."""
+        indent = self.indents[bracket.row]
+        if self.closing != b"}" or bracket.start != self.starts[bracket.row] + indent:
+            return 0
+        above = range(bracket.row - 1, max(bracket.row - _LONGEST_BLOCK, -1), -1)
+        head = next((r for r in above if self.texts[r].strip() and self.indents[r] <= indent), -1)
+        if head < 0 or self.indents[head] < indent:
+            return 0
+        depth = self.texts[head].count(b"(") - self.texts[head].count(b")")
+        for row in range(head + 1, bracket.row):
+            begins = self.texts[row].lstrip()[:1] not in b":.,)=&|?+"
+            if begins and not depth and self.indents[row] > indent:
+                return self.starts[row] + indent
+            depth += self.texts[row].count(b"(") - self.texts[row].count(b")")
+        return 0
 
     def _dedent(self, row: int) -> None:
         indent = self.indents[row]
@@ -158,17 +232,22 @@ class _Balancing:
 
     def _next_row(self, row: int) -> int:
         rows = range(row + 1, min(row + _LONGEST_HEAD, len(self.texts)))
-        return next((below for below in rows if self.texts[below].strip()), row)
+        return next((below for below in rows if not _LABEL.match(self.texts[below])), row)
 
-    def _open(self, start: int, row: int) -> None:
+    def _open(self, bracket: _Bracket) -> None:
+        row, dedent = bracket.row, 0
         below = self._next_row(row)
         inner, head = self.indents[below], row
-        if inner <= self.indents[row] and not self.texts[below].lstrip().startswith(b"}"):
+        if inner <= self.indents[row] and not self.texts[below].lstrip().startswith(self.closing):
             # A head of several lines, or a block without indentation.
             above = range(row - 1, max(row - _LONGEST_HEAD, -1), -1)
             parts = takewhile(lambda r: not _COMPLETE.search(self.texts[r]), above)
-            head = next((r for r in parts if self.indents[r] < inner), row)
-        self.opened.append(_Block(start, row, self.indents[head], self.indents[head] < inner))
+            if bracket.word not in _HEADS:
+                head = next((r for r in parts if self.indents[r] < inner), row)
+            if head == row and bracket.word in _INDENTED:
+                dedent = below
+        indent = self.indents[head]
+        self.opened.append(_Block(bracket.start, row, indent, indent < inner, dedent))
 
     def _close(self, start: int, row: int) -> None:
         opened, indent = self.opened, self.indents[row]
@@ -180,6 +259,9 @@ class _Balancing:
                 index = (sound or same)[-1]
             elif opened and opened[-1].indent < indent and opened[-1].is_indented:
                 index = -1
+        elif opened and opened[-1].row < row and opened[-1].is_indented:
+            goes_on = self.indents[self._next_row(row)] > opened[-1].indent
+            index = -1 if goes_on else index
         if index < 0:
             self.extra.add(start)
             return
@@ -187,11 +269,11 @@ class _Balancing:
             if block.is_indented:
                 block.dedent = block.dedent or row
             self.unclosed.append(block)
-        self.openings[start] = opened[index].start
+        self.openings.setdefault(row, []).append(opened[index].start)
         del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Close a block before the line that ends it, by replacing its last characters."""
+        """Close a block before the line that ends it, by replacing the characters before."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row
@@ -201,34 +283,57 @@ class _Balancing:
             and not _COMMENT.match(self.texts[row])
         ]
         if not inside or any(map(_CONDITION.match, self.texts[block.row : block.dedent])):
-            _empty(block.start, mended)
+            self._empty(block.start, mended)
             return
         begin, text = self.starts[inside[-1]], self.texts[inside[-1]].rstrip()
         end = begin + len(text)
-        brace = mended.rfind(b"}", begin, end)
-        inner = self.openings.get(brace, begin)
+        closing = (self.closing + b")" * _unclosed(mended, block.start))[: len(text)]
+        if closing == b"}" and _DECLARATION.match(self.texts[block.row]) and len(text) > 1:
+            closing = b"};"
+        if text.lstrip()[:1] in (b")", b"]") and text.endswith(b";"):
+            mended[end - 1 : end] = self.closing[:1]  # parsers supply the semicolon
+            return
+        inner = min([begin, *self.openings.get(inside[-1], ())])
         mended[inner:end] = re.sub(rb"[^\n]", b" ", bytes(mended[inner:end]))
         if inner != begin:
-            _empty(inner, mended)
-        closing = (b"}" + b")" * _unclosed(mended, block.start))[: len(text)]
+            self._empty(inner, mended)
         mended[end - len(closing) : end] = closing
 
+    def _empty(self, start: int, mended: bytearray) -> None:
+        """Empty the block at ``start``, or drop its head if that cannot stand alone."""
+        end = mended.find(b"\n", start)
+        rest = bytes(mended[start + 1 : end]).strip()
+        if self.closing != b"}" or _unclosed(mended, start):
+            begin = mended.rfind(b"\n", 0, start) + 1
+            end = end if self.closing != b"}" else start + 1
+            mended[begin:end] = b" " * (end - begin)
+        elif rest and rest.count(b"{") == rest.count(b"}") and rest.count(b"(") == rest.count(b")"):
+            mended[start:end] = (b"{}" + rest[-1:] * (rest[-1:] in b";,")).ljust(end - start)
+        elif mended[start - 1 : start] == b" ":
+            mended[start - 1 : start + 1] = b"{}"
+        else:
+            mended[start : start + 1] = b";"
 
-def body_end(source: bytes, body: Node) -> int:
-    """Return the end of a body in a damaged file, before a line no deeper than its head."""
-    start, end = body.start_byte, body.end_byte
-    first = source.rfind(b"\n", 0, body.parent.start_byte if body.parent else start) + 1
+
+def body_end(source: bytes, start: int, end: int, head: int) -> int:
+    """Return the end of a body in a damaged file: before a line indented no deeper than its head."""
+    first = source.rfind(b"\n", 0, head) + 1
     indent = _indented(source, first) - first
     line = source.find(b"\n", start, end) + 1
+    last = line - 1  # the end of the last line that belongs to the body
     while line:
         text = _indented(source, line)
-        if text - line <= indent and source[text : text + 1] == b"}":
-            return min(text + 1, end)
         line_end = source.find(b"\n", line, end)
-        written = source[line : end if line_end < 0 else line_end].rstrip()
-        if text - line <= indent and not _UNINDENTED.match(written, text - line):
-            return max(start, line - 1)
-        line = line_end + 1
+        line_end = end if line_end < 0 else line_end
+        if text - line <= indent:
+            if source[text : text + 1] == b"}":
+                return min(text + 1, end)
+            words = source[line:line_end].rstrip()
+            if _END.match(words, text - line) or not _UNINDENTED.match(words, text - line):
+                return max(start, last)
+        if text - line > indent or not _COMMENT.match(source, line, line_end):
+            last = line_end
+        line = 0 if line_end == end else line_end + 1
     return end
 
 
@@ -238,17 +343,6 @@ def _indented(source: bytes, line: int) -> int:
 
 
 def _unclosed(text: bytearray, end: int) -> int:
-    """Return the number of parentheses left open in the line up to ``end``."""
+    """Return the number of open parentheses in the line up to ``end``."""
     line = text[text.rfind(b"\n", 0, end) + 1 : end]
     return max(0, line.count(b"(") - line.count(b")"))
-
-
-def _empty(start: int, mended: bytearray) -> None:
-    """Empty the block at ``start``, or drop its head if it is part of an expression."""
-    if _unclosed(mended, start):
-        begin = mended.rfind(b"\n", 0, start) + 1
-        mended[begin : start + 1] = b" " * (start + 1 - begin)
-    elif mended[start - 1 : start] == b" ":
-        mended[start - 1 : start + 1] = b"{}"
-    else:
-        mended[start : start + 1] = b";"

@@ -1,4 +1,4 @@
-"""The slices that the user picked, found again after edits."""
+"""The slices that the user picked, located again after edits."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any

@@ -85,7 +85,7 @@ def document_digest(module: Module, most: int) -> list[str]:
 
 
 def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
-    """Return at most ``most`` definitions and the number of the others: the deepest, then the last."""
+    """Return at most ``most`` definitions, and the number of omitted ones: the deepest, then the last."""
     outer = definitions
     while len(outer) > most:
         deepest = max(definition.depth for definition in outer)

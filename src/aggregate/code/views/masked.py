@@ -1,4 +1,4 @@
-"""The symbols that the user picked, whole or by signature, inside their containers."""
+"""The symbols that the user picked, in full or as signatures, inside their containers."""
 
 import re
 from collections import defaultdict
@@ -42,7 +42,7 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 
 
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
-    """Return the lines from ``position`` to the container's end: a gap mark and the closing line."""
+    """Return the end of a container from ``position``: a gap mark and the closing line."""
     rest = module.source[position : container.end]
     closing = (
         rest.rfind(b"}")

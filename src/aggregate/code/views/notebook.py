@@ -60,7 +60,7 @@ class Script:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The script's lines with their lines in the file."""
+        """Which lines of the notebook's file each line of the script comes from."""
         numbered = enumerate(self.origins, start=1)
         return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
 
@@ -91,13 +91,13 @@ def script_of(notebook: Notebook) -> Script:
         if cell.kind == "code":
             lines += (line.text for line in cell.lines)
         else:
-            shown = (
+            placed = (
                 _EMBEDDED_DATA.sub(
                     lambda data: f"{data[1]}[{byte_size(len(data[2]))} left out]", line.text
                 )
                 for line in cell.lines
             )
-            lines += (f"{comment} {text}" if text else comment for text in shown)
+            lines += (f"{comment} {text}" if text else comment for text in placed)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append(CellPlace(cell, first_line, len(lines)))
     script = _with_escapes("\n".join(lines) + "\n")

@@ -4,19 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from aggregate.base.files import Span, View, ViewRequest
+from aggregate.code.syntax import parsing
 from aggregate.code.syntax.definitions import Definition
 from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language, LanguageKind, language_of
-from aggregate.code.syntax.parsing import (
-    Deadline,
-    parse_source,
-    query_matches,
-    query_of,
-    unwrapped_body,
-)
 from aggregate.code.syntax.preprocessor import parts_condition
 from aggregate.code.syntax.symbols import read_module
-from aggregate.code.syntax.unbalanced import body_end
 from aggregate.code.views.digest import document_row, more_row, outermost
 from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
@@ -59,8 +52,8 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
 
 
 def find_elisions(source: bytes, language: Language) -> list[Elision]:
-    query_of(language, _WANTED)  # compile it before the deadline starts
-    captured = _capture(source, language, Deadline(len(source)))
+    parsing.query_of(language, _WANTED)  # compile it before the deadline starts
+    captured = _capture(source, language, parsing.Deadline(len(source)))
     elisions = _elisions(source, language, captured)
     cut = {elision.start for elision in elisions}
     blocks = [block for block in captured.embedded.blocks() if block.start not in cut]
@@ -91,24 +84,19 @@ def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> lis
     return elisions
 
 
-def _capture(source: bytes, language: Language, deadline: Deadline) -> _BodyCaptures:
+def _capture(source: bytes, language: Language, deadline: parsing.Deadline) -> _BodyCaptures:
     captured = _BodyCaptures()
-    tree = parse_source(source, language, deadline=deadline)
-    for match in query_matches(tree, language, _WANTED, deadline):
+    tree = parsing.parse_source(source, language, deadline=deadline)
+    for match in parsing.query_matches(tree, language, _WANTED, deadline):
         captured.embedded.add(match)
-        if "body.first" in match:
-            captured.bodies.add(unwrapped_body(source, match))
+        captured.bodies.update(
+            parsing.body_spans(source, match, is_damaged=tree.root_node.has_error)
+        )
         for name, nodes in match.items():
             for node in nodes:
-                start, end = node.start_byte, node.end_byte
-                if name == "body" and tree.root_node.has_error:
-                    end = body_end(source, node)
-                # A comment's node may include the line break, an indented block the white space behind it.
-                if source[end - 1 : end].isspace():
-                    end = max(start, _end_before(source, end))
-                if name == "body":
-                    captured.bodies.add((start, end))
-                elif name == "hollow":
+                start = node.start_byte
+                end = parsing.trimmed_end(source, start, node.end_byte)
+                if name == "hollow":
                     captured.bodies.add((node.children[0].end_byte, node.children[-1].start_byte))
                 elif name == "statement":
                     captured.statements.add((start, end))

@@ -203,8 +203,10 @@ def _keys(rows: list[object]) -> Iterator[str]:
         yield shortened(f"{name}: {' or '.join(sorted(counts))}{often}")
     if len(types) > _MOST_NAMES:
         yield more_row(len(types) - _MOST_NAMES)
-    others = Counter(_type(row) for row in rows if not isinstance(row, dict))
-    yield from (f"{counted(number, 'row')} of {name}" for name, number in sorted(others.items()))
+    other_types = Counter(_type(row) for row in rows if not isinstance(row, dict))
+    yield from (
+        f"{counted(number, 'row')} of {name}" for name, number in sorted(other_types.items())
+    )
 
 
 def _type(value: object) -> str:

@@ -12,15 +12,13 @@ from aggregate.base.errors import DeadlineError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import with_line_feeds
 from aggregate.code.syntax.languages import comment_of, language_of
-from aggregate.code.views.full import full, none
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
 # Views that show a notebook by its cells; slices use the lines of its file.
 _OF_CELLS = PARSED | {ViewMode.FULL}
 NOTEBOOK_SUFFIX = ".ipynb"
 _MOST_INDENTED = 40  # Most characters of indentation before a gap mark
-_RENDERED_HERE = {ViewMode.FULL: full, ViewMode.NONE: none}
-_MODULES = {ViewMode.SKELETON: "outline"}
+_MODULES = {ViewMode.SKELETON: "outline", ViewMode.NONE: "full"}
 
 
 def render(request: ViewRequest) -> View:
@@ -64,8 +62,6 @@ def _is_notebook(path: str) -> bool:
 @cache
 def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
     # Loaded on first use: most import the parser, which full files do not need.
-    if mode in _RENDERED_HERE:
-        return _RENDERED_HERE[mode]
     module = import_module(f"aggregate.code.views.{_MODULES.get(mode, mode.value)}")
     renderer: Callable[[ViewRequest], View] = getattr(module, mode.value)
     return renderer
@@ -129,14 +125,14 @@ def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[View | st
 
 
 def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | str]:
-    made = iter(call.answer) if isinstance(call.answer, list) else None
+    views = iter(call.answer) if isinstance(call.answer, list) else None
     for request in call.about:
         if not takes_grammar(request):
             yield render_view(request)
-        elif made is None:
+        elif views is None:
             yield without_grammar(request, str(call.answer))
         else:
-            yield next(made)
+            yield next(views)
 
 
 def gap_line(language: str, lines: int) -> str:

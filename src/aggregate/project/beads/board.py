@@ -132,7 +132,7 @@ def _follow_redirect(directory: Path) -> Path:
 
 
 def _main_checkout(root: Path) -> Path | None:
-    """Return a worktree's main checkout, which must point back to it."""
+    """Return the main checkout of a worktree, if the two refer to each other."""
     try:
         git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
         if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):

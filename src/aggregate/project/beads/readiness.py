@@ -128,7 +128,10 @@ def _is_done(bead: Bead) -> bool:
 
 
 def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
-    """Return the blockers of each blocked bead, with blocked parents."""
+    """Return the ids of the beads that block each bead.
+
+    A blocked parent also blocks its children.
+    """
     children: dict[str, list[Bead]] = {}
     for bead in by_id.values():
         for need in bead.dependencies:

@@ -32,8 +32,8 @@ def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
     warnings: list[str] = []
     for location, record in entries:
         if not isinstance(record, Mapping):
-            form = "JSON" if record is _NO_JSON else "a JSON object"
-            warnings.append(f"{source}: {location} is not {form} and was skipped.")
+            expected = "JSON" if record is _NO_JSON else "a JSON object"
+            warnings.append(f"{source}: {location} is not {expected} and was skipped.")
             continue
         if record.get("_type", "issue") != "issue" or "_schema" in record:
             continue

@@ -46,8 +46,8 @@ _TOKEN: Final = re.compile(
 def edited(text: str, change: Callable[[Any], object], *, deletes: bool = False) -> str:
     """Return a configuration's text after a change, with all its comments.
 
-    tomlkit loses edits or comments in some layouts. There the comments within arrays go to the lines before, and those
-    of replaced tables to the end; if that does not help, the whole file is laid out anew. A change that ``deletes``
+    tomlkit loses edits or comments in some layouts. Then comments inside arrays move to the lines before, and those of
+    replaced tables to the end; if that does not help, the whole file gets a new layout. A change that ``deletes``
     tables deletes their comments too.
     """
     failure: Exception | None = None
@@ -85,7 +85,7 @@ def _comments(text: str) -> list[str]:
 
 
 def _lifted(text: str) -> str:
-    """Return a configuration whose comments within arrays stand on the lines before these."""
+    """Move comments inside arrays to the lines before the arrays."""
     pieces: list[str] = []
     depth = last = start = 0  # ``start``: of the statement among the pieces
     for match in _TOKEN.finditer(text):
@@ -103,16 +103,16 @@ def _lifted(text: str) -> str:
 
 
 def _plain_layout(text: str) -> str:
-    """Return a configuration of the same value in the usual layout, its comments first."""
+    """Return the configuration in a plain layout, all comments first."""
     comments = "".join(f"{comment}\n" for comment in _comments(text))
     return comments + tomlkit.dumps(tomllib.loads(text))
 
 
 def change_document(path: Path, change: Callable[[Any], object], *, deletes: bool = False) -> None:
-    """Change a configuration file as ``edited`` does; an invalid result is not written."""
-    before = read_toml_text(path) if path.exists() else ""
-    parse_toml(before, path)  # for its error message
-    text = edited(before, change, deletes=deletes)
+    """Change a configuration file as ``edited`` does; do not write an invalid result."""
+    old_text = read_toml_text(path) if path.exists() else ""
+    parse_toml(old_text, path)  # for its error message
+    text = edited(old_text, change, deletes=deletes)
     validate(parse_toml(text, path), path=path, text=text)
     replace_text(path, text)
 

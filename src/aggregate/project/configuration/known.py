@@ -21,7 +21,7 @@ from aggregate.project.tables import Config
 
 # Code and libraries that determine the result of a validation.
 _CODE: Final = (
-    "base.request",
+    "base.task",
     "project.configuration.known",
     "project.paths.globs",
     "project.table",
@@ -68,7 +68,7 @@ def keep_config(text: str, config: Config) -> None:
 
 
 def _to_json(table: Any) -> dict[str, object]:  # noqa: ANN401 - a table, or a value of a slice
-    """Return a table's values other than defaults."""
+    """Return a table's values, without those equal to the default."""
     defaults = {field.name: field.default for field in fields(type(table))}
     values = {
         name: value for name, value in vars(table).items() if value != defaults.get(name, MISSING)

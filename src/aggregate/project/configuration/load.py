@@ -136,7 +136,7 @@ def _validator(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Return the keys of an error's location, without the tag after a turn's number."""
+    """Return the keys in an error's location, without pydantic's tag after a turn's number."""
     return tuple(
         key
         for i, key in enumerate(location)

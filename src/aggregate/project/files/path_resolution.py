@@ -71,9 +71,9 @@ def walk_ruled(
     start: str = "",
     follows: bool = True,
 ) -> Iterator[tuple[str, list[str], IgnoreRules]]:
-    """Yield each folder that is not ignored, with its files and rules.
+    """Yield each folder that is not ignored, with its files and ignore rules.
 
-    Without ``follows`` ignore files behind links do not count, as in git.
+    Without ``follows``, ignore files behind links are not read, as in git.
     """
     rules_of = {start: rules}
     rules_read = 0
@@ -139,7 +139,7 @@ def _with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules
 
 
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
-    """Return ``.gitignore`` patterns for folders with dependencies and outputs of tools.
+    """Return ``.gitignore`` patterns for folders of dependencies and of tools' outputs.
 
     A folder with tracked files is source, whatever its name. Without git a walk skips such folders anyway.
     """
@@ -287,7 +287,7 @@ class FolderListing:
         return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
 
     def _check(self, path: str) -> tuple[str, str]:
-        """Return why a path may not be read, and its real path unless all is allowed."""
+        """Return why a path may not be read, or ``""``, and its real path if the scope is limited."""
         scope = self.scope
         if scope.allow_outside and scope.allow_secrets:
             return "", ""
@@ -315,14 +315,14 @@ def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
-    """Return a path relative to ``base_dir`` with ``/``, also outside: ``../other/c.py``."""
+    """Return a path relative to ``base_dir`` with ``/``; outside of it as ``../other/c.py``."""
     folder, name = os.path.split(os.path.abspath(file))
     return display_prefix(folder, base_dir) + name
 
 
 def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
     root, absolute = (
-        os.path.abspath(place).rstrip(os.sep) + os.sep for place in (base_dir, folder)
+        os.path.abspath(folder_path).rstrip(os.sep) + os.sep for folder_path in (base_dir, folder)
     )
     if absolute.startswith(root):
         return absolute.removeprefix(root).replace(os.sep, "/")
@@ -354,7 +354,7 @@ def _is_plain(folder: str, name: str, cache: dict[str, bool]) -> bool:
 
 
 def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | None:
-    """Return None for an included file, ``""`` to skip it silently, else the reason."""
+    """Return None for an included file, ``""`` to skip it without a note, else the reason."""
     path = f"{folder}/{name}"
     try:
         mode = os.lstat(path).st_mode

@@ -118,8 +118,8 @@ def read_contexts(
 ) -> dict[str, list[HunkContext]]:
     """Return the changed hunks of existing files by commit; skip commits that git cannot read.
 
-    A run interrupted within a commit is repeated from it: the result must not depend on the other commits of the run,
-    some of which the index already has (rule I-2).
+    If git is stopped within a commit, that commit is read again: the result must not depend on which commits the index
+    already has (rule I-2).
     """
     # Without a work tree and an index git ignores the current attributes, which change while commits do not.
     command = (
@@ -185,7 +185,7 @@ class ChangedRange(NamedTuple):
 def changed_lines(
     folder: str, revision: str, *, most_bytes: int = _MOST_BYTES
 ) -> list[ChangedRange]:
-    """Return changed ranges below ``folder`` since ``revision``, uncommitted ones too, by path.
+    """Return changed line ranges below ``folder`` since ``revision``, including uncommitted ones, by path.
 
     A removal counts as the line before it; deleted files do not count.
     """
@@ -201,7 +201,9 @@ def find_commit(folder: str, revision: str) -> str:
     """Return the id of a revision's commit, or raise ``ConfigError``."""
     if reason := why_no_history(folder):
         start = revision[:_LONGEST_REVISION]
-        raise ConfigError(f"cannot compare with revision {start!r}, since {reason}: omit it")
+        raise ConfigError(
+            f"cannot compare with revision {start!r}, since {reason}: leave the comparison out"
+        )
     # A leading dash could be an option of git.
     is_odd = revision.startswith("-") or not revision.isprintable() or not revision.strip()
     if not is_odd and len(revision) <= _LONGEST_REVISION:
@@ -255,7 +257,7 @@ def _changed_paths(folder: str, commit: str, excluded: Container[str]) -> list[s
 
 
 def read_changes(folder: str, revision: str) -> list[FileChange]:
-    """Return changes since a revision, also uncommitted, by path."""
+    """Return changes since a revision, including uncommitted ones, by path."""
     commit = find_commit(folder, revision)
     output = _diff_index(folder, commit, *_WITH_RENAMES, "-U3", most=_MOST_SHOWN)
     changes = [*changes_in(output.data)] if output else []

@@ -63,8 +63,8 @@ def find_head(folder: str) -> Head | None:
 def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
     """Return the newest commits with exactly one parent that touch ``folder``.
 
-    Merges repeat other commits. A root commit, or the last one of a shallow clone, adds files of an earlier history.
-    Falls back to all commits of the repository if git takes too long to filter by folder, and to none if it fails.
+    Merges repeat other commits. A root commit, or the last one of a shallow clone, adds all files at once. If git takes
+    too long to filter by folder, all commits of the repository are returned; if it fails, none.
     """
     # Filtering by folder takes git much longer, even for the root folder.
     newest = (AS_STORED, "rev-list", "--no-merges", "--min-parents=1", f"--max-count={most}")
@@ -101,7 +101,7 @@ def read_commits(
 
 
 def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
-    """Parse git's output; the last commit of cut output only counts if the cut is harmless."""
+    """Parse git's output; if it was cut, keep the last commit only if it is complete."""
     fields = _decoded(data).split("\0")
     if not is_complete:
         fields.pop()  # part of a name
@@ -131,9 +131,9 @@ def _commit(head: str, message: str, paths: tuple[str, ...]) -> LoggedCommit:
 
 @lru_cache(maxsize=64)
 def _extends_ascii(encoding: str) -> bool:
-    """Return whether an encoding is a superset of ASCII; ``""`` is UTF-8.
+    """Return whether an encoding is a superset of ASCII; ``""`` means UTF-8.
 
-    With others, such as UTF-16, git misreads the header, does not find the message and prints random memory.
+    With other encodings, such as UTF-16, git misreads the header, does not find the message and prints random memory.
     """
     try:
         return not encoding or _HEADER.decode(encoding) == _HEADER.decode("ascii")

@@ -147,7 +147,7 @@ def bounded_git(
 ) -> Output | None:
     """Return at most ``most`` bytes of git's output; None without git or a repository.
 
-    Includes output before a kill, so that an endless repository still yields its newest part.
+    Output before a timeout counts, so that a huge repository still yields its newest part.
     """
     if "\0" in folder or not _in_repository(folder):
         return None
@@ -171,9 +171,9 @@ def own_git(
     variables: Mapping[str, str] | None = None,
     may_say_no: bool = False,
 ) -> bytes | None:
-    """Return git's output on our own bare repository; None for an allowed exit code 1.
+    """Run git on our own bare repository; return its output, None for an allowed exit code 1.
 
-    Reads no other configuration, so there are no filters or drivers.
+    Other configuration is not read, so there are no filters or drivers.
 
     Raises:
         OSError: Git is missing or failed.
@@ -259,10 +259,10 @@ def why_no_history(folder: str) -> str:
 
 
 def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for git, or a program that runs git, in ``folder``.
+    """Return the environment for git, or for a program that runs git, in ``folder``.
 
-    Keeps git's variables for the user's configuration. Drops others, which name a repository (in a hook) or programs.
-    Adds the settings of ``GUARDS`` as variables (git 2.31 and later).
+    Git's variables for the user's configuration are kept. Others are removed: they name a repository (in a hook) or
+    programs. The settings of ``GUARDS`` are added as variables (git 2.31 and later).
     """
     inherited = {
         name: value
@@ -318,7 +318,7 @@ def _wait(process: "subprocess.Popen[bytes]", reader: Thread, limits: GitLimits)
 def _limit(pid: int, seconds: int) -> None:
     """Limit memory and CPU seconds of a process.
 
-    Against endless files, such as a reference linked to ``/dev/zero``, and patterns with many stars, which take git
+    This stops endless files, such as a reference linked to ``/dev/zero``, and patterns with many stars, which take git
     exponential time.
     """
     if sys.platform == "linux":
@@ -332,7 +332,7 @@ def _limit(pid: int, seconds: int) -> None:
 
 
 def _run_times_if_asleep(pid: int) -> list[bytes] | None:
-    """Return the run time of each thread of a process, None unless all of them sleep.
+    """Return the run time of each thread of a process if all sleep, else None.
 
     A thread waiting for a CPU on a busy machine is not asleep.
     """

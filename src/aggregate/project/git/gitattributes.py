@@ -1,8 +1,8 @@
-"""Read ``linguist-generated`` from ``.gitattributes``, which marks generated files, without git.
+"""Read ``linguist-generated`` from ``.gitattributes`` without git: it marks generated files.
 
-The syntax is that of https://git-scm.com/docs/gitattributes, without quoted patterns and macros. The last line of the
-deepest file that matches a path decides, as in ``.gitignore``, whose matcher is used. Unlike there, ``!`` does not
-negate a pattern, and a matching folder does not affect its content.
+The syntax is that of https://git-scm.com/docs/gitattributes, without quoted patterns and macros. The last matching line
+of the deepest file decides, as in ``.gitignore``, whose matcher is used. Unlike there, ``!`` does not negate a pattern,
+and a matching folder does not affect its content.
 """
 
 import os
@@ -68,7 +68,7 @@ class AttributesReader:
     _marks: dict[str, GeneratedMarks | None] = field(default_factory=dict)
 
     def marks(self, paths: Iterable[str], *, base: str = "") -> dict[str, bool]:
-        """Return true for generated, false for others, by marked path."""
+        """Return True (generated) or False (not generated) for each path with the attribute."""
         marks: dict[str, bool] = {}
         cache: dict[str, tuple[str, GeneratedMarks] | None] = {}
         for path in paths:

@@ -79,7 +79,7 @@ def replace_last_turns(
 
 
 def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
-    """Replace the first turns by one atomically if they equal ``turns``; return whether they did."""
+    """Replace the first turns by one, atomically, if they equal ``turns``; return whether they did."""
     with _changing(path):
         old_turns = load_history(path)
         if old_turns[: len(turns)] != list(turns):

@@ -72,11 +72,11 @@ _SCHEMA: Final = (
 
 
 class DamagedError(Exception):
-    """The index is damaged or of an earlier release and can be replaced."""
+    """The index is damaged or of an earlier release, and can be rebuilt."""
 
 
 class UnusableError(Exception):
-    """The path has something else that must not be replaced."""
+    """The path contains something else, which must not be replaced."""
 
 
 # The last three come from impossible values in a damaged index, also in messages of SQLite.
@@ -112,7 +112,7 @@ class IndexFile:
             return None
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
-        """Apply a change in one transaction, replacing a damaged index; return success."""
+        """Apply a change in one transaction, rebuilding a damaged index; return whether it succeeded."""
         for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
@@ -165,7 +165,7 @@ class IndexFile:
     def _handle_error(
         self, error: Exception, *, is_reported: bool = True, tries_left: int = 1
     ) -> bool:
-        """Update the state after an error; return whether a retry may help."""
+        """Record an error and return whether a retry may help."""
         code: int | None = getattr(error, "sqlite_errorcode", None)
         code = None if code is None else code & 0xFF  # the primary one
         if code in _BUSY:
@@ -320,7 +320,7 @@ def _create_database(path: Path) -> None:
 
 
 def _remove_leftovers(folder: Path, *, older_than: float) -> None:
-    """Remove temporary folders left by a kill."""
+    """Remove temporary folders of killed processes."""
     for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
         with suppress(OSError):
             if time.time() - leftover.lstat().st_mtime >= older_than:

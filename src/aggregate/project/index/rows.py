@@ -107,7 +107,7 @@ def _distributions(site: str) -> tuple[str, ...]:
 
 
 class Seal(NamedTuple):
-    """A kind's salt of checksums and mask of keys, which separate kinds."""
+    """A kind's salt for checksums and mask for keys, so that kinds cannot be confused."""
 
     salt: bytes
     mask: int
@@ -133,7 +133,7 @@ class Seal(NamedTuple):
 
 
 @dataclass(slots=True)
-class Changes:
+class PendingWrites:
     rows: dict[Kind, dict[int, bytes]] = field(default_factory=dict)
     used: "array[int]" = field(default_factory=lambda: array("q"))
     damaged: set[int] = field(default_factory=set)
@@ -157,7 +157,7 @@ def delete_rows(connection: "sqlite3.Connection", ids: Iterable[int]) -> None:
         connection.execute(f"DELETE FROM entries WHERE id IN {marks}", chunk)
 
 
-def write_changes(connection: "sqlite3.Connection", changes: Changes, now_ns: int) -> None:
+def write_changes(connection: "sqlite3.Connection", changes: PendingWrites, now_ns: int) -> None:
     day = now_ns // _DAY_NS
     delete_rows(connection, changes.damaged)
     is_new = connection.execute("SELECT 1 FROM entries LIMIT 1").fetchone() is None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from aggregate.base.disk.witnesses import RACY_NS, note
 from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
-from aggregate.project.index.rows import Changes, Kind, Seal, select_rows, trim, write_changes
+from aggregate.project.index.rows import Kind, PendingWrites, Seal, select_rows, trim, write_changes
 
 if TYPE_CHECKING:
     from aggregate.project.index.database import IndexFile
@@ -63,7 +63,7 @@ class FileState(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether a later change would show in the times (they are not recent)."""
+        """Whether the times are old enough that a later change would alter them."""
         return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
 
 
@@ -89,13 +89,13 @@ def look_at(path: str, *, seen_ns: int) -> FileState | None:
 
 
 def describe(states: Sequence[FileState | None]) -> bytes:
-    """Return the marks of files, ``b""`` if one is missing or not settled."""
+    """Return the marks of files, ``b""`` if one is missing or was just changed."""
     marks = [settled_mark(state) for state in states]
     return b"\n".join(marks) if all(marks) else b""
 
 
 def settled_mark(state: FileState | None, name: str = "") -> bytes:
-    """Return the mark of a file, ``b""`` if it is missing or not settled."""
+    """Return the mark of a file, ``b""`` if it is missing or was just changed."""
     return _mark(state, name) if state and state.is_settled else b""
 
 
@@ -136,7 +136,7 @@ def group_row(marks: Sequence[bytes], kept: bytes, *, seen_ns: int) -> bytes:
 
 
 def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLook:
-    """Compare a group with its stored row, unless the clock ran backwards."""
+    """Compare a group's files with its stored row; a clock that ran backwards invalidates it."""
     seen_ns, size = _SEEN.unpack_from(row) if row else (0, 0)
     if row is None or seen_ns > now_ns:
         return GroupLook(marks)
@@ -169,8 +169,8 @@ def _index_at(path: Path | None, limit: int) -> "Index":
 class Index:
     """Thread-safe cache of results by content hash and kind.
 
-    One per process; a fork opens its own connection. Nothing is created or written before ``flush``, unless too much is
-    pending. A damaged file costs time, but never causes a wrong result or an error.
+    One per process; a forked process opens its own connection. Nothing is created or written before ``flush``, unless
+    much data is pending. A damaged file costs time, but never causes a wrong result or an error.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class Index:
         self._limit = limit
         self._verify = verify
         self._now = now
-        self._changes = Changes()
+        self._changes = PendingWrites()
         # Rows without checksums: computing many at once takes a third of the time.
         self._unsealed: dict[Kind, list[tuple[bytes, bytes]]] = {}
         self._lock = RLock()
@@ -237,7 +237,7 @@ class Index:
         return looks
 
     def remember_group(self, key: bytes, marks: Sequence[bytes], kept: bytes) -> None:
-        """Store data for a group of files by their marks."""
+        """Store data of a group of files, valid while their marks (device, inode, size, times) are the same."""
         self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -272,10 +272,10 @@ class Index:
         self._changes.rows.setdefault(kind, {}).update(zip(ids, sealed, strict=True))
 
     def flush(self) -> None:
-        """Write pending changes in one transaction and trim; call it after the prompt.
+        """Write pending changes in one transaction and limit the size; call it after the prompt.
 
-        Changes that cannot be written are dropped: silently if others write for more than a second, else with a
-        ``warning``.
+        Changes that cannot be written are dropped: silently if another process writes for more than a second, else with
+        a ``warning``.
         """
         with self._lock:
             if self._write() and self._file:
@@ -283,7 +283,7 @@ class Index:
 
     def close(self) -> None:
         with self._lock:
-            self._changes = Changes()
+            self._changes = PendingWrites()
             self._unsealed = {}
             if file := self.__dict__.get("_file"):
                 file.close()
@@ -315,7 +315,7 @@ class Index:
     def _write(self) -> bool:
         for kind in list(self._unsealed):
             self._seal(kind)
-        changes, self._changes = self._changes, Changes()
+        changes, self._changes = self._changes, PendingWrites()
         if not (changes.rows or changes.hits or changes.misses) or self._file is None:
             return False
         return self._file.write(

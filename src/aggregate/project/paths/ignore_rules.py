@@ -70,7 +70,7 @@ class _Patterns:
         return re.compile("|".join(f"(?:{rule.expression})" for _, rule in self._rules), re.DOTALL)
 
     def last(self, text: str, *, is_folder: bool, above: int) -> int:
-        """Return the highest number of a matching rule, at least ``above``."""
+        """Return the highest number of a matching rule that is at least ``above``."""
         if self._rules and self._any.match(text):
             for number, rule in reversed(self._rules):
                 if number <= above:

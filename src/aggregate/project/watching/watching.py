@@ -42,7 +42,7 @@ _LIMITED: Final = (
 )
 
 
-class Changes(NamedTuple):
+class ChangedPaths(NamedTuple):
     paths: tuple[str, ...]
     is_incomplete: bool = False
 
@@ -101,8 +101,8 @@ class TreeWatch:
                         self._identities.setdefault(folder, _identity(folder))
                     self._watch({folder: watched})
 
-    def wait(self, seconds: float | None = None) -> Changes | None:
-        """Return the next batch, at most 50 ms after its first change; None after ``seconds``."""
+    def wait(self, seconds: float | None = None) -> ChangedPaths | None:
+        """Return the next batch of changes, at most 50 ms after the first one; None after ``seconds``."""
         end = None if seconds is None else time.monotonic() + seconds
         while not self._is_closed:
             remaining = _CHECK_SECONDS if end is None else max(0.0, end - time.monotonic())
@@ -121,7 +121,7 @@ class TreeWatch:
         if not was_closed:
             backend.close()
 
-    def _batch(self, change: str | None) -> Changes:
+    def _batch(self, change: str | None) -> ChangedPaths:
         paths, end = {change}, time.monotonic() + _BATCH_SECONDS
         while (remaining := end - time.monotonic()) > 0:
             try:
@@ -137,7 +137,7 @@ class TreeWatch:
         if self._is_limited:
             raise ConfigError(_LIMITED)
         changed = sorted(path for path in paths if path is not None)
-        return Changes(tuple(changed), is_incomplete=None in paths)
+        return ChangedPaths(tuple(changed), is_incomplete=None in paths)
 
     def _check_identities(self) -> None:
         """Check whether a base folder was replaced."""

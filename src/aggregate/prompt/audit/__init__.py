@@ -1,4 +1,4 @@
-"""Audits: the decisions about a prompt and its token counts, stored beside it and printed."""
+"""Audits of prompts: decisions and token counts."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

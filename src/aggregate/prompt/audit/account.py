@@ -1,4 +1,4 @@
-"""The audit of a prompt: decisions and token counts, stored beside it (rules A-1, A-2, A-4)."""
+"""The audit of a prompt: decisions and token counts, in a file beside it (rules A-1, A-2, A-4)."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aggregate.base.disk.reading import CONTENT_BYTES, read_text
 from aggregate.base.disk.writing import replace_own
 from aggregate.base.monitor import get_monitor
-from aggregate.base.request import (
+from aggregate.base.task import (
     Budget,
     FileChoice,
     FileOrder,
@@ -39,7 +39,10 @@ def rounded(number: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one prompt; tokens of rows, of ``generated`` and of other sections add up (rule A-2)."""
+    """The audit of one prompt.
+
+    Its tokens are the sum of those of rows, of ``generated`` and of other sections (rule A-2).
+    """
 
     task: Task  # empty without a task
     budget: Budget | None
@@ -73,7 +76,7 @@ def audit_of(
     size: int = 0,
     source_map: SourceMap | None = None,
 ) -> Audit:
-    """Return the audit of a prompt with its tokens and bytes as written."""
+    """Return the audit of a prompt with the tokens and bytes of its file."""
     file_tokens = dict(tokens.files)  # a repeated path counts once
     rows = tuple(
         row._replace(
@@ -141,7 +144,7 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
-    """Write the audit of a prompt beside it."""
+    """Write the audit of a prompt beside its file."""
     from aggregate.prompt.source_map import map_sources  # prompts without an audit need neither
     from aggregate.prompt.token_counts import count_prompt
 
@@ -154,7 +157,7 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
 
 
 def audit_pieces(audit: Audit) -> Iterator[bytes]:
-    """Yield an audit's file in pieces: JSON in ASCII, a line for each key and row."""
+    """Yield the pieces of an audit's file: ASCII JSON with one line per key or row."""
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         sources, runs = pack_map(audit.source_map, [row.path for row in audit.rows])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 
 from aggregate.base.messages import shorten
-from aggregate.base.request import FileChoice, FileOrder, Level, Reason
+from aggregate.base.task import FileChoice, FileOrder, Level, Reason
 from aggregate.base.text import fitted, printable
 from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION, Audit
 from aggregate.prompt.document import Section
@@ -130,7 +130,7 @@ def _footing_lines(audit: Audit) -> Iterator[str]:
     if audit.guess:
         yield f"a guess: {audit.guess.sentence}"
     for missing in audit.missing:
-        yield f"no evidence of {missing.evidence}: {missing.reason}"
+        yield f"ranked without {missing.evidence}: {missing.reason}"
 
 
 def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
@@ -209,7 +209,10 @@ _BUDGET: dict[str, _Key] = {
     "results": ("The results' guaranteed part of the tokens beside the pins.", _SHARE),
     "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
 }
-_MISSING = {"evidence": ("The kind of evidence.", _TEXT), "reason": ("Why it is missing.", _TEXT)}
+_MISSING = {
+    "evidence": ("The kind of evidence that the ranking lacked.", _TEXT),
+    "reason": ("Why that evidence is missing.", _TEXT),
+}
 _GUESS: dict[str, _Key] = {
     "reason": ("Why the choice is a guess.", _TEXT),
     "proposals": ("Names that may help, the likeliest first.", _TEXTS),
@@ -221,8 +224,8 @@ _CUT: dict[str, _Key] = {
     "reason": ("Why it was cut.", _TEXT),
 }
 _EVIDENCE: dict[str, _Key] = {
-    "kind": ("The kind of observation.", _TEXT),
-    "weight": ("Its addition to the score.", {"type": "number"}),
+    "kind": ("The kind of evidence for the file.", _TEXT),
+    "weight": ("The evidence's part of the file's score.", {"type": "number"}),
     "matched": ("The matching terms, symbol or file.", _TEXT),
 }
 # By ``ROW_KEYS``.
@@ -266,7 +269,7 @@ _AUDIT: dict[str, _Key] = {
     "bytes": ("Bytes of the prompt in UTF-8.", _COUNT),
     "missing": ("Evidence that the ranking lacked.", _list(_object(_MISSING))),
     "guess": ("Why the choice of files is a guess, or null.", _or_null(_object(_GUESS))),
-    "cut": ("Other shortened or omitted parts than files.", _list(_object(_CUT))),
+    "cut": ("Shortened or omitted parts other than files.", _list(_object(_CUT))),
     "rows": (
         "The candidates, in the order of the configuration.",
         _list(_object(dict(zip(ROW_KEYS, _ROW, strict=True)))),

@@ -4,12 +4,12 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.document.document import *
-    from aggregate.prompt.document.source_map import *
+    from aggregate.prompt.document.origins import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "source_map": "Label Origin OriginKind PackedRuns SourceMap pack_map unpack_map",
+            "origins": "Label Origin OriginKind PackedRuns SourceMap pack_map unpack_map",
             "document": "Cut END Image Prompt SEPARATOR Screenshot Section Segment Stability",
         },
     )

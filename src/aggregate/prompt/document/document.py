@@ -53,7 +53,7 @@ class Section(StrEnum):
 
 
 class Stability(StrEnum):
-    """How often a segment's bytes change from one turn to the next."""
+    """How often a segment changes between turns."""
 
     STABLE = "stable"
     SLOW = "slow"
@@ -62,11 +62,11 @@ class Stability(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A run of the prompt with one provenance.
+    """A part of the prompt with one origin.
 
-    ``text`` begins with ``#`` or ``-``, unless it is the first, and neither begins nor ends with a separator: its bytes
-    do not depend on its neighbours, and token counts of segments add up exactly (see ``aggregate.base.tokens``). Lone
-    surrogates in it are escaped, since UTF-8 has none.
+    ``text`` begins with ``#`` or ``-``, unless it is the first, and neither begins nor ends with a separator. So its
+    bytes do not depend on its neighbours, and token counts of segments add up exactly (see ``aggregate.base.tokens``).
+    Lone surrogates are escaped, since UTF-8 cannot encode them.
     """
 
     section: Section
@@ -101,7 +101,7 @@ class Prompt:
         return f"{self.markdown}{END}" if self.segments else ""
 
     def pieces(self, end: str = END) -> Iterator[bytes]:
-        """Yield the text as UTF-8, with ``end`` behind the last segment."""
+        """Yield the text as UTF-8, with ``end`` after the last segment."""
         # One character outside of the basic plane makes Python store a text with four bytes a character; small pieces
         # limit that.
         for i, segment in enumerate(self.segments):
@@ -113,7 +113,7 @@ class Prompt:
 
 
 class Cut(NamedTuple):
-    """A turn, result or list that was shortened or left out for the budget (rule A-4)."""
+    """A turn, result or list that a budget has shortened or omitted (rule A-4)."""
 
     section: str  # ``"history"``, ``"results"``, ``"beads"`` or ``"screenshots"``
     what: str  # the turn, result or list

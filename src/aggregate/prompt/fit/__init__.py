@@ -1,1 +1,1 @@
-"""What fits into a number of tokens: an order that the budget does not change, and how far down that order it goes."""
+"""Fit files into a token budget: an order of steps, taken until the budget is spent."""

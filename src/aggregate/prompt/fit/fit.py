@@ -1,55 +1,59 @@
-"""How far down the order of steps a number of tokens goes.
+"""Take steps of an order until a token limit.
 
-Each step has a price that is never below what it adds to the text, and is the same whatever the budget. Steps are
-taken in order until one does not fit, of which the first lines are taken that do: so the lines that a smaller budget
-shows are always among those that a larger one does.
+The price of a step is an upper bound of the tokens that it adds, and does not depend on the budget. Steps are taken in
+order until one does not fit; of that one the first lines are taken. So a larger budget shows all lines that a smaller
+one shows.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import chain, islice
+from itertools import chain, compress, islice
 from operator import not_, or_
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from aggregate.prompt.fit.steps import Run, Step, StepOrder
+from aggregate.prompt.fit.entry_order import Run, Step, StepOrder
 
-# Characters of lines between shown ones that are shown too: some eight tokens at most, such as ``return text`` and a
-# bracket, tell more than the line of dots that would stand for them.
+# Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.
 _SMALL_GAP = 40
-# White space in such lines, and in blank ones alone, with the line breaks; dots stand for lines with more.
+_SMALL_LINE = 100  # the same for a single line
+# White space (with line breaks) that a filled gap may have at most.
 _FEW_BLANKS = 200
-_MARGIN = 1  # Tokens for each run of lines: apart, two lines may have more tokens than together
-# A statement enters only behind so many times its own tokens, since no part of it can be shown: the last one that does
-# not fit leaves at most a fortieth of the budget unused, half of what may be (rule B-6).
+_MARGIN = 1  # Tokens for each run of lines: two lines may have more tokens apart than together
+# A statement cannot be cut. It enters only after this multiple of its tokens is spent, so that the last one that does
+# not fit leaves at most a fortieth of the budget unused, half of the allowed rest (rule B-6).
 _PATIENCE = 40
-# Tokens of one that need not wait: a fortieth of 8,000, from which the rule holds. Characters that are surely fewer.
+# Tokens of a statement that need not wait: a fortieth of 8,000, where the rule begins to hold. The number of characters
+# is certainly below it.
 _SHORT, _FEW_CHARACTERS = 200, 400
-# Tokens up to which a longer one has entered, for which so many times its further tokens are enough to wait: it is
-# full where the rule begins to hold.
+# A statement that would end before so many tokens waits only for this multiple of its tokens beyond ``_SHORT``: it has
+# entered before the rule begins to hold.
 _SOON, _SOON_PATIENCE = 6_500, 4
-# Tokens, and a part of the limit: to leave more than these unused is worse than to cut a statement where nothing else
-# is left to be shown (rule B-6).
-_MUCH, _MUCH_OF_ALL = 100, 0.02
+# Tokens and fraction of the limit: if no other step is left, a statement is cut rather than leave more unused (rule
+# B-6).
+_MAX_UNUSED, _MAX_UNUSED_PART = 100, 0.02
+# Lines with a word below which a file in part says no more than its name in the tree of an overview.
+_FEWEST_LINES: Final = 3
+_WORD: Final = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """The most that may be shown of a file.
+    """The lines of a file's view, and their surroundings.
 
     Attributes:
-        texts: Its lines, each with its line break.
-        find: Returns where lines of the file stand among these: the same numbers where the file is shown as it is.
-        frame: Tokens of all that stands around them: heading, fence, separators.
-        gap: Tokens of a line that says how many are left out, at most.
-        is_whole: Whether it is shown as a whole or not at all, such as slices that the user picked.
-        number: The most tokens of what stands before each line.
-        ends: For each line the last one of its definition, ``0`` where none goes on behind it; ``()`` if none is known.
-        leads: Lines that say what a definition is for, by the first line of its signature.
-        statements: For each line the first one of those that are shown with it or not at all, ``()`` where each is
-            alone.
-        blank: A byte for each line, ``1`` where it is blank, so that C looks through the lines of a prompt.
-        parts: The runs of lines of a statement of several lines, by the first one.
+        texts: Lines with line breaks.
+        find: Maps a run of the file's lines to runs of the view's lines.
+        frame: Tokens of heading, fence and separators.
+        gap: Maximum tokens of a gap mark.
+        is_whole: All lines are shown or none, such as slices that the user picked.
+        number: Maximum tokens of a line number.
+        ends: The last line of each line's definition, ``0`` at its end or outside; ``()`` without definitions.
+        leads: Lines that explain a definition, by the first line of its signature.
+        statements: The first line of each line's statement; ``()`` if every line is its own statement.
+        blank: ``1`` for each blank line, as bytes, which are fast to search.
+        parts: The runs of each statement with several lines, by its first line.
     """
 
     texts: Sequence[str]
@@ -79,7 +83,7 @@ class FileLines:
         object.__setattr__(self, "parts", parts)
 
     def whole(self, runs: Iterable[Run]) -> bytearray:
-        """Mark lines with all of the statements that they are part of."""
+        """Mark all lines of the statements that touch ``runs``."""
         marks = bytearray(len(self.texts))
         for first, last in runs:
             begin, end = max(first, 1), min(last, len(marks))
@@ -88,12 +92,12 @@ class FileLines:
         return marks
 
     def statements_of(self, first: int, last: int) -> Iterator[Run]:
-        """Yield the runs of lines of the statements of several lines that begin, end or go on in some lines."""
+        """Yield the runs of multi-line statements that touch some lines."""
         for head in set(self.statements[first - 1 : last]):
             yield from self.parts.get(head, ())
 
     def longest_statement(self, first: int, last: int) -> str:
-        """Return the longest text of one statement in some lines, which the next steps mostly ask for again."""
+        """Return the text of the longest statement in some lines (cached)."""
         if (first, last) not in self._longest:
             groups = _by_statement(range(first, last + 1), self)
             texts = ("".join(self.texts[number - 1] for number in group) for group in groups)
@@ -107,7 +111,7 @@ class FileLines:
         return self.blank.find(0, first - 1, last) >= 0
 
     def are_few_blanks(self, first: int, last: int) -> bool:
-        """Tell whether the lines from ``first`` to ``last``, if there are any, are blank and hardly take tokens."""
+        """Return whether the lines are blank and take hardly any tokens."""
         if last - first >= _FEW_BLANKS or self.has_text(first, last):
             return False
         return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
@@ -115,7 +119,7 @@ class FileLines:
 
 @dataclass(slots=True)
 class ShownLines:
-    """Which lines of a file are shown: a byte in ``marks`` for each, ``1`` where it is; that of line 1 is the first."""
+    """Visible lines of a file: ``marks`` has a byte ``1`` for each."""
 
     lines: FileLines
     marks: bytearray = field(init=False)
@@ -133,20 +137,20 @@ class ShownLines:
             return False
         return 0 not in self.marks or self.runs() == [(1, len(self.marks))]
 
-    def new_runs(self, wanted: Iterable[Run]) -> list[Run]:
+    def new_runs(self, requested: Iterable[Run]) -> list[Run]:
         if self.lines.is_whole:
-            return [] if any(self.marks) else [(1, len(self.marks))] if self.marks else []
-        leads = [self.lines.leads[first] for first, _ in wanted if first in self.lines.leads]
-        found = chain.from_iterable(map(self.lines.find, (*wanted, *leads)))
+            return [(1, len(self.marks))] if self.marks and not any(self.marks) else []
+        leads = [self.lines.leads[first] for first, _ in requested if first in self.lines.leads]
+        runs = chain.from_iterable(map(self.lines.find, (*requested, *leads)))
         new: list[Run] = []
-        for first, last in marked_runs(self.lines.whole(found)):
+        for first, last in marked_runs(self.lines.whole(runs)):
             new += marked_runs(self.marks, 0, first, last)
         return new
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
-        """Return ``runs``, which are not shown yet, with the lines around them that fill a gap and are hardly any.
+        """Extend new runs over small gaps next to them.
 
-        The few blank lines that ``runs`` adds are such too, so that all that is shown has its price.
+        This includes the blank lines that ``runs`` adds later, so that every line has a price.
         """
         marks = bytearray(self.marks)
         for first, last in runs:
@@ -162,7 +166,10 @@ class ShownLines:
         return marked_runs(filled)
 
     def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
-        """Tell whether lines say so little that a mark in their place would be worse, and end all that they begin."""
+        """Return whether a gap mark would be worse than these lines.
+
+        They must be short and complete their statements.
+        """
         if last < first:
             return False
         if not self.lines.has_text(first, last):
@@ -175,26 +182,30 @@ class ShownLines:
                 return False
         texts = self.lines.texts[first - 1 : last]
         characters = sum(len(text.strip()) for text in texts)
-        return characters <= _SMALL_GAP and sum(map(len, texts)) - characters <= _FEW_BLANKS
+        most = _SMALL_LINE if first == last else _SMALL_GAP
+        return characters <= most and sum(map(len, texts)) - characters <= _FEW_BLANKS
 
     def show(self, runs: Iterable[Run]) -> None:
         for first, last in runs:
             mark(self.marks, first, last)
 
     def runs(self) -> list[Run]:
-        """Return the runs of lines that are shown: gaps of few blank lines too, blank lines next to other gaps not."""
+        """Return the visible runs, gaps of few blank lines filled.
+
+        Blank lines next to other gaps are removed.
+        """
         joined: list[Run] = []
-        behind = 1  # the first line behind the last run
-        shown = marked_runs(self.marks)
-        for first, last in [run for run in shown if self.lines.has_text(*run)] or shown:
-            is_gap = not self._is_filled(behind, first - 1)
+        following = 1  # the line after the last run
+        visible = marked_runs(self.marks)
+        for first, last in [run for run in visible if self.lines.has_text(*run)] or visible:
+            is_gap = not self._is_filled(following, first - 1)
             if is_gap or not joined:
-                joined.append((first if is_gap else behind, last))
+                joined.append((first if is_gap else following, last))
             else:
                 joined[-1] = joined[-1][0], last
-            behind = last + 1
+            following = last + 1
         lines = len(self.marks)
-        if joined and self._is_filled(behind, lines):
+        if joined and self._is_filled(following, lines):
             joined[-1] = joined[-1][0], lines
         return [self._without_blank_ends(*run) for run in joined]
 
@@ -202,7 +213,7 @@ class ShownLines:
         return self.marks.find(0, first - 1, last) < 0 or self.lines.are_few_blanks(first, last)
 
     def _without_blank_ends(self, first: int, last: int) -> Run:
-        """Return a run without blank lines next to a gap, which parts it well enough."""
+        """Strip blank lines next to a gap."""
         blank = self.lines.blank
         if self.lines.has_text(first, last):
             first = first if first == 1 else blank.find(0, first - 1) + 1
@@ -211,18 +222,18 @@ class ShownLines:
 
 
 class _Entering(NamedTuple):
-    """The lines of a step that are not shown yet; where nothing of its file is, the price holds its frame."""
+    """A step and its new lines."""
 
     step: Step
     state: ShownLines
     runs: list[Run]
-    opens: bool
-    is_last: bool  # whether nothing is left that need not wait
+    opens: bool  # the file has no visible lines yet, so the price includes its frame
+    is_last: bool  # all other steps wait
 
 
 @dataclass(slots=True)
 class Fit:
-    """Takes steps until the tokens are spent."""
+    """Takes steps until a token limit."""
 
     order: StepOrder
     open_file: Callable[[int], FileLines | None]
@@ -244,19 +255,30 @@ class Fit:
             self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty, False))
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
-        """Show lines that were shown before, of those that may be, at no price: the caller knows what they take."""
+        """Show lines of an earlier prompt without charging for them.
+
+        The caller knows their tokens.
+        """
         if state := self._state(file):
             end = len(state.marks)
             state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
 
+    def drop_bare(self) -> None:
+        """Hide the files of which hardly more than a name is shown; their tokens can be spent again."""
+        for file, state in [*self.shown.items()]:
+            shown = compress(state.lines.texts, state.marks)
+            if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
+                del self.shown[file]
+                self._unusable.add(file)
+
     def advance(self, limit: int) -> None:
-        """Take steps until the next one would make ``spent`` exceed ``limit``, and of that one what fits."""
+        """Take steps until ``limit``, and the first lines of the step that exceeds it."""
         if self._waiting:
             (entering, self.spent), self._waiting = self._waiting, None
             if not self._try(entering, limit):
                 return
-        while due := self._next_step():
-            step, patience = due
+        while next_step := self._next_step():
+            step, patience = next_step
             is_last = patience > self.spent
             state = self._state(step.file)
             runs = state.with_small_gaps(state.new_runs(step.runs)) if state else []
@@ -270,7 +292,7 @@ class Fit:
         self.is_exhausted = True
 
     def _next_step(self) -> tuple[Step, int] | None:
-        """Return the next step, and how many tokens it has waited for, ``0`` for none."""
+        """Return the next step, and the tokens it has waited for (``0`` for none)."""
         if self._postponed and self._postponed[0][0] <= self.spent:
             patience, _, step = heappop(self._postponed)
             return step, patience
@@ -282,13 +304,16 @@ class Fit:
         return None
 
     def _try(self, entering: _Entering, limit: int) -> bool:
-        """Take a step, or what fits of it; return whether all did. Its price is the same if a part was taken before."""
+        """Take a step or a part of it; return whether it fits whole.
+
+        A part already taken does not change the step's price.
+        """
         if self.spent + self._price(entering, entering.runs) <= limit:
             self._take(entering)
             return True
         self._waiting = entering, self.spent
-        much = int(max(_MUCH, limit * _MUCH_OF_ALL)) if entering.is_last else limit
-        if part := self._beginning(entering, limit - self.spent, much=much):
+        rest = int(max(_MAX_UNUSED, limit * _MAX_UNUSED_PART)) if entering.is_last else limit
+        if part := self._beginning(entering, limit - self.spent, max_unused=rest):
             self.spent += self._price(entering, part)
             entering.state.show(part)
         return False
@@ -300,17 +325,20 @@ class Fit:
         self.order.spend(entering.step, price)
 
     def _price(self, entering: _Entering, runs: Sequence[Run]) -> int:
-        """Return what showing ``runs`` adds at most: their tokens, a gap before each, and what stands around a file."""
+        """Return an upper bound of the tokens that ``runs`` add.
+
+        It includes a gap mark before each run and the frame of a new file.
+        """
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
         gap = lines.gap + _MARGIN + lines.number
         tokens += sum(last - first + 1 for first, last in runs) * lines.number
-        # What follows in the same definition is marked apart.
+        # The rest of a definition gets a gap mark of its own.
         gaps = len(runs) + sum(last < lines.ends[last - 1] for _, last in runs if lines.ends)
         return tokens + gaps * gap + (lines.frame + gap if entering.opens else 0)
 
     def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return how many tokens are to be spent before lines may enter of which no part can be shown."""
+        """Return the tokens to spend before the longest statement may enter."""
         lines = state.lines
         longest = ""
         for first, last in runs:
@@ -323,22 +351,25 @@ class Fit:
         soon = _SOON_PATIENCE * (tokens - _SHORT)
         return soon if max(soon, self.spent) + tokens <= _SOON else tokens * _PATIENCE
 
-    def _beginning(self, entering: _Entering, limit: int, *, much: int) -> list[Run]:
-        """Return the first statements that cost ``limit``, and lines of the next where else ``much`` were unused."""
+    def _beginning(self, entering: _Entering, limit: int, *, max_unused: int) -> list[Run]:
+        """Return the first statements within ``limit``.
+
+        If they leave more than ``max_unused`` tokens, the next statement is cut.
+        """
         lines = entering.state.lines
         if lines.is_whole:
             return []
         numbers = _first_lines(entering.runs, lines, limit)
         parts = _by_statement(numbers, lines)
         fitting = self._fitting(entering, parts, limit)
-        if limit - (self._price(entering, fitting) if fitting else 0) > much:
+        if limit - (self._price(entering, fitting) if fitting else 0) > max_unused:
             fitting = self._fitting(entering, [[number] for number in numbers], limit)
         return fitting
 
     def _fitting(
         self, entering: _Entering, parts: Sequence[Sequence[int]], limit: int
     ) -> list[Run]:
-        """Return the first parts of some lines that cost ``limit``, without blank ones at the end."""
+        """Return the first parts within ``limit``, without blank lines at the end."""
         blank = entering.state.lines.blank
         low, high = 0, len(parts)
         while low < high:
@@ -363,19 +394,22 @@ class Fit:
 
 
 def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
-    """Return the first lines of ``runs``, more than cost ``tokens``, each with its statement: a giant has millions."""
+    """Return enough first lines of ``runs`` to exceed ``tokens``, statements complete.
+
+    A huge file may have millions of lines.
+    """
     numbers = [number for first, last in runs for number in range(first, last + 1)]
-    written = (place for place, number in enumerate(numbers) if not lines.blank[number - 1])
-    # A line that is not blank costs a token.
-    end = next(islice(written, max(tokens, 0) + 1, None), len(numbers))
+    nonblank = (index for index, number in enumerate(numbers) if not lines.blank[number - 1])
+    # A line that is not blank costs at least a token.
+    end = next(islice(nonblank, max(tokens, 0) + 1, None), len(numbers))
     marks = lines.whole(as_runs(numbers[:end]))
     return [number for number in numbers if marks[number - 1]]
 
 
 def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
-    """Return lines in groups: those of one statement, and blank ones that follow each other."""
+    """Group lines by statement; consecutive blank lines are a group."""
     parts: dict[int, list[int]] = {}
-    first = 0  # of the group, negative of blank lines
+    first = 0  # line of the group, negated for blank lines
     for number in numbers:
         head = lines.statements[number - 1] if lines.statements else number
         is_blank = lines.blank[number - 1] and head not in lines.parts
@@ -386,7 +420,7 @@ def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
 
 
 def mark(marks: bytearray, first: int, last: int) -> None:
-    """Set the bytes of the lines from ``first`` to ``last``."""
+    """Mark the lines from ``first`` to ``last``."""
     marks[first - 1 : last] = b"\1" * (last - first + 1)
 
 
@@ -403,7 +437,7 @@ def as_runs(numbers: Iterable[int]) -> list[Run]:
 def marked_runs(
     marks: bytes | bytearray, value: int = 1, first: int = 1, last: int | None = None
 ) -> list[Run]:
-    """Return the runs of lines whose bytes are ``value``, 0 or 1, from ``first`` to ``last``."""
+    """Return the runs of lines from ``first`` to ``last`` that are marked with ``value``."""
     runs: list[Run] = []
     stop = len(marks) if last is None else last
     start = marks.find(value, first - 1, stop)

@@ -1,15 +1,15 @@
-"""The sections of a prompt: one function each, from data to segments."""
+"""Functions that render one section of a prompt each."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.prompt.sections.changed_files import *
+    from aggregate.prompt.sections.cache_diffs import *
     from aggregate.prompt.sections.subagent_results import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "changed_files": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_told patched shown_in_older told_lines unified_diff",
+            "cache_diffs": "changed_heading changed_segment changed_since_heading diff_segment gone_segment is_sent patched shown_in_older sent_lines unified_diff",
             "subagent_results": "one_line results_segments",
         },
     )

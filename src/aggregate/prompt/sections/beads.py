@@ -1,7 +1,7 @@
-"""The section of beads: completed ones in one line, open ones as a list.
+"""The section of beads: completed ones on one line, open ones as a list.
 
-Anybody writes a bead's text. So each bullet begins with a fixed word, titles are on one line, and longer descriptions
-are fenced inside their bullet: no text can forge a heading or a bullet.
+A bead's text is not trusted. So each bullet begins with a fixed word, titles are on one line, and longer descriptions
+are fenced inside their bullet. No text can forge a heading or a bullet.
 """
 
 import textwrap
@@ -80,7 +80,7 @@ def _bullet(standing: Standing) -> str:
 
 
 def _mark(standing: Standing) -> str:
-    """Return ``ready`` or the obstacles of a bead, beginning with a fixed word."""
+    """Return ``ready`` or the obstacles of a bead."""
     if standing.ready:
         return "ready"
     bead = standing.bead

@@ -1,4 +1,4 @@
-"""Changes since a revision: a line for each file, then hunks of the likeliest files (rule T-8)."""
+"""The section of changes since a revision: all files, and hunks of the likeliest (rule T-8)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

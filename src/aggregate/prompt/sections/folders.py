@@ -1,8 +1,8 @@
-"""Folders of an overview: their parts of the code, and their descriptions (rule T-12)."""
+"""Folders of an overview: their share of the code, and their descriptions (rule T-12)."""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
 # Files that describe their folder, the best first.
@@ -23,7 +23,7 @@ _COMMENT: Final = re.compile(
 _MARKS: Final = re.compile(r"^[ \t]*(?:/\*+!?|//[/!]?|\*/|\*|#)[ \t]?|\*/", re.MULTILINE)
 # Comments for lawyers and tools.
 _NOT_DESCRIBING: Final = re.compile(
-    r"copyright|licen[cs]e|SPDX|go:build|"
+    r"\A#!\[|copyright|licen[cs]e|SPDX|go:build|"
     r"@ts-|@jsx|@flow|eslint|tslint|jshint|prettier|biome-ignore|(?:istanbul|c8|v8) ignore|"
     r"pylint|flake8|noqa|mypy:|ruff:|pyright:|coding[:=]",
     re.IGNORECASE,
@@ -33,8 +33,9 @@ _HTML: Final = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _LINK: Final = re.compile(r"\[([^\]\[]+)\]\([^)\s]*\)")
-_NOT_PROSE: Final = re.compile(r"^(?:[#=<\[!>|-]|\*\*\*|```|\s*$)")
-_END: Final = re.compile(r"(?<=[.!?])\s")
+_NOT_PROSE: Final = re.compile(r"^(?:[#=<\[!>|-]|\*\*\*|\d+[.)] |\W*\w*\W*$)")
+_CODE: Final = re.compile(r"^[ \t]*```.*?^[ \t]*```", re.MULTILINE | re.DOTALL)
+_END: Final = re.compile(r"(?<=[.!?])(?<!i\.e\.)(?<!e\.g\.)\s")
 
 
 def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
@@ -59,15 +60,19 @@ def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
     return sorted(groups.values(), key=lambda paths: -sum(sizes[path] for path in paths))
 
 
-def first_sentence(path: str, text: str) -> str:
-    """Return the first sentence of a file's description, or an empty string."""
+def first_sentence(path: str, text: str, *, repeated: Set[str] = frozenset()) -> str:
+    """Return the first sentence of a file's description, or an empty string.
+
+    If pages begin with the same ``repeated`` sentence, the first heading or sentence that differs describes each.
+    """
     text = text[:_LOOKED_AT]
     if path.endswith(".json"):
         return _description(text)
     if path.endswith((".md", ".rst")):
-        lines = (line.strip() for line in _HTML.sub("", text).split("\n"))
-        prose = next((line for line in lines if not _NOT_PROSE.match(line)), "")
-        return _shortened(_LINK.sub(r"\1", prose))
+        marks = "# " if repeated else " "
+        lines = (line.strip(marks) for line in _CODE.sub("", _HTML.sub("", text)).split("\n"))
+        prose = (_shortened(_LINK.sub(r"\1", line)) for line in lines if not _NOT_PROSE.match(line))
+        return next((sentence for sentence in prose if sentence not in repeated), "")
     match = _DOCSTRING.match(text) or _COMMENT.match(text)
     if match is None or _NOT_DESCRIBING.search(match["text"]):
         return ""
@@ -94,7 +99,7 @@ def _shortened(text: str) -> str:
 
 
 def describing_files(paths: Sequence[str]) -> dict[str, list[str]]:
-    """Return for each folder the files that may describe it, the best first."""
+    """Return the files that may describe each folder, best first."""
     ranks = {name: rank for rank, name in enumerate(DESCRIBING)}
     by_folder: dict[str, list[str]] = {}
     for path in paths:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from aggregate.base.messages import shorten
-from aggregate.base.request import Given
+from aggregate.base.task import Given
 from aggregate.base.text import as_seen, fence, first_line, heading_text, leaves_open
 from aggregate.prompt.document import Section, Segment, Stability
 
@@ -25,15 +25,19 @@ _OVERVIEW = (
 )
 
 
-def project_segment(name: str, *, is_overview: bool = False) -> Segment:
+_SELECTED = " It covers only the files that the configuration or the command line selects."
+
+
+def project_segment(name: str, *, is_overview: bool = False, is_narrow: bool = False) -> Segment:
     """Return the line before the files, equal in all prompts of a project."""
     more = _OVERVIEW if is_overview else ""
+    more += _SELECTED if is_narrow else ""
     project = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
     return Segment(Section.PROJECT, f"Parts of {project}.{more} {_MARKS}", Stability.STABLE)
 
 
 def task_line(words: str) -> Segment | None:
-    """Return the task's first line for the top of a prompt, ``None`` for an empty task."""
+    """Return the task's first line for the top of a prompt, ``None`` for no task."""
     line = heading_text(first_line(words, _LONGEST_TASK))
     text = f"- Task, in full at the end: {line}"
     return Segment(Section.PROJECT, text, Stability.VOLATILE) if line else None
@@ -42,10 +46,10 @@ def task_line(words: str) -> Segment | None:
 def task_segment(
     words: str, *, commit: str = "", since: str = "", note: str = ""
 ) -> Segment | None:
-    """Return the task at the end of a prompt, ``None`` for an empty one.
+    """Return the task at the end of a prompt, ``None`` for no task.
 
     ``commit`` is the id of the last commit, ``since`` the revision of the changes, ``note`` a sentence such as that the
-    choice is a guess.
+    choice of files is a guess.
     """
     changes = f", with the changes since {heading_text(since)}" if since else ""
     revision = f"Revision: {commit[:_DIGITS]}{changes}" if commit else ""
@@ -74,7 +78,7 @@ def attached_section(texts: Sequence[Given]) -> tuple[Segment, ...]:
 
 
 def cut_middle(text: str, characters: int) -> str:
-    """Shorten a text to about so many characters, with a mark in its middle."""
+    """Shorten a text to about ``characters``, with a mark in its middle."""
     if len(text) <= characters:
         return text
     half = characters // 2
@@ -88,5 +92,5 @@ def cut_middle(text: str, characters: int) -> str:
 
 
 def quoted(text: str) -> str:
-    """Fence a text that could forge a heading or hide the following sections."""
+    """Fence a text if it could forge a heading or hide the following sections."""
     return fence(text, "text") if leaves_open(text) or _HEADING.search(as_seen(text)) else text

@@ -6,7 +6,7 @@ from aggregate.base.text import common_prefix, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
 
 HEADING = "### Not shown"
-_ASK = "Ask for those that you need by their paths."
+_ASK = "If you need one of these files, ask for it by its path."
 _MOST_FOLDERS = 12  # listed folders; smaller ones are counted together
 # Tokens of names before folders get any; the folders' largest part, and most tokens. Names do not get their rest, so
 # that more room never lists fewer names.
@@ -25,9 +25,9 @@ def not_shown(
     called: Sequence[Called] = (),
     note: str = "",
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return the number of listed files, and the section, empty without room.
+    """Return the number of listed files, and the section, empty if nothing fits.
 
-    ``files`` are the most relevant first, ``called`` definitions that visible code calls, ``note`` a sentence on the
+    ``files`` are the most relevant first, ``called`` definitions that visible code calls, ``note`` a sentence about the
     end of the files.
     """
     if not files:
@@ -35,23 +35,23 @@ def not_shown(
     tokens = sum(size for _, size, _ in files)
     plural = "files are" if len(files) > 1 else "file is"
     text = f"{HEADING}\n\n{len(files):,} {plural} not shown, about {tokens:,} tokens. {note}{_ASK}"
-    left = limit - count(f"{text}\n\n")
-    if left < 0:
+    rest = limit - count(f"{text}\n\n")
+    if rest < 0:
         return 0, ()
     of_folders = 0
     if len(files) > 1:
         of_folders = min(
-            max(left - _NAMES_FIRST, 0), int(left * _PART_OF_FOLDERS), _MOST_OF_FOLDERS
+            max(rest - _NAMES_FIRST, 0), int(rest * _PART_OF_FOLDERS), _MOST_OF_FOLDERS
         )
         if folders := _as_many(_folder_lines(files), of_folders, count):
             text += "\n\n" + "\n".join(folders)
-    left -= of_folders
-    if calls := _as_many(map(_called_line, called), int(left * _PART_OF_CALLED), count):
+    rest -= of_folders
+    if calls := _as_many(map(_called_line, called), int(rest * _PART_OF_CALLED), count):
         calls = ["", "Shown code calls these, which are not shown:", "", *calls]
         text += "\n" + "\n".join(calls)
-        left -= count("\n".join(calls) + "\n\n")
+        rest -= count("\n".join(calls) + "\n\n")
     title = "The most relevant files, with their tokens:"
-    number, names = _by_folder(files, left - count(f"\n\n{title}\n\n"), count)
+    number, names = _by_folder(files, rest - count(f"\n\n{title}\n\n"), count)
     if names:
         text += f"\n\n{title}\n\n" + "\n".join(names)
     return number, (Segment(Section.FILES, text, Stability.VOLATILE),)
@@ -84,9 +84,9 @@ def _by_folder(
         folder, _, name = path.rpartition("/")
         same = f" (the same as {heading_text(copy_of)})" if copy_of else ""
         entry = f" {heading_text(name)} {tokens:,}{same}"
-        before = lines.get(folder)
-        line = f"{before},{entry}" if before else f"- {heading_text(folder) or '.'}/:{entry}"
-        limit -= count(f",{entry}" if before else f"{line}\n") + 1
+        existing = lines.get(folder)
+        line = f"{existing},{entry}" if existing else f"- {heading_text(folder) or '.'}/:{entry}"
+        limit -= count(f",{entry}" if existing else f"{line}\n") + 1
         if limit < 0:
             break
         lines[folder] = line
@@ -101,7 +101,7 @@ def _line(name: str, tokens: int, files: int) -> str:
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
-    """Yield a line for each folder below the common one, the largest first, and one for the rest."""
+    """Yield a line for each folder below the common one, largest first, and one for the rest."""
     sizes: dict[str, list[int]] = {}
     paths = [path for path, *_ in files]
     first, last = min(paths), max(paths)  # their common prefix is that of all
@@ -112,9 +112,12 @@ def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
     totals.sort(key=lambda total: (-total[1], total[0]))
     for folder, tokens, number in totals[:_MOST_FOLDERS]:
         yield _line(folder, tokens, number)
-    if others := totals[_MOST_FOLDERS:]:
-        tokens, number = sum(total[1] for total in others), sum(total[2] for total in others)
-        yield _line(f"{len(others):,} more folders", tokens, number)
+    if other_totals := totals[_MOST_FOLDERS:]:
+        tokens, number = (
+            sum(total[1] for total in other_totals),
+            sum(total[2] for total in other_totals),
+        )
+        yield _line(f"{len(other_totals):,} more folders", tokens, number)
 
 
 def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:

@@ -25,7 +25,7 @@ def flatten_results(results: object) -> Iterator[Results]:
     """Yield single results, answers and compiled reports, in order.
 
     A mapping with only ``AggregatedResult`` values yields these; any other is a compiled report. Any other value
-    becomes an unnamed result, so that no input prevents a prompt.
+    becomes an unnamed result, so that every input gives a prompt.
     """
     for item in results if isinstance(results, list | tuple | ValuesView) else [results]:
         if isinstance(item, AggregatedResult | Answer):
@@ -64,7 +64,7 @@ class ResultItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A result, an answer or a report: its texts, and a heading above several of them."""
+    """A result, an answer or a report: texts, and a heading if there are several."""
 
     name: str
     heading: str  # empty where the only item has it
@@ -72,7 +72,7 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The heading alone."""
+        """The segment of the heading, if there is one; the texts follow it."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
@@ -121,7 +121,7 @@ def _block(result: Results) -> ResultBlock:
 
 
 def _heading(marks: str, name: str) -> str:
-    """Return a heading, marked as a result's if it would forge another section's."""
+    """Return a heading, marked as a result's if it looks like another section's."""
     heading = f"{marks} {heading_text(name)}"
     is_ours = name not in _BLOCKS and plain_headings(heading) != heading
     return f"{marks} Result {heading_text(name)}" if is_ours else heading
@@ -160,8 +160,8 @@ def _produced(producer: str, text: str) -> ResultItem:
 
 
 def _answer_items(answer: Answer) -> Iterator[ResultItem]:
-    place = _place("value", answer.whole) if answer.whole else ""
-    yield ResultItem("Answer", value_text(answer.summary), "", behind=place)
+    source = _place("value", answer.whole) if answer.whole else ""
+    yield ResultItem("Answer", value_text(answer.summary), "", behind=source)
     yield from _listed("Answer", "Warnings", answer.warnings)
     if answer.notes:
         yield _notes("Answer", answer.notes)
@@ -182,8 +182,10 @@ def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
         else summarised(fields)
         for section, fields in compiled.items()
     }
-    places = "\n".join(f"- {each.ref_id}: {one_line(each.place)}" for each in references)
-    behind = f"The whole values are in\n\n{places}" if references else ""
+    lines = "\n".join(
+        f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
+    )
+    behind = f"The whole values are in\n\n{lines}" if references else ""
     return ResultItem("Compiled Report", value_text(summaries), "", "json", behind)
 
 

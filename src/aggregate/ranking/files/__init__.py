@@ -5,8 +5,8 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.ranking.files.analyse import *
     from aggregate.ranking.files.analysis import *
+    from aggregate.ranking.files.group_table import *
     from aggregate.ranking.files.rough import *
-    from aggregate.ranking.files.tables import *
     from aggregate.ranking.files.term_tables import *
 else:
     __getattr__ = door(
@@ -15,7 +15,7 @@ else:
             "analysis": "Analysis Corpus DefinedName FileFacts Piece",
             "analyse": "analyse",
             "rough": "RoughFile look_roughly",
-            "tables": "FileTable pack_tables",
+            "group_table": "GroupTable pack_tables",
             "term_tables": "MOST_MEMBERS TermTable",
         },
     )

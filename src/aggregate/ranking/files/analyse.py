@@ -165,7 +165,7 @@ def _read(
 def _references(
     text: str, language: Language, definitions: Sequence[DefinedName]
 ) -> list[Reference]:
-    """Return the first use of each name by innermost definition."""
+    """Return the references of a text: the first use of each name in each innermost definition."""
     references: dict[tuple[str, str, int], Reference] = {}
     around: list[int] = []
     upcoming = 0
@@ -193,6 +193,8 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
     for definition in module.definitions[:_MOST_DEFINITIONS]:
         if definition.depth >= _DEEPEST or definition.first_line > len(lines):
             continue
+        if definition.kind == "export":
+            continue  # of names that another place defines
         while around and around[-1][1] <= definition.start:
             previous_end = max(previous_end, names[around[-1][0]].last)
             around.pop()
@@ -270,7 +272,7 @@ def _pack_pieces(
 def _sizes_before(
     lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind
 ) -> Sequence[int]:
-    """Return the characters of one kind and of licences before each line and the end."""
+    """Return cumulative numbers of characters of one kind and of licences, by line."""
     counted = (wanted, LineKind.LICENCE)
     pairs = zip(lines, kinds or repeat(LineKind.CODE), strict=False)
     sizes = (len(line) + 1 if kind in counted else 0 for line, kind in pairs)

@@ -186,21 +186,21 @@ def cut(
     kinds: Sequence[LineKind] = (),
     statements: Sequence[int] = (),
 ) -> Iterator[Run]:
-    """Cut long runs into parts, and join closing and blank lines with the run before.
+    """Cut long runs into parts, and append closing and blank lines to the previous run.
 
-    A part ends with a statement, unless that is longer than a part.
+    A part ends with a statement, unless the statement is longer than a part.
     """
-    whole: list[Run] = []  # consecutive runs of one owner joined
+    joined: list[Run] = []  # consecutive runs of one owner joined
     for run in runs:
-        is_same = whole and whole[-1].owner == run.owner
-        if whole and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
-            whole[-1] = whole[-1]._replace(last=run.last)
+        is_same = joined and joined[-1].owner == run.owner
+        if joined and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
+            joined[-1] = joined[-1]._replace(last=run.last)
         else:
-            whole.append(run)
+            joined.append(run)
     if kinds:
-        whole = [part for run in whole for part in _by_purpose(run, kinds)]
+        joined = [part for run in joined for part in _by_purpose(run, kinds)]
     last: Run | None = None
-    for part in _parts(whole, lines, statements):
+    for part in _parts(joined, lines, statements):
         if last and _CLOSING.fullmatch("\n".join(lines[part.first - 1 : part.last])):
             last = last._replace(last=part.last)
             continue
@@ -222,9 +222,9 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], statements: Sequence[int])
 
 
 def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
-    """Cut a run outside definitions between lines of different kinds.
+    """Split a run outside definitions between lines of different kinds.
 
-    Comments go with the next line, blank lines with the one before; single lines of a kind are not cut off.
+    Comments belong to the next line, blank lines to the previous one; single lines of a kind are not split off.
     """
     first = run.first
     if run.owner < 0:
@@ -241,7 +241,7 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
 
 
 def _best_end(lines: Sequence[str], first: int, statements: Sequence[int]) -> int:
-    """Return the last line of the best cut: at a blank line, a text's end, or before the least indented line."""
+    """Return the last line before the best cut: at a blank line, a text's end, or the least indented line."""
     best, least = 0, 1 << 30
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line, following = lines[last - 1], lines[last]

@@ -1,4 +1,4 @@
-"""What a provider keeps of a prompt: its policy, breakpoints, and the order of files that lets most be reused. Pure."""
+"""Prompt caches of providers: breakpoints, and a stable order of files (pure functions)."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""A prompt whose segments carry their hashes and tokens, how much of its prefix is as before, and what ends that."""
+"""Hashes and tokens of a prompt's segments, and the prefix that two prompts share."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Literal
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import SEPARATOR, Image, Prompt, Section, Segment
 
-SYSTEM = "system"  # stands for the section of the first segment: the instructions that are sent before the prompt
-CountTokens = Callable[[str], int]  # returns the o200k tokens of a text
+SYSTEM = "system"  # section of the first segment: the system prompt
+CountTokens = Callable[[str], int]  # o200k tokens of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class SegmentHash:
 
 @dataclass(frozen=True, slots=True)
 class PromptFingerprint:
-    """The hashes of a prompt's segments; number 0 is the system prompt, also where that is empty."""
+    """Hashes of a prompt's segments; the first is the system prompt, even if empty."""
 
     segments: tuple[SegmentHash, ...]
 
@@ -43,21 +43,28 @@ class PromptFingerprint:
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
+    """Blocks of a request; a position is the number of segments before it."""
+
     digests: tuple[str, ...]  # of the segments
-    ends: tuple[int, ...]  # in order; behind every segment where the cache finds any prefix
-    breakpoints: tuple[int, ...]  # in order; a subset of ``ends``
-    # Seconds of the entry at each breakpoint; empty where all are usual
+    ends: tuple[
+        int, ...
+    ]  # of blocks, ascending; after every segment if the cache matches any prefix
+    breakpoints: tuple[int, ...]  # ascending; a subset of ``ends``
+    # Seconds that the entry at each breakpoint lives; empty if all have the default lifetime
     lifetimes: tuple[int, ...] = ()
 
-    def lifetime(self, place: int, usual: int) -> int:
-        return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(place, usual)
+    def lifetime(self, position: int, default: int) -> int:
+        return dict(zip(self.breakpoints, self.lifetimes, strict=False)).get(position, default)
 
-    def alive(self, age: float, usual: int) -> tuple[int, ...]:
-        return tuple(place for place in self.breakpoints if age <= self.lifetime(place, usual))
+    def alive(self, age: float, default: int) -> tuple[int, ...]:
+        return tuple(end for end in self.breakpoints if age <= self.lifetime(end, default))
 
 
 def digest(text: str | bytes) -> str:
-    """Return a hash of a text, 16 hexadecimal digits: enough to tell the states of one project's files apart."""
+    """Return a hash of a text as 16 hexadecimal digits.
+
+    That is long enough to distinguish the versions of one project's files.
+    """
     return hashlib.blake2b(_bytes(text), digest_size=8).hexdigest()
 
 
@@ -74,8 +81,10 @@ class HashedSegment:
 
     @classmethod
     def of(cls, segment: Segment, tokens: int) -> "HashedSegment":
-        place = {"section": segment.section, "source": segment.source}
-        return cls(segment, SegmentHash.of(segment.text, tokens, **place))
+        hashed = SegmentHash.of(
+            segment.text, tokens, section=segment.section, source=segment.source
+        )
+        return cls(segment, hashed)
 
     @classmethod
     def counted(cls, segment: Segment, count: CountTokens) -> "HashedSegment":
@@ -110,7 +119,7 @@ class HashedPrompt:
         system_tokens: int = 0,
         images: Mapping[Image, int] | None = None,
     ) -> "HashedPrompt":
-        """``images`` stand, each with its tokens, behind the section that names them."""
+        """Hash a prompt; ``images``, by their tokens, follow the section that lists them."""
         segments = []
         for segment, size in zip(prompt.segments, tokens, strict=True):
             part = HashedSegment.of(segment, size)
@@ -142,41 +151,37 @@ class HashedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class PrefixReport:
-    kept: int
-    before: int  # of the earlier prompt, 0 where they were not counted
-    total: int
+    shared: int  # tokens
     cause: Literal["same", "appended", "changed"]
-    where: str = ""  # the file or section where they part, ``""`` where nothing was changed
-
-    @classmethod
-    def of_same(cls, tokens: int) -> "PrefixReport":
-        return cls(tokens, tokens, tokens, "same")
+    where: str = ""  # first file or section that differs, ``""`` if none does
 
     @property
     def sentence(self) -> str:
-        whole = f" of {self.before:,}" if self.before else ""
-        where = f": {self.where}" if self.where else ""
-        return f"{self.kept:,}{whole} tokens of the prefix are kept ({self.cause}{where})"
+        differs = f"; {self.where} differs" if self.where else ""
+        if not self.shared:
+            return f"no token is as in the last prompt{differs}"
+        same = f"the first {self.shared:,} tokens are as in the last prompt"
+        return f"{same}, so a provider's cache may hold them{differs}"
 
 
 def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> PrefixReport:
     shared = common_prefix(earlier.digests, later.digests)
-    kept = sum(segment.tokens for segment in later.segments[:shared])
-    # Counts of a segment depend by a token on whether something follows it.
-    kept = min(kept, earlier.tokens) if earlier.tokens else kept
+    tokens = sum(segment.tokens for segment in later.segments[:shared])
+    # A segment may count a token more if another one follows.
+    tokens = min(tokens, earlier.tokens) if earlier.tokens else tokens
     if shared == len(earlier.segments):
         is_same = shared == len(later.segments)
-        return PrefixReport(kept, earlier.tokens, later.tokens, "same" if is_same else "appended")
-    known = {(old.section, old.source) for old in earlier.segments}
+        return PrefixReport(tokens, "same" if is_same else "appended")
+    old_sources = {(old.section, old.source) for old in earlier.segments}
     new = later.segments[shared : shared + 1]
-    # What has come in is named itself, else what was there and is changed, moved or gone.
-    is_new = bool(new) and (new[0].section, new[0].source) not in known
-    behind = (later if is_new else earlier).segments[shared:]
-    segment = behind[0]
+    # Name an inserted segment itself, else the old one that was changed, moved or removed.
+    is_new = bool(new) and (new[0].section, new[0].source) not in old_sources
+    rest = (later if is_new else earlier).segments[shared:]
+    segment = rest[0]
     if segment.section == Section.CHANGED:
-        # A diff that comes, goes or is another one: the file itself has changed.
-        segment = next(diff for diff in behind if diff.source)
+        # Name the changed file instead of the heading above its diff.
+        segment = next(diff for diff in rest if diff.source)
     is_system = segment.section == SYSTEM
     heading = "the system prompt" if is_system else f"the heading of {segment.section}"
     where = segment.source or heading
-    return PrefixReport(kept, earlier.tokens, later.tokens, "changed", where)
+    return PrefixReport(tokens, "changed", where)

@@ -1,13 +1,12 @@
-"""The cache plan: from segments to a request's blocks with breakpoints, and what the provider's cache does with them.
+"""Blocks and breakpoints of a request, and a simulation of the provider's cache.
 
-A block begins with the separator, so that it keeps its bytes whatever follows. An excerpt of the discussion is a block
-of its own, of which ``messages_of`` makes a message. Breakpoints that still stand behind the same bytes are kept,
-because only there can a cache be read. A number of segments, the system prompt included, names the place behind them.
+A block begins with the separator, so that it keeps its bytes whatever follows. Each excerpt of the discussion is a
+block and becomes a message (``messages_of``). Breakpoints of the shared prefix are kept, since a cache can only be read
+there. A position is the number of segments before it, the system prompt included.
 
-What a cache would read and write is on the strict side where the rules leave room: an entry is found only behind blocks
-that are cut as they were when it was written, breakpoints before the longest prefix that is read write nothing, and an
-entry that is built on a shorter-lived one lives no longer than that. An entry is renewed when it is read, and where a
-breakpoint is set on it again; providers do not say whether the latter is so.
+The simulation is strict where the providers' rules are vague: an entry is found only at the same block ends,
+breakpoints before the longest hit write nothing, and an entry does not outlive a shorter-lived one that it extends.
+Reading an entry or repeating its breakpoint renews it; the latter is not documented.
 """
 
 import hashlib
@@ -36,51 +35,49 @@ from aggregate.sending.models import (
     Usage,
 )
 
-# Of a loop: where it ends, and where the request before ended, from which a provider may not look back so far.
+# A tool loop has one at its end and one where the last request ended, in case the provider does not search so far back.
 LOOP_BREAKPOINTS = 2
 
 
 class BlockRole(StrEnum):
     SYSTEM = "system"
     DOCUMENT = "document"
-    USER = "user"  # a turn of the discussion that the user has said
-    ASSISTANT = "assistant"  # a turn of the discussion that the model has said
+    USER = "user"  # turn of the discussion
+    ASSISTANT = "assistant"  # turn of the discussion
     MESSAGE = "message"
 
 
 @dataclass(frozen=True, slots=True)
 class RequestBlock:
-    """A piece of a request that stays one piece in later requests."""
+    """A piece of a request that later requests repeat as a whole."""
 
     role: BlockRole
-    text: str  # as it stands in the prompt, with the separator in front
+    text: str  # with the separator in front
     tokens: int
     has_breakpoint: bool = False
-    # seconds after its last use that the entry at its breakpoint lives
-    lifetime: int = SHORT_LIFETIME
-    words: str = ""  # of a turn: what was said, without heading, role and fence
-    image: Image | None = None  # what is sent instead of a text, which is empty then
-    turn: LoopTurn | None = None  # of a loop with tools: what was said, or what was told then
+    lifetime: int = SHORT_LIFETIME  # of the cache entry, in seconds after its last use
+    words: str = ""  # of a turn, without heading, role and fence
+    image: Image | None = None  # sent instead of a text
+    turn: LoopTurn | None = None  # of a tool loop
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPlan:
-    # The system prompt, the document's blocks, the message, as far as there are any
-    blocks: tuple[RequestBlock, ...]
-    layout: BlockLayout  # the same as numbers, for the plan of the next request
-    tokens: tuple[int, ...]  # up to and with each segment
+    blocks: tuple[RequestBlock, ...]  # system prompt, document, message
+    layout: BlockLayout
+    tokens: tuple[int, ...]  # cumulative, by segment
     message_tokens: int
     policy: CachePolicy
 
     def warmth(self, age: float) -> str:
-        """How long a cache still holds all of a request that was sent ``age`` seconds ago, or a part of it."""
+        """Say how long the cache still holds a request of ``age`` seconds ago."""
         if self.policy.lookup is CacheLookup.NONE:
             return ""
-        lives = set(self.layout.lifetimes or (self.policy.seconds,))
-        left = [each - age for each in lives if each > age]
-        minutes, seconds = divmod(int(min(left, default=0)), 60)
-        part = "partly " if len(left) < len(lives) else ""
-        return f"cache {part}warm for {minutes}:{seconds:02}" if left else "cache cold"
+        lifetimes = set(self.layout.lifetimes or (self.policy.seconds,))
+        remaining = [lifetime - age for lifetime in lifetimes if lifetime > age]
+        minutes, seconds = divmod(int(min(remaining, default=0)), 60)
+        part = "partly " if len(remaining) < len(lifetimes) else ""
+        return f"cache {part}warm for {minutes}:{seconds:02}" if remaining else "cache cold"
 
     @property
     def system(self) -> str:
@@ -111,17 +108,22 @@ def plan_request(
     before: EarlierRequest = FIRST_REQUEST,
     turns: Sequence[LoopTurn] | None = None,
 ) -> RequestPlan:
-    """Plan the request that sends ``prompt`` and then ``message``, which will not be there next time.
+    """Plan a request of a prompt and a message.
 
-    Breakpoints of the request ``before`` are kept as far as the bytes are the same. Of a loop with tools, whose
-    ``turns`` stand behind the message, the next request repeats everything: two of the breakpoints follow it.
+    Args:
+        prompt: Repeated by later requests.
+        policy: The provider's rules.
+        message: Not repeated by later requests.
+        message_tokens: o200k tokens of the message.
+        before: The last request, whose breakpoints are kept in the shared prefix.
+        turns: Turns of a tool loop after the message; two of the breakpoints move along with them.
     """
     if turns is not None:
         policy = replace(policy, max_breakpoints=max(policy.max_breakpoints - LOOP_BREAKPOINTS, 0))
     outline = Outline.of(prompt)
     tokens = tuple(outline.tokens)
     layout = layout_with_breakpoints(outline, policy, before)
-    blocks = _blocks(prompt, layout, tokens, usual=policy.seconds)
+    blocks = _blocks(prompt, layout, tokens, lifetime=policy.seconds)
     if message.strip():
         text = SEPARATOR + message if prompt.segments else message
         blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
@@ -131,54 +133,51 @@ def plan_request(
 
 
 def _blocks(
-    prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int], *, usual: int
+    prompt: HashedPrompt, layout: BlockLayout, tokens: Sequence[int], *, lifetime: int
 ) -> list[RequestBlock]:
     breakpoints = frozenset(layout.breakpoints)
     ends: Sequence[int] = layout.ends
-    if not breakpoints:  # blocks are as long as can be, but for turns and images
+    if not breakpoints:  # only turns and images need blocks of their own
         numbered = enumerate(prompt.segments, start=1)
-        turns = [place for place, part in numbered if excerpt_turn(part.segment)]
-        behind = [place + 1 for place in turns]
-        ends = sorted({*turns, *behind, len(prompt.segments) + 1, *image_ends(prompt)})
+        starts = [position for position, part in numbered if excerpt_turn(part.segment)]
+        turn_ends = [start + 1 for start in starts]
+        ends = sorted({*starts, *turn_ends, len(prompt.segments) + 1, *image_ends(prompt)})
     blocks: list[RequestBlock] = []
     if prompt.system.strip():
-        lifetime = layout.lifetime(1, usual)
-        blocks.append(
-            RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], 1 in breakpoints, lifetime)
-        )
+        seconds, is_marked = layout.lifetime(1, lifetime), 1 in breakpoints
+        blocks.append(RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], is_marked, seconds))
     for start, end in pairwise((1, *(end for end in ends if end > 1))):
         parts = prompt.segments[start - 1 : end - 1]
         segments = [part.segment for part in parts]
         text = SEPARATOR.join(segment.text for segment in segments)
         text = SEPARATOR + text if start > 1 else text
         role, words = role_and_words(segments)
-        lifetime, is_marked = layout.lifetime(end, usual), end in breakpoints
+        seconds, is_marked = layout.lifetime(end, lifetime), end in breakpoints
         images = parts[-1].images
         size = tokens[end - 1] - tokens[start - 1] - sum(parts[-1].image_tokens)
-        ends_here = is_marked and not images
-        blocks.append(RequestBlock(role, text, size, ends_here, lifetime, words=words))
-        # The images behind a segment, the last one with the breakpoint if there is one.
+        is_last = is_marked and not images
+        blocks.append(RequestBlock(role, text, size, is_last, seconds, words=words))
+        # A breakpoint moves to the last image.
         for image, size in zip(images, parts[-1].image_tokens, strict=True):
-            ends_here = is_marked and image is images[-1]
-            blocks.append(
-                RequestBlock(BlockRole.DOCUMENT, "", size, ends_here, lifetime, image=image)
-            )
+            is_last = is_marked and image is images[-1]
+            blocks.append(RequestBlock(BlockRole.DOCUMENT, "", size, is_last, seconds, image=image))
     return blocks
 
 
 def _with_loop(
     blocks: list[RequestBlock], turns: Sequence[LoopTurn], *, is_marked: bool
 ) -> list[RequestBlock]:
-    """Return the blocks with a loop's behind them, and with marks at its end and where the last request ended."""
+    """Append the blocks of a tool loop, with breakpoints at its last two ends."""
     ends = [len(blocks) - 1]
     for turn in turns:
-        said = RequestBlock(
-            BlockRole.ASSISTANT, SEPARATOR + turn.text, 0, words=turn.text, turn=turn
-        )
-        blocks += [said, RequestBlock(BlockRole.MESSAGE, SEPARATOR + turn.told, 0, turn=turn)]
+        text = SEPARATOR + turn.text
+        blocks += [
+            RequestBlock(BlockRole.ASSISTANT, text, 0, words=turn.text, turn=turn),
+            RequestBlock(BlockRole.MESSAGE, SEPARATOR + turn.response, 0, turn=turn),
+        ]
         ends.append(len(blocks) - 1)
-    for place in ends[-LOOP_BREAKPOINTS:] if is_marked else ():
-        blocks[place] = replace(blocks[place], has_breakpoint=True)
+    for end in ends[-LOOP_BREAKPOINTS:] if is_marked else ():
+        blocks[end] = replace(blocks[end], has_breakpoint=True)
     return blocks
 
 
@@ -192,8 +191,8 @@ def role_and_words(segments: Sequence[Segment]) -> tuple[BlockRole, str]:
 @dataclass(frozen=True, slots=True)
 class Message:
     is_assistant: bool
-    parts: tuple[RequestBlock, ...]  # with their texts as they are sent
-    turn: LoopTurn | None = None  # whose calls or results the message holds
+    parts: tuple[RequestBlock, ...]
+    turn: LoopTurn | None = None  # with the message's calls or results
 
     @property
     def text(self) -> str:
@@ -203,14 +202,14 @@ class Message:
 def _sent_blocks(
     plan: RequestPlan, *, has_tools: bool
 ) -> list[tuple[RequestBlock, LoopTurn | None]]:
-    """Return the blocks behind the instructions, each with the turn whose calls it holds.
+    """Return the blocks after the instructions, each with its tool calls' turn.
 
-    Blank blocks are dropped: providers refuse them. Their breakpoints move to the block before.
+    Blank blocks are dropped, since providers refuse them. Their breakpoints move to the previous block.
     """
     blocks: list[tuple[RequestBlock, LoopTurn | None]] = []
     for block in plan.blocks:
-        is_said = block.role in (BlockRole.USER, BlockRole.ASSISTANT)
-        text = block.words if is_said else block.text
+        is_turn = block.role in (BlockRole.USER, BlockRole.ASSISTANT)
+        text = block.words if is_turn else block.text
         turn = block.turn if has_tools and block.turn and block.turn.results else None
         if block.role is BlockRole.SYSTEM:
             continue
@@ -225,19 +224,18 @@ def _sent_blocks(
 def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message, ...]:
     """Return a plan's messages; the last one is the user's.
 
-    A turn is sent without its heading, since the message itself says who speaks. Turns of the model at the end keep
-    heading and role: an answer that ends a request would be continued, or refused. With tools, calls and results of a
-    loop are messages of their own.
+    A turn is sent without its heading, since the message has a role. The model's turns at the end keep their headings
+    and are sent as the user's: a provider would continue or refuse an answer that ends a request. With tools, calls and
+    results of a loop are separate messages.
     """
     sent = _sent_blocks(plan, has_tools=has_tools)
-    blocks = [block for block, _ in sent]
-    is_said = [block.role is BlockRole.ASSISTANT for block in blocks]
-    while is_said and is_said[-1]:
-        is_said.pop()
-    is_said += [False] * (len(blocks) - len(is_said))
+    by_assistant = [block.role is BlockRole.ASSISTANT for block, _ in sent]
+    while by_assistant and by_assistant[-1]:
+        by_assistant.pop()
+    by_assistant += [False] * (len(sent) - len(by_assistant))
     messages = []
     for (is_assistant, turn), group in groupby(
-        zip(is_said, sent, strict=True), key=lambda pair: (pair[0], pair[1][1])
+        zip(by_assistant, sent, strict=True), key=lambda pair: (pair[0], pair[1][1])
     ):
         parts: list[RequestBlock] = []
         for _, (block, _) in group:
@@ -251,7 +249,7 @@ def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message,
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCache:
-    """When entries, by a hash of their prefix, were last used, and the seconds that they live if that is not usual."""
+    """Cache entries by the hash of their prefix: time of last use, and lifetime if not the default."""
 
     entries: Mapping[str, tuple[float, int | None]] = field(default_factory=dict)
 
@@ -271,17 +269,17 @@ class SimulatedCache:
         now = {prefix: (at, lifetimes.get(prefix) or self.lifetime(prefix)) for prefix in prefixes}
         return SimulatedCache({**self.entries, **now})
 
-    def alive(self, at: float, usual: int) -> frozenset[str]:
+    def alive(self, at: float, default: int) -> frozenset[str]:
         entries = self.entries.items()
         return frozenset(
-            prefix for prefix, (used, lives) in entries if at - used <= (lives or usual)
+            prefix for prefix, (used, lifetime) in entries if at - used <= (lifetime or default)
         )
 
 
 def charge(
     plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0
 ) -> tuple[Usage, SimulatedCache]:
-    """Return the input tokens of a request at a time in seconds, and the cache behind it; output is left at zero."""
+    """Return the input tokens of a request at a time in seconds, and the resulting cache."""
     policy = plan.policy
     if policy.lookup is CacheLookup.NONE:
         return Usage(fresh=plan.total), cache
@@ -294,37 +292,37 @@ def charge(
     if policy.lookup is CacheLookup.PREFIX:
         longest = max((end for end, prefix in prefixes if prefix in alive), default=0)
         read = plan.tokens[longest - 1] // policy.step * policy.step if longest else 0
-        behind = cache.used((prefix for _, prefix in prefixes), at=at, lifetimes={})
-        return Usage(plan.total - read, 0, read), behind
+        renewed = cache.used((prefix for _, prefix in prefixes), at=at, lifetimes={})
+        return Usage(plan.total - read, 0, read), renewed
     breakpoints = plan.layout.breakpoints
-    # The longest entry that a breakpoint finds among the blocks before it.
+    # A breakpoint finds entries among the blocks before it.
     block_numbers = {end: number for number, end in enumerate(plan.layout.ends)}
-    searched_from = [block_numbers[place] for place in breakpoints]
+    search_starts = [block_numbers[end] for end in breakpoints]
     longest = 0
     for end, prefix in prefixes:
-        distances = (start - block_numbers[end] for start in searched_from)
-        if prefix in alive and any(0 <= far < policy.look_back for far in distances):
+        distances = (start - block_numbers[end] for start in search_starts)
+        if prefix in alive and any(0 <= distance < policy.look_back for distance in distances):
             longest = end
     read = plan.tokens[longest - 1] if longest else 0
     write = max(plan.tokens[breakpoints[-1] - 1] - read, 0) if breakpoints else 0
     by_end = dict(prefixes)
     marked = [end for end in breakpoints if end in by_end]
-    kept = [end for end in marked if end < longest and by_end[end] in alive]
+    renewed_ends = [end for end in marked if end < longest and by_end[end] in alive]
     written = [end for end in marked if end > longest]
     seconds = {end: plan.layout.lifetime(end, policy.seconds) for end in written}
     long_ends = [plan.tokens[end - 1] for end in written if seconds[end] > policy.seconds]
     if longest:
-        most = cache.lifetime(by_end[longest]) or policy.seconds
-        seconds = {end: min(lives, most) for end, lives in seconds.items()}
-    used = [by_end[end] for end in (*kept, *([longest] if longest else ()), *written)]
-    lifetimes = {by_end[end]: lives for end, lives in seconds.items()}
+        limit = cache.lifetime(by_end[longest]) or policy.seconds
+        seconds = {end: min(lifetime, limit) for end, lifetime in seconds.items()}
+    used = [by_end[end] for end in (*renewed_ends, *([longest] if longest else ()), *written)]
+    lifetimes = {by_end[end]: lifetime for end, lifetime in seconds.items()}
     long = max(max(long_ends, default=0) - read, 0)
     usage = Usage(plan.total - read - write, write, read, cache_write_long=long)
     return usage, cache.used(used, at=at, lifetimes=lifetimes)
 
 
 def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:
-    """Yield where each block ends, with a hash of everything up to there, the cuts between blocks included."""
+    """Yield each block's end with a hash of the blocks up to there."""
     running = hashlib.blake2b(digest_size=12)
     for start, end in pairwise((0, *layout.ends)):
         running.update("\n".join((*layout.digests[start:end], "\n")).encode())

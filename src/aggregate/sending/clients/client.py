@@ -1,4 +1,4 @@
-"""The client of all providers, with retries and a stop, and a scripted one."""
+"""The client for all providers, with retries and cancellation, and a scripted client."""
 
 import asyncio
 import logging
@@ -285,8 +285,8 @@ class Client:
                 if is_refused and request != request.text_only:
                     reply = await self._ask(request.text_only, forwarder, deadline)
                     return replace(reply, raw={**reply.raw, TEXT_ALONE: True})
-                left = None if deadline is None else deadline - monotonic()
-                seconds = self.retry.wait(failed, error, left)
+                seconds_left = None if deadline is None else deadline - monotonic()
+                seconds = self.retry.wait(failed, error, seconds_left)
                 if self.on_wait:
                     self.on_wait(seconds, error)
             await asyncio.sleep(seconds)

@@ -85,8 +85,10 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 class SdkApi:
     """An adapter that loads its provider's SDK with the first request.
 
-    ``headers``: an environment variable with headers, then headers from other variables, all for the SDK's own
-    provider alone.
+    Attributes:
+        headers: Environment variables with headers for the SDK's own provider: one with whole headers, then one for
+        each
+            header. They are not sent to other addresses.
     """
 
     provider: str

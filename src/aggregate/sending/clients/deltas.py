@@ -79,7 +79,7 @@ def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
     same_type = [thought for thought in thoughts if thought.get("type") == kind]
     earlier = same_type[-1] if same_type else None
     if index is not None:
-        earlier = next((one for one in same_type if one.get("index") == index), None)
+        earlier = next((delta for delta in same_type if delta.get("index") == index), None)
     elif earlier and (earlier is not thoughts[-1] or earlier.get("signature")):
         earlier = None
     if earlier is None or (earlier.get("data") and part.get("data")):

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.writing import user_state_folder
 from aggregate.sending.clients.own_models import HIGHEST, LOWEST, TokenRatio, shipped_ratio
-from aggregate.sending.kept import change_kept, read_kept
 from aggregate.sending.models import SCRIPTED, Usage
+from aggregate.sending.user_state import change_state, read_state
 
 LEARNED_FILE: Final = "learned_models.json"
 _VERSION: Final = 1
@@ -37,7 +37,7 @@ class Kinds(NamedTuple):
     words: int = 0
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """A model at an address."""
 
     provider: str
@@ -70,25 +70,25 @@ class Learned(NamedTuple):
         never_held = self.hours_failed > max(_FEW_HOURS, self.hours / 2)
         return self.misses >= _MISSES or never_held
 
-    def ratio(self, place: Place) -> TokenRatio:
+    def ratio(self, endpoint: Endpoint) -> TokenRatio:
         if not self.sent:
-            return shipped_ratio(place.provider, place.model)
+            return shipped_ratio(endpoint.provider, endpoint.model)
         requests = round(self.requests)
         many = f"{requests:,} requests" if requests != 1 else "one request"
         thousandths = ceil(round(self.reported) * 1000 / round(self.sent))
-        return TokenRatio(thousandths, f"as {place.provider} has reported for {many}")
+        return TokenRatio(thousandths, f"as {endpoint.provider} has reported for {many}")
 
-    def ratios(self, place: Place) -> tuple[float, float]:
+    def ratios(self, endpoint: Endpoint) -> tuple[float, float]:
         """Return the provider's tokens for one of ours, for code and for words.
 
         This is a ridge regression over the reports, drawn towards the overall ratio.
         """
-        overall = self.ratio(place).value
+        overall = self.ratio(endpoint).value
         aa, ab, bb, ay, by = self.squares
         aa, bb, ay, by = aa + _RIDGE, bb + _RIDGE, ay + _RIDGE * overall, by + _RIDGE * overall
         divisor = aa * bb - ab * ab
         both = (ay * bb - by * ab) / divisor, (by * aa - ay * ab) / divisor
-        code, words = (min(max(one, LOWEST / 1000), HIGHEST / 1000) for one in both)
+        code, words = (min(max(ratio, LOWEST / 1000), HIGHEST / 1000) for ratio in both)
         return code, words
 
     def after_tokens(self, sent: Kinds, usage: Usage) -> "Learned":
@@ -123,18 +123,18 @@ class Learned(NamedTuple):
 NOTHING: Final = Learned()
 
 
-def learned_of(place: Place) -> Learned:
-    path = _path(place.provider)
-    return _rows(read_kept(path)).get(place, NOTHING) if path else NOTHING
+def learned_of(endpoint: Endpoint) -> Learned:
+    path = _path(endpoint.provider)
+    return _rows(read_state(path)).get(endpoint, NOTHING) if path else NOTHING
 
 
 def token_ratio(provider: str, model: str, address: str = "") -> TokenRatio:
-    place = Place(provider, model, address)
-    return learned_of(place).ratio(place)
+    endpoint = Endpoint(provider, model, address)
+    return learned_of(endpoint).ratio(endpoint)
 
 
 def record_usage(
-    place: Place,
+    endpoint: Endpoint,
     sent: Kinds,
     usage: Usage,
     *,
@@ -144,18 +144,18 @@ def record_usage(
 
     ``sent`` counts the request by o200k; ``learn`` adds further statistics.
     """
-    provider, path, total = place.provider, _path(place.provider), sum(sent)
+    provider, path, total = endpoint.provider, _path(endpoint.provider), sum(sent)
     if path is None or not usage.input or total < _FEWEST_TOKENS:
         return ()
 
     def with_request(data: object) -> dict[str, Any]:
         rows = _rows(data)
-        rows[place] = learn(rows.pop(place, NOTHING).after_tokens(sent, usage))
+        rows[endpoint] = learn(rows.pop(endpoint, NOTHING).after_tokens(sent, usage))
         newest = list(rows.items())[-_MOST_MODELS:]
-        models = [{**place._asdict(), **row._asdict()} for place, row in newest]
+        models = [{**endpoint._asdict(), **row._asdict()} for endpoint, row in newest]
         return {"version": _VERSION, "encoding": "o200k_base", "models": models}
 
-    if problem := change_kept(path, with_request):
+    if problem := change_state(path, with_request):
         return (f"cannot save how {provider} counts tokens: {problem}",)
     reported = _bounded(usage.input, total)
     if reported == usage.input:
@@ -170,15 +170,15 @@ def _bounded(reported: int, sent: int) -> int:
     return min(max(reported, sent * LOWEST // 1000), sent * HIGHEST // 1000)
 
 
-def _rows(data: Any) -> dict[Place, Learned]:  # noqa: ANN401 - JSON
-    rows: dict[Place, Learned] = {}
+def _rows(data: Any) -> dict[Endpoint, Learned]:  # noqa: ANN401 - JSON
+    rows: dict[Endpoint, Learned] = {}
     try:
         for row in data["models"] if data["version"] == _VERSION else ():
-            place = Place(*(str(row[name]) for name in Place._fields))
+            endpoint = Endpoint(*(str(row[name]) for name in Endpoint._fields))
             squares = tuple(map(_number, row["squares"]))
             if len(squares) == len(NOTHING.squares):
                 sums = {name: _number(row[name]) for name in Learned._fields if name != "squares"}
-                rows[place] = Learned(**sums, squares=squares)
+                rows[endpoint] = Learned(**sums, squares=squares)
     except (ValueError, KeyError, TypeError):
         return {}
     return rows

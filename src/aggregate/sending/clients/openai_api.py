@@ -98,7 +98,7 @@ async def _streamed(
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
-    """Return the body of a request; newer fields go to OpenAI alone."""
+    """Return the body of a request; fields that only OpenAI supports are left out for other servers."""
     plan = request.plan
     is_openai = provider == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"

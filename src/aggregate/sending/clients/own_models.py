@@ -56,11 +56,12 @@ OWN_COUNT: Final = TokenRatio(_WHOLE, "as o200k counts them")
 def shipped_ratio(provider: str, model: str) -> TokenRatio:
     if provider == SCRIPTED:
         return OWN_COUNT
-    known = known_model(provider, model)
-    if known.ratio is None:
+    model_facts = known_model(provider, model)
+    if model_facts.ratio is None:
         return TokenRatio(_WHOLE, "no ratio is known for this model, so by o200k")
     return TokenRatio(
-        known.ratio, f"an estimate of {known.as_of}, until {provider} has reported its own"
+        model_facts.ratio,
+        f"an estimate of {model_facts.as_of}, until {provider} has reported its own",
     )
 
 

@@ -103,7 +103,7 @@ def loop_texts(request: ChatRequest) -> Iterator[str]:
     for turn in request.turns or ():
         yield turn.text
         yield from (json.dumps(dict(result.call.arguments)) for result in turn.results)
-        yield turn.told
+        yield turn.response
 
 
 DEFAULT_REQUEST: Final = ChatRequest()

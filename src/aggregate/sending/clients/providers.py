@@ -1,4 +1,4 @@
-"""The providers with their keys, addresses and adapters, and the models to choose from."""
+"""Providers with their keys, addresses and adapters, and their models."""
 
 import os
 import re

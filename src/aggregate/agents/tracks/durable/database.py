@@ -1,12 +1,10 @@
 """The database of durable runs: its location, tables and engine, and waiting while it is away."""
 
-import os
-import sqlite3
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import monotonic, sleep
 from typing import Any, NoReturn, TypeVar
 
 import sqlalchemy as sa
@@ -15,7 +13,7 @@ from dbos._serialization import DefaultSerializer
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from aggregate.base.concurrency import doubling_delay
-from aggregate.base.disk.writing import create_private, private_folder, state_folder
+from aggregate.base.disk.writing import state_folder
 from aggregate.base.errors import DatabaseAwayError, StateError
 from aggregate.project.configuration import Project
 
@@ -26,16 +24,8 @@ PATIENCE_SECONDS = (
 )
 _RETRY_SECONDS = 0.1
 _MAX_RETRY_SECONDS = 2.0  # a person waits for the run to go on
-_POOL_SIZE = 16
-# Connections beyond the pool, closed after use: each ticket has a thread, and so have the poller and the heartbeat.
-# With SQLAlchemy's 15 workers wait for each other.
-_MAX_OVERFLOW = 48
-_SUBSEC_SINCE = (3, 42)  # the version of SQLite with unixepoch('subsec')
-_BUSY_SECONDS = 30  # of SQLite for other processes; as DBOS has it on an engine of its own
-_BUSY_LOOK_SECONDS = 0.02
 # Words of a server that will be back soon
 _PASSING = ("starting up", "shutting down", "recovery mode", "too many")
-_SCHEMA_LOCK = 7266437226  # an advisory lock's number that no other program on the server uses
 _T = TypeVar("_T")
 DATABASE = "conductor.sqlite"  # by default, in the project's state folder
 JSON = DBOSPortableJSONSerializer()  # of workflows' inputs, outputs and steps
@@ -61,14 +51,6 @@ RUNS = _table(
     *map(_column, ("state", "tickets")),
     # Of two processes that begin a run at once, one fails: see ``RunTable.begin``.
     sa.UniqueConstraint("project", "track", "number"),
-)
-# Leases of workers and conductors: only DBOS's hosted service notices dead processes.
-LEASES = _table(
-    "conductor_leases",
-    "executor_id",
-    _column("host"),
-    _column("pid", sa.Integer),
-    _column("until", sa.Double),  # seconds since 1970 by the database's clock
 )
 # Segments of prompts: DBOS would keep a copy for each ticket.
 SEGMENTS = _table("conductor_segments", "run_id digest", _column("segment"))
@@ -134,71 +116,6 @@ def project_name(project: Project) -> str:
     return project.config.project.name or project.folder.resolve().name
 
 
-def open_engine(url: str) -> sa.Engine:
-    """Return an engine on a database with our tables.
-
-    SQLite is in write-ahead mode: a kill loses nothing, a power failure the last transactions, which are repeated. A
-    new file is private, since it contains all prompts and answers.
-    """
-    with database_errors(url):
-        sqlite = url.startswith("sqlite")
-        if url.startswith(SQLITE):
-            path = Path(url.removeprefix(SQLITE))
-            private_folder(path.parent)
-            with suppress(FileExistsError):
-                os.close(create_private(path))
-        engine = sa.create_engine(
-            url,
-            pool_size=_POOL_SIZE,
-            max_overflow=_MAX_OVERFLOW,
-            # A server may have closed a connection that waited in the pool.
-            pool_pre_ping=not sqlite,
-        )
-        if sqlite:
-            sa.event.listen(engine, "connect", _prepare_sqlite)
-        else:
-            sa.event.listen(engine, "handle_error", _mark_disconnected)
-        with engine.begin() as connection:
-            # Processes that start at once would all create the tables.
-            lock = "BEGIN IMMEDIATE" if sqlite else f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"
-            connection.execute(sa.text(lock))
-            METADATA.create_all(connection)
-        return engine
-
-
-def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connection as a lost one, so that work waits for the server.
-
-    DBOS recognises only some reasons by their words; for others, such as a missing socket, it would give up a ticket
-    that its process still holds.
-    """
-    if context.connection is None:
-        context.is_disconnect = True
-
-
-def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
-    """Set up a connection, as DBOS does only on its own engines, and in part."""
-    # Writers take turns from their first read on, so that none gives up.
-    connection.isolation_level = "IMMEDIATE"
-    connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
-    connection.execute("PRAGMA foreign_keys=ON")
-    # In write-ahead mode a kill still loses nothing, and commits do not wait for the disk.
-    connection.execute("PRAGMA synchronous=NORMAL")
-    if sqlite3.sqlite_version_info < _SUBSEC_SINCE:
-        # From Python 3.12 on DBOS takes the time by unixepoch('subsec'), NULL in an older SQLite.
-        connection.create_function("unixepoch", 1, lambda _: time())
-    end = monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            # While another process changes the mode SQLite refuses without waiting.
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
-                raise
-        sleep(_BUSY_LOOK_SECONDS)
-
-
 @contextmanager
 def database_errors(url: str) -> Iterator[None]:
     try:
@@ -253,15 +170,3 @@ def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
 def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
     """Return the condition that a column begins with ``text``; SQLite's LIKE would ignore case."""
     return sa.func.substr(column, 1, len(text)) == text
-
-
-def shrink(engine: sa.Engine) -> None:
-    """Return the space of deleted rows in an SQLite file to the disk; Postgres reuses it by itself."""
-    if engine.dialect.name != "sqlite":
-        return
-    with database_errors(str(engine.url)), engine.connect() as connection:
-        # It fails within SQLAlchemy's transaction; a checkpoint writes the log into the file.
-        cursor = connection.connection.cursor()
-        cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        cursor.close()

@@ -21,34 +21,34 @@ from functools import partial
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
 
-from aggregate.agents.subagents import RunStatus
 from aggregate.agents.tracks.assignment import (
     Assignment,
     RecordedStep,
     TicketOutcome,
+    TicketStatus,
     run_of,
     ticket_of,
 )
-from aggregate.agents.tracks.attempt import WorkerStopping
+from aggregate.agents.tracks.durable.backend import open_engine
 from aggregate.agents.tracks.durable.database import (
     JSON,
     batches,
     begins_with,
     database_errors,
-    open_engine,
     refuse_pickles,
     refuse_row,
     retry_while_away,
     workflow_table,
 )
+from aggregate.agents.tracks.durable.heartbeat import QUEUE
 from aggregate.agents.tracks.durable.run_table import SegmentTable
+from aggregate.agents.tracks.steps import WorkerStopping
 from aggregate.base.errors import StateError
 from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
 # Of workflows' inputs and steps, raised if one side cannot read the other's
-VERSION = "aggregate-conductor-4"
-QUEUE = "tickets"
+VERSION = "aggregate-conductor-5"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02  # between two looks for work: short beside a model's answer
 # On a server: with 0.02 s four workers on two cores took three times as long.
@@ -234,4 +234,4 @@ def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     else:
         # DBOS returns the text of a row that it may not read.
         reason = "its worker failed: the reason is not JSON"
-    return TicketOutcome(ticket, RunStatus.ERROR, errors=(reason,))
+    return TicketOutcome.without_worker(ticket, TicketStatus.FAILED, reason)

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
-from aggregate.agents.tracks.assignment import Ending, EndingState, TicketKeys, ticket_of
+from aggregate.agents.tracks.assignment import Ending, TicketKeys, TicketStatus, ticket_of
 from aggregate.agents.tracks.durable.database import (
     ENDINGS,
     PACKS,
@@ -29,7 +29,7 @@ from aggregate.base.errors import StateError
 from aggregate.prompt.document import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
-_RECORD = 3  # the version of runs and workers' records, raised if an earlier one would be misread
+_RECORD = 4  # the version of runs and workers' records, raised if an earlier one would be misread
 _MOST_ROUNDS = 1_000_000  # a larger number is foreign
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
@@ -124,8 +124,8 @@ def execute(engine: sa.Engine, statement: sa.Executable, rows: Any = None) -> Se
 
 
 def insert_into(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of either kind, which share no type
-    insert = sqlite.insert if engine.dialect.name == "sqlite" else postgresql.insert
-    return insert(table)
+    dialect = sqlite if engine.dialect.name == "sqlite" else postgresql
+    return dialect.insert(table)
 
 
 class EndingTable:
@@ -138,7 +138,7 @@ class EndingTable:
         return {str(key): _ending(key, state, text) for key, state, text in rows}
 
     def record(self, key: str, ending: Ending) -> Ending:
-        values = {"run_id": self._run_id, "key": key, "state": ending.state, "text": ending.text}
+        values = {"run_id": self._run_id, "key": key, "state": ending.status, "text": ending.text}
         insert = insert_into(self._engine, ENDINGS).values(**values)
         execute(self._engine, insert.on_conflict_do_nothing())
         for row in execute(self._engine, self._query().where(ENDINGS.c.key == key)):
@@ -148,8 +148,8 @@ class EndingTable:
     def decide(self, key: str, ending: Ending) -> bool:
         """Write a person's decision on what waits; tell whether it is this one that counts."""
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
-        waits &= ENDINGS.c.state == EndingState.WAITING
-        update = ENDINGS.update().where(waits).values(state=ending.state, text=ending.text)
+        waits &= ENDINGS.c.state == TicketStatus.WAITING
+        update = ENDINGS.update().where(waits).values(state=ending.status, text=ending.text)
         return bool(execute(self._engine, update.returning(ENDINGS.c.key)))
 
     def keys(self) -> TicketKeys:
@@ -186,8 +186,8 @@ class EndingTable:
 def _ending(key: str, state: str, text: str) -> Ending:
     """Return an ending of a row, which may be foreign."""
     try:
-        ending = Ending(EndingState(state), text)
-        is_ours = ending.state is not EndingState.SPREAD or isinstance(json.loads(text), list)
+        ending = Ending(TicketStatus(state), text)
+        is_ours = ending.status is not TicketStatus.SPREAD or isinstance(json.loads(text), list)
     except (ValueError, RecursionError):
         is_ours = False
     if not is_ours:

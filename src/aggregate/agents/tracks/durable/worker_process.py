@@ -13,15 +13,10 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig
 from sqlalchemy.exc import SQLAlchemyError
 
-from aggregate.agents.tracks.assignment import Assignment
-from aggregate.agents.tracks.attempt import (
-    STOP_SECONDS,
-    Attempt,
-    WorkerStopping,
-    attempt_assignment,
-    complete_assignment,
-)
-from aggregate.agents.tracks.durable.database import JSON, database_errors, open_engine, refuse_row
+from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.attempt import attempt_assignment, complete_assignment
+from aggregate.agents.tracks.durable.backend import open_engine, worker_heartbeat
+from aggregate.agents.tracks.durable.database import JSON, database_errors, refuse_row
 from aggregate.agents.tracks.durable.dbos_queue import (
     APPLICATION,
     MAX_STARTS,
@@ -30,9 +25,9 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     WORKFLOW,
     DbosQueue,
 )
-from aggregate.agents.tracks.durable.heartbeat import Heartbeat, this_process
 from aggregate.agents.tracks.durable.run_table import PackTable
 from aggregate.agents.tracks.run_files import LEASE_SECONDS
+from aggregate.agents.tracks.steps import STOP_SECONDS, WorkerStopping
 from aggregate.agents.tracks.trees import Trees
 from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.base.errors import StateError
@@ -47,7 +42,7 @@ class WorkerProcess:
     """This process as a worker, which takes tickets from the queue while the block runs.
 
     A process has at most one, since DBOS uses globals. ``changed`` is set when an answer has ended or, if others wait
-    for it, begun.
+    for it, begun. ``away`` is called with the reason when the database begins to fail.
     """
 
     def __init__(
@@ -57,16 +52,18 @@ class WorkerProcess:
         *,
         lease: float = LEASE_SECONDS,
         changed: Event | None = None,
+        away: Callable[[str], None] = lambda _reason: None,
     ) -> None:
         # Its own engine, which is closed for good at the end
         self._url = engine.url.render_as_string(hide_password=False)
         self._engine = open_engine(self._url)
         self._worker = worker
         self._queue = DbosQueue(self._engine)
-        self._heartbeat = Heartbeat(self._engine, this_process(), lease=lease)
+        self._heartbeat = worker_heartbeat(self._engine, lease)
         self._slots = BoundedSemaphore(self._queue.concurrency())
         self._stop = Event()
         self._changed = changed or Event()
+        self._away = away
         # The keys at work, by the event that stops their attempts; a key that was taken over may come back here
         # while its attempt goes on.
         self._busy: dict[Event, str] = {}
@@ -77,7 +74,7 @@ class WorkerProcess:
 
     @property
     def executor_id(self) -> str:
-        return self._heartbeat.me.executor_id
+        return self._heartbeat.executor_id
 
     def __enter__(self) -> Self:
         if not _ONLY.acquire(blocking=False):
@@ -98,12 +95,12 @@ class WorkerProcess:
         try:
             with database_errors(self._url):
                 # The database knows that this process lives before DBOS takes any ticket.
-                self._heartbeat.renew_lease()
+                self._heartbeat.renew()
                 DBOS(config=config)
                 DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
                 DBOS.launch()
                 self._recover_dead()
-                self._heartbeat.start(self._look_after)
+                self._heartbeat.start(self._look_after, self._away)
                 self._watch.start()
         except BaseException:
             _ONLY.release()
@@ -166,7 +163,7 @@ class WorkerProcess:
 
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
-    ) -> Attempt:
+    ) -> WorkerReply:
         """Make one attempt in a slot until it is recorded: a kill repeats no more attempts than slots."""
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
@@ -198,7 +195,7 @@ class WorkerProcess:
         finally:
             self._slots.release()
         try:
-            return Attempt.from_recorded(recorded)
+            return WorkerReply.from_recorded(recorded)
         except ValueError:
             refuse_row(f"an attempt at {assignment.ticket}")
 

@@ -366,7 +366,8 @@
   (#eq? @_test "test")) @definition.test
 
 (import_statement source: (string (string_fragment) @import))
-(export_statement source: (string (string_fragment) @import))
+(export_statement source: (string (string_fragment) @title)) @definition.export
+(export_statement !source (export_clause) @title) @definition.export
 (call_expression
   function: [(identifier) (import)] @_require
   arguments: (arguments . (string (string_fragment) @import))

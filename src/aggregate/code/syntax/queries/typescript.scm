@@ -85,20 +85,15 @@
     ])
   .)) @definition.function
 
-; Objects with functions and a type after them.
+; Objects and arrays with a type after them, such as ``as const``.
 (lexical_declaration
   .
   (variable_declarator
     name: (identifier) @name
     value: [
-      (as_expression . (object [
-        (method_definition)
-        (pair value: [(function_expression) (generator_function) (arrow_function)])
-      ]) @members)
-      (satisfies_expression . (object [
-        (method_definition)
-        (pair value: [(function_expression) (generator_function) (arrow_function)])
-      ]) @members)
+      (as_expression . [(object) (array)] @members)
+      (satisfies_expression . [(object) (array)] @members)
+      (satisfies_expression . (as_expression . [(object) (array)] @members))
     ])
   .) @definition.object
 (export_statement declaration: (lexical_declaration
@@ -106,14 +101,9 @@
   (variable_declarator
     name: (identifier) @name
     value: [
-      (as_expression . (object [
-        (method_definition)
-        (pair value: [(function_expression) (generator_function) (arrow_function)])
-      ]) @members)
-      (satisfies_expression . (object [
-        (method_definition)
-        (pair value: [(function_expression) (generator_function) (arrow_function)])
-      ]) @members)
+      (as_expression . [(object) (array)] @members)
+      (satisfies_expression . [(object) (array)] @members)
+      (satisfies_expression . (as_expression . [(object) (array)] @members))
     ])
   .)) @definition.object
 

@@ -61,8 +61,9 @@ export class SendDialog {
       ["Cost of the input", plan.cost === null ? "unknown" : dollars(plan.cost)],
     ];
     const table = element("table", {}, element("tbody", {}, ...rows.map(([name, text]) => element("tr", {}, element("th", { scope: "row", text: name }), element("td", { text })))));
-    const problems = [...plan.warnings, ...(plan.key ? [] : ["There is no key for this provider: it cannot be sent."])];
-    fill(this.plan, table, ...problems.map(problem), element("details", {}, element("summary", { text: "The request, block by block" }), element("pre", { class: "plan", text: plan.lines.join("\n"), tabindex: "0" })));
+    const warnings = plan.warnings.map((text) => element("p", { class: "warning-text", text }));
+    const problems = plan.key ? [] : [problem("There is no key for this provider: it cannot be sent.")];
+    fill(this.plan, table, ...warnings, ...problems, element("details", {}, element("summary", { text: "The request, block by block" }), element("pre", { class: "plan", text: plan.lines.join("\n"), tabindex: "0" })));
     const again = { label: "Plan again", act: () => this.#makePlan() };
     const send = { label: plan.cost === null ? "Send" : `Send for ${dollars(plan.cost)}`, primary: true, act: () => this.#send(plan) };
     this.dialog.setButtons(plan.key ? [again, send] : [again]);

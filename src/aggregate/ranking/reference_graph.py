@@ -73,11 +73,11 @@ class Resolver:
         same_folder = [key for key in namesakes if self._paths.folder(key[0]) == folder]
         if same_folder or len(namesakes) > MOST_NAMESAKES:
             return same_folder if len(same_folder) <= MOST_NAMESAKES else ()
-        others = set(self._corpus.files_defining(reference.name)) - self.analyses.keys()
-        return namesakes if len(namesakes) + len(others) <= MOST_NAMESAKES else ()
+        candidates = set(self._corpus.files_defining(reference.name)) - self.analyses.keys()
+        return namesakes if len(namesakes) + len(candidates) <= MOST_NAMESAKES else ()
 
     def sure_target(self, file: int, reference: Reference) -> tuple[int, int] | None:
-        """Return a reference's only possible definition in another file.
+        """Return the only possible definition of a reference in another file.
 
         The file must import the other one, unless its language needs no import.
         """
@@ -212,7 +212,7 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
 
 
 def _references_of(resolver: Resolver, source: _Source) -> Sequence[Reference]:
-    """Return the source's references, with those of inner definitions without pieces."""
+    """Return the source's references, including those of inner definitions without pieces."""
     analysis = resolver.analyses[source.file]
     with_pieces = {piece.definition for piece in analysis.pieces}
     references: list[Reference] = []
@@ -232,15 +232,15 @@ def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _S
     is_test = inquiry.kinds[source.file] is PathKind.TEST
     for reference in _references_of(resolver, source):
         targets = resolver.resolve(source.file, reference)
-        how = "tested by" if is_test else _WORDS[reference.kind][1]
+        label = "tested by" if is_test else _WORDS[reference.kind][1]
         for target in targets:
             if target[0] != source.file or target[1] != source.definition:
-                spread.reach(target, source.strength / len(targets), f"{how} {name}")
+                spread.reach(target, source.strength / len(targets), f"{label} {name}")
         if reference.kind == "import" and not targets:
             imported = sorted(resolver.module(source.file, reference.scope))
             for file in imported if len(imported) <= MOST_SOURCES else ():
                 share = _IMPORT * source.strength / len(imported)
-                spread.reach_file(file, share, f"{how} {name}")
+                spread.reach_file(file, share, f"{label} {name}")
 
 
 def _find_users(
@@ -262,9 +262,9 @@ def _find_users(
                 if target not in targets or (user, reference.definition) == target:
                     continue
                 is_test = inquiry.kinds[user] is PathKind.TEST
-                how = f"{'tests' if is_test else _WORDS[reference.kind][0]} {full_name}"
-                spread.reach((user, reference.definition), source.strength / len(targets), how)
-                spread.reach_file(user, _IMPORT * source.strength / len(targets), how)
+                label = f"{'tests' if is_test else _WORDS[reference.kind][0]} {full_name}"
+                spread.reach((user, reference.definition), source.strength / len(targets), label)
+                spread.reach_file(user, _IMPORT * source.strength / len(targets), label)
 
 
 def _users(resolver: Resolver, name: str) -> list[int]:
@@ -358,9 +358,9 @@ def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
         files = [file for file in namesakes if _ends(paths.folder(file), tail)]
         if files:
             return files if len(files) <= _MOST_FILES else ()
-    whole = "/".join(parts)
+    path = "/".join(parts)
     for folder in paths.folders_by_name.get(last, ()):
-        if _ends(folder, whole):
+        if _ends(folder, path):
             return _package(paths, folder)
     return ()
 

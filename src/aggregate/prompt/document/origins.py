@@ -1,8 +1,9 @@
-"""The origin of each line of a prompt, in runs (rule L-1), and its packed text (rule L-3).
+"""The origin of each line of a prompt, as runs (rule L-1), and a packed format (rule L-3).
 
-The text has one column of numbers for each property of the runs: lines, label, source, first line of the file, and the
-file's lines beyond the run's own. Sources are differences to the previous run with a source, first lines to the end of
-the previous run of the same source. The columns are JSON, compressed by zlib, in base 85, which JSON need not escape.
+The packed text has one column of numbers per property of the runs: lines, label, source, first line of the file, and
+excess of the file's lines over the run's. Sources are differences to the previous run with a source; first lines are
+differences to the end of the previous run of the same source. The columns are JSON, compressed by zlib, in base 85,
+which needs no escapes in JSON.
 """
 
 import json
@@ -27,7 +28,10 @@ class OriginKind(StrEnum):
 
 
 class Label(IntEnum):
-    """The kind and meaning of a run of lines; recorded maps hold the numbers, so they never change."""
+    """The kind and meaning of a run of lines.
+
+    Recorded maps contain the numbers, so they never change.
+    """
 
     kind: OriginKind
     meaning: str
@@ -81,7 +85,7 @@ class Origin(NamedTuple):
 class Run(NamedTuple):
     """Consecutive lines of a prompt with one origin.
 
-    If they are as many as the file's lines, they match line by line; otherwise all match all.
+    With as many lines as in the file, they correspond line by line, otherwise as a whole.
     """
 
     lines: int
@@ -153,7 +157,7 @@ class SourceMap:
             yield from (run.origin(offset) for offset in range(run.lines))
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first verbatim line of the prompt with a file's 1-based line, else its mark."""
+        """Return the first line of the prompt with a file's 1-based line, else with its gap mark."""
         stand_in: int | None = None
         for start, run in self.runs_of(path):
             if not run.first or not run.first <= line <= run.last:
@@ -186,7 +190,10 @@ _NO_MAP = "is not a map of sources"
 
 
 def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list[str], str]:
-    """Return the sources beyond ``row_paths``, whose numbers follow, and the packed runs."""
+    """Return the sources that are not in ``row_paths``, and the packed runs.
+
+    Sources are numbered: those of ``row_paths`` first, then the others.
+    """
     numbers: dict[str, int] = {}
     for number, path in enumerate(row_paths):
         numbers.setdefault(path, number)
@@ -202,7 +209,7 @@ def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list
 
 
 def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
-    """Return the map that ``pack_map`` wrote; ``sources`` are all, those of rows first.
+    """Return the map that ``pack_map`` wrote; ``sources`` are all sources by number.
 
     Raises:
         ValueError: The text is damaged or not a map.
@@ -235,7 +242,7 @@ def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int | Non
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of each run; a ``ValueError`` reports impossible ones."""
+    """Yield lines, label, source and file lines of each run; raise ``ValueError`` if out of range."""
     ends: dict[int, int] = {}
     source = 0
     for lines, label, step, gap, difference in zip(*columns, strict=True):

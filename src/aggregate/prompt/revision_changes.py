@@ -1,4 +1,4 @@
-"""Changes since the request's revision, in the order of the files' ranks (rule T-8)."""
+"""Changes since the request's revision, in the order of the ranking (rule T-8)."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from aggregate.ranking.files import FileFacts
 def changes_for(
     request: Request, candidates: Sequence[Candidate], facts: Sequence[FileFacts]
 ) -> Changes:
-    """Return the changed candidates, the likeliest first, then deleted files; others are counted."""
+    """Return the changed candidates, likeliest first, then deleted files, and the number of other changes."""
     if not (request.finish and request.finish.changes):
         return NO_CHANGES
     ranks = {candidate.file.path: rank for rank, candidate in enumerate(candidates)}
@@ -42,7 +42,7 @@ def _changed_file(change: FileChange, redaction: Redaction, *, is_generated: boo
 
 
 def _redacted(hunk: str, redaction: Redaction) -> str:
-    """Return a hunk without secrets; a key may span lines, so they are searched without marks."""
+    """Redact a hunk; its marks are removed for the search, since a key may span lines."""
     if not redaction.replaces:
         return hunk
     head, *lines = hunk.split("\n")

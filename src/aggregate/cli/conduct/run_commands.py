@@ -94,7 +94,7 @@ def start_track(
             track.track_id,
             worker,
             options=run_options,
-            observe=lambda event: _say_ticket(event.ticket.id, event.state.value, event.detail),
+            observe=lambda event: _say_ticket(event.ticket.id, event.status.value, event.detail),
             tell=say,
         )
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import AggregateError, ConfigError, ToolError
-from aggregate.panel.composing import (
+from aggregate.panel.composition import (
     HALF_WRITTEN,
     ComposedDraft,
     DiskState,
@@ -23,7 +23,7 @@ from aggregate.panel.composing import (
 from aggregate.panel.draft import ConfigDraft, Draft
 from aggregate.panel.edits import Edit, Surroundings, apply_edits
 from aggregate.panel.file_data import add_image, file_data, images_of
-from aggregate.panel.prompt_data import CacheMarks, FileTable, cache_marks, prompt_data
+from aggregate.panel.prompt_data import CacheMarks, FileRows, cache_marks, prompt_data
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
@@ -91,7 +91,7 @@ class Session:
         self.is_closed = False
         self._count = SavedCounts(self.index)
         self._composer = composer or Composer(self.index)
-        self._table = FileTable()
+        self._table = FileRows()
         self._disk = DiskState()
         self._lock = threading.RLock()
         self._wanted = threading.Event()
@@ -229,7 +229,7 @@ class Session:
         rendered = None
         if composed is not None and view.revision == revision and composed.tokens.files.get(path):
             files = composed.composition.files
-            rendered = next((other for other in files if other.path == path), None)
+            rendered = next((file for file in files if file.path == path), None)
         data = file_data(
             file,
             source,
@@ -327,7 +327,7 @@ class Session:
             self._price_models()
 
     def _price_models(self) -> None:
-        """Load the models that the page lists; a failure is a warning."""
+        """Load the list of models with prices; a failure is a warning."""
         if self.models:
             return
         problem = ""

@@ -7,16 +7,9 @@ from typing import Final, NamedTuple, TypeAlias
 
 from tree_sitter import Node
 
+from aggregate.code.syntax import parsing
 from aggregate.code.syntax.embedded import Block, EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language
-from aggregate.code.syntax.parsing import (
-    Deadline,
-    macros_by_end,
-    parse_source,
-    query_matches,
-    query_of,
-    without_macros,
-)
 
 _MEMBER: Final = "reference.member"
 _MODULE: Final = "reference.module"
@@ -174,7 +167,7 @@ class _Around:
         self._around: list[_Module] = []
 
     def module_at(self, position: int) -> _Module | None:
-        """Move to the byte ``position`` and return the innermost module, with its outer names."""
+        """Move to the byte ``position``; return the innermost import there, with its outer names."""
         while self._waiting and self._waiting[-1].start <= position:
             module = self._waiting.pop()
             outer = self._left_for(module.start)
@@ -207,11 +200,13 @@ _TIMES_AS_LONG = 3
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
     """Return the references of ``text`` in order, the most specific one per name."""
-    if not query_of(language, _WANTED)[0].pattern_count:
+    if not parsing.query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")
-    references, blocks = _read_own(source, language, Deadline(_TIMES_AS_LONG * len(source)))
-    blocks = [block for block in blocks if query_of(block.language, _WANTED)[0].pattern_count]
+    references, blocks = _read_own(source, language, parsing.Deadline(_TIMES_AS_LONG * len(source)))
+    blocks = [
+        block for block in blocks if parsing.query_of(block.language, _WANTED)[0].pattern_count
+    ]
     lines, counted = 0, 0
     for block, (inner, _) in read_blocks(
         source, blocks, _read_own, wanted=_WANTED, times=_TIMES_AS_LONG
@@ -228,11 +223,11 @@ def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...
 
 
 def _read_own(
-    source: bytes, language: Language, deadline: Deadline
+    source: bytes, language: Language, deadline: parsing.Deadline
 ) -> tuple[list[SyntaxReference], list[Block]]:
-    macros = macros_by_end(source, language)
-    tree = parse_source(source, language, macros)
-    captured = ReferenceCaptures(without_macros(source, macros))
-    for match in query_matches(tree, language, _WANTED, deadline):
+    macros = parsing.macros_by_end(source, language)
+    tree = parsing.parse_source(source, language, macros)
+    captured = ReferenceCaptures(parsing.without_macros(source, macros))
+    for match in parsing.query_matches(tree, language, _WANTED, deadline):
         captured.add(match)
     return captured.references(), captured.embedded.blocks()

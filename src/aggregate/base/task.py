@@ -1,4 +1,4 @@
-"""A prompt's task and budget, and the choice for each file (rule A-1)."""
+"""A prompt's task and budget, and the decision about each file (rule A-1)."""
 
 import re
 from collections.abc import Sequence
@@ -85,7 +85,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Parts of a prompt beside the project's content (rules T-7 and T-8)."""
+    """The user's texts in a prompt (rules T-7 and T-8)."""
 
     has_frame: bool = True  # with a task and a budget: project line first, task last
     changes: str = ""  # with a budget: show changes since this git revision
@@ -134,7 +134,7 @@ Lines = tuple[tuple[int, int], ...]  # runs of lines: the first and the last one
 
 
 class Level(StrEnum):
-    """Amount of a file in the prompt, from most to least (rule B-2)."""
+    """How much of a file a prompt shows, from most to least (rule B-2)."""
 
     FULL = "full"
     CUSTOM = "custom"
@@ -197,8 +197,9 @@ class Guess(NamedTuple):
 
 
 def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
-    """Return warnings about unknown names, corrected names and a guess."""
-    warnings = [gap.reason for gap in missing if gap.evidence in ("symbol", "spelling", "changes")]
+    """Return warnings about unknown names, corrected names, missing grammars and a guess."""
+    kinds = ("symbol", "spelling", "changes", "grammars")
+    warnings = [gap.reason for gap in missing if gap.evidence in kinds]
     if guess:
         warnings.append(f"the choice is a guess: {guess.sentence}")
     return warnings

@@ -1,4 +1,4 @@
-"""What is kept in the user's own state folder: small JSON files, each changed by one process at a time."""
+"""JSON files in the user's state folder, changed by one process at a time."""
 
 import json
 from collections.abc import Callable
@@ -10,20 +10,20 @@ from aggregate.base.disk.writing import exclusive_access, private_folder, replac
 from aggregate.base.errors import OutputError
 
 
-def read_kept(path: Path) -> Any:  # noqa: ANN401 - JSON, which whoever reads it checks
-    """Return what a file holds, ``None`` where nothing can be read."""
+def read_state(path: Path) -> Any:  # noqa: ANN401 - JSON, checked by the caller
+    """Return the data of a state file, ``None`` if it is unreadable."""
     try:
         return json.loads(read_text(path))
     except (OSError, ValueError, RecursionError):
         return None
 
 
-def change_kept(path: Path, change: Callable[[Any], Any]) -> str:
-    """Write what ``change`` makes of what a file holds; return why that is not kept, ``""`` if it is."""
+def change_state(path: Path, change: Callable[[Any], Any]) -> str:
+    """Replace the data of a state file; return an error message or ``""``."""
     try:
         private_folder(path.parent)
         with exclusive_access(path):
-            text = json.dumps(change(read_kept(path)), default=str, indent=0)
+            text = json.dumps(change(read_state(path)), default=str, indent=0)
             replace_own(path, text + "\n")
     except OSError as error:
         return f"cannot write {path}: {error.strerror or error}"

@@ -16,7 +16,7 @@ _SIZE: Final = 4  # bytes of a number
 _COUNTS: Final = 2  # columns of numbers
 
 
-class FileTable:
+class GroupTable:
     """Facts of files and names of likely definitions, packed."""
 
     __slots__ = ("_count", "_defining", "_hashes", "_languages", "_traits")

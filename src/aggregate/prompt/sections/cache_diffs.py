@@ -1,4 +1,4 @@
-"""The section of diffs between files as a cache has stored them and as they are now."""
+"""The section of diffs between cached and current versions of files."""
 
 import re
 from bisect import bisect_left
@@ -68,9 +68,9 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
 
 
 def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield equal blocks in order, at last the common end, which may be empty.
+    """Yield equal blocks in order; the last one is the common end, which may be empty.
 
-    Common beginnings and ends are not compared again; between them, lines that both sides have once are anchors.
+    Common beginnings and ends are skipped; between them, lines that are unique on both sides are anchors.
     """
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
@@ -88,7 +88,7 @@ def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the longest rising sequence of pairs of lines that each side has once."""
+    """Return the longest increasing sequence of pairs of lines that are unique on both sides."""
     counts, newer_counts = Counter(old), Counter(new)
     numbers = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
     pairs = [
@@ -132,7 +132,7 @@ _MOST_TRIED = 200  # candidates for the first line of a run, against files that 
 
 
 def changed_heading(*, or_more: bool = False) -> Segment:
-    """Return the section's heading; ``or_more`` says that diffs may show further lines."""
+    """Return the section's heading; ``or_more`` says that diffs may contain new lines."""
     return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
 
 
@@ -145,9 +145,9 @@ def gone_segment(path: str) -> Segment:
 
 
 def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
-    """Return the diff from a file's older block to its new one.
+    """Return the diff from a file's old block to its new one.
 
-    If it is longer than the file, return the new block with ``or_whole``, else ``None``.
+    If the diff is longer than the file, return the new block with ``or_whole``, else ``None``.
     """
     return diff_segment(file_lines(older), now, or_whole=or_whole)
 
@@ -164,7 +164,7 @@ def file_lines(block: str) -> list[str]:
     return block.split("\n")[3:-1] if is_fenced(block) else []
 
 
-def told_lines(texts: Sequence[str], path: str) -> list[str] | None:
+def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
     """Return a file's lines from its blocks and diffs in order, ``None`` if a diff does not fit."""
     lines: list[str] | None = []
     for text in texts:
@@ -175,8 +175,8 @@ def told_lines(texts: Sequence[str], path: str) -> list[str] | None:
     return lines
 
 
-def is_told(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
-    """Return whether blocks and diffs, which result in ``lines``, show a file as it is now."""
+def is_sent(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
+    """Return whether blocks and diffs that add up to ``lines`` show the current file."""
     if not texts or not _is_diff(texts[-1], now.source):
         return bool(texts) and texts[-1] == now.text
     return is_fenced(now.text) and lines == file_lines(now.text)
@@ -187,7 +187,10 @@ def _is_diff(text: str, path: str) -> bool:
 
 
 def shown_in_older(block: str, now: Segment) -> ShownText | None:
-    """Return the source lines of an older block, ``None`` if they do not match the file."""
+    """Map the lines of a file's older block to the file's present lines.
+
+    ``None`` if the block has lines that the file lacks.
+    """
     if now.shown is None or not now.shown.source or now.shown.is_message:
         return None
     spans = _find_runs(block.split("\n")[3:-1], now.shown.source.split("\n"))
@@ -195,7 +198,7 @@ def shown_in_older(block: str, now: Segment) -> ShownText | None:
 
 
 def _find_runs(content: Sequence[str], source: Sequence[str]) -> list[Span] | None:
-    """Return the file's lines for each run of a block between marks, in order."""
+    """Find each run of a block, between gap marks, in the file's lines."""
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(source):
         numbers.setdefault(line, []).append(number)

@@ -1,6 +1,6 @@
-"""What enters a prompt one after another: an order that follows from the task alone, whatever the budget.
+"""Order in which bodies and signatures enter a prompt; it depends only on the task.
 
-A larger budget goes further down the same order, so it never shows less of any file (rule B-6).
+A larger budget takes more steps of the same order, so it never shows less of a file (rule B-6).
 """
 
 from collections import deque
@@ -15,47 +15,48 @@ from typing import Final, NamedTuple
 from aggregate.ranking.files import DefinedName, Piece
 
 Run = tuple[int, int]  # First and last line, 1-based and inclusive
-ALL_LINES: Run = (1, 1 << 31)  # From the first line to beyond the last one of any file
-CHARACTERS_PER_TOKEN = 4  # For the order alone, where an estimate does: what is shown is counted
-# Exponent of the tokens that a piece's probability is divided by: the likeliest pieces go before short ones. With 0.9
-# 8,000 tokens show a hundredth fewer of the lines that change (measured on 216 commits of nine projects).
+ALL_LINES: Run = (1, 1 << 31)  # More lines than any file has
+CHARACTERS_PER_TOKEN = 4  # An estimate, good enough for the order; the budget counts tokens exactly
+# A piece's probability is divided by its tokens to this power. With 0.9, 8,000 tokens contain one percent fewer of the
+# changed lines (measured on 216 commits of nine projects).
 DENSITY = 0.7
-# The part of signatures where a task says what matters, each with the marks around it: with 0.28 a hundredth fewer of
-# the definitions that change are shown at 8,000 tokens, with 0.39 a hundredth fewer of the lines (measured on commits).
+# Fraction of tokens for signatures, with their gap marks, if there is a task. At 8,000 tokens, 0.28 shows one percent
+# fewer of the changed definitions, 0.39 one percent fewer of the changed lines (measured on commits).
 WITH_TASK = 0.34
-# The parts that a piece's probability loses where all of it is comments, imports, a licence: they hold the task's words
-# more often than they change. So 27,000 tokens show up to a twentieth more of the lines that change, and 8,000 no
-# fewer; with 0.9 for comments 27,000 show fewer again (measured on commits of 12 projects).
+# Discounts of a piece's probability if it consists of comments, imports or a licence: these contain the task's words
+# more often than they change. At 27,000 tokens this shows up to five percent more of the changed lines, and no fewer at
+# 8,000 (measured on commits of 12 projects).
 _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
-# Exponent of the probabilities by which signatures are chosen: bodies go where the task most likely is, signatures say
-# what else there is (measured on commits: a hundredth more of the files that change at both budgets).
+# Exponent that flattens probabilities for signatures, which give an overview beyond the likeliest bodies: one percent
+# more of the changed files (measured on commits).
 _FLATTER = 1 / 1.5
-# Tokens of some lines: a share for which less is left waits, so that a small prompt is about what is likely.
-_A_STEP = 60
-# The likeliest files show at least a signature each before signatures go by their own worth.
+# Tokens of a step or two: a share with less left waits, so that a small prompt contains the likeliest lines.
+_STEP_TOKENS = 60
+# Number of likeliest files that show a signature before signatures are ordered by value.
 SEEN_FILES = 20
-_OF_ITS_FILE = 0.01  # The part of its file's probability that each signature shares
-_LONGEST_SIGNATURE = 12  # Lines; what is longer is shown with the body
-# What a signature of so many lines is divided by.
+_OF_ITS_FILE = 0.01  # Part of a file's probability that each of its signatures gets
+_LONGEST_SIGNATURE = 12  # Lines; the rest is shown with the body
+# Divisor of a signature's probability by its number of lines.
 _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
-# Tokens of heading and fence around a file, which make a file of a line or two no better than lines of a shown one.
+# Tokens of a file's heading and fence, so that a file of a line or two is not preferred to more lines of a shown file.
 _FRAME = 15
-# Of a likely file, the lines of a definition that is unfolded early, and what it gains: a part of the file's
-# probability, shared by all pieces, and of that of what calls it.
+# In a likely file: the most lines of a definition that is unfolded early, and its bonus as a part of the file's
+# probability and of its caller's.
 _SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
-# Characters of all signatures of a file up to which they are shown with the first of its bodies, which is clearer; the
-# same of a text's headings, which say what its other sections hold.
+# Characters of all signatures of a file up to which they are shown with its first body, for context; the same for the
+# headings of a text.
 _FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
 _CELL_MARKS = 40  # characters around a heading of a notebook: the cell's marker and a gap mark
 
 
 @dataclass(frozen=True, slots=True)
 class Fittable:
-    """A file that may be shown: its definitions (headings of prose) and pieces by lines, and how likely each is.
+    """A candidate file with its definitions, pieces and their probabilities.
 
     Attributes:
-        is_likely: Whether its short definitions are unfolded early.
-        calls: Of a likely file, the definitions that each of its definitions calls.
+        definitions: Headings, if the file is prose.
+        is_likely: Unfold short definitions early.
+        calls: In a likely file, the definitions that each definition calls.
     """
 
     number: int
@@ -69,7 +70,7 @@ class Fittable:
 
 
 class Step(NamedTuple):
-    """Lines of one file that enter the prompt together, those of a body last; without one they are signatures."""
+    """Lines of one file that enter the prompt together: signatures, then possibly a body."""
 
     file: int
     runs: tuple[Run, ...]
@@ -77,10 +78,10 @@ class Step(NamedTuple):
 
 
 class _BestFirst:
-    """Pieces or definitions, the best of all files first: of each file what they are worth, the less, the better.
+    """A priority queue of pieces or definitions of many files; the lowest value is best.
 
-    Only the best of each file lie in the heap. The others of a file are sorted when its best is taken: of thousands of
-    files some dozen get so far.
+    The heap contains only the best of each file. The others are sorted once the best is taken, which happens for some
+    dozen of thousands of files.
     """
 
     def __init__(self, files: Sequence[Sequence[float]]) -> None:
@@ -94,7 +95,10 @@ class _BestFirst:
         return bool(self._heap)
 
     def pop(self) -> tuple[int, int]:
-        """Remove the best; return the index of its file and its own in it, of equal ones the first."""
+        """Remove the best; return the indexes of its file and of itself in the file.
+
+        The first of equal values is best.
+        """
         _, number, best = self._heap[0]
         values = self._files[number]
         if number not in self._following:
@@ -110,12 +114,14 @@ class _BestFirst:
 
 @dataclass(slots=True)
 class Share:
-    """Files that get a part of what is spent: bodies by how likely each of their tokens is to matter, and signatures.
+    """Files that get a fixed part of the spent tokens.
+
+    Bodies are ordered by probability per token.
 
     Attributes:
-        groups: The files, those of one group behind all of the one before.
-        part: Of the tokens that are spent; the first share of an order gets what the others leave.
-        first: How many of the likeliest show a signature before others do.
+        groups: Files; those of a later group come after all earlier ones.
+        part: Fraction of the spent tokens; the first share of an order gets the rest.
+        first: Number of likeliest files that show a signature first.
     """
 
     groups: Iterable[Sequence[Fittable]]
@@ -129,14 +135,14 @@ class Share:
         return sum(self.spent.values())
 
     def is_due(self, spent: int) -> bool:
-        """Tell whether so much of its part is left that a step or two fit into it."""
-        return self.tokens + _A_STEP <= self.part * spent
+        """Return whether a step or two fit into the rest of its part."""
+        return self.tokens + _STEP_TOKENS <= self.part * spent
 
     def steps(self, signatures: float) -> Iterator[Step]:
         for files in self.groups:
-            yield from self._by_worth(files, signatures / (1 - signatures))
+            yield from self._by_value(files, signatures / (1 - signatures))
 
-    def _by_worth(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
+    def _by_value(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
         opened: dict[int, tuple[Run, ...]] = {}
         masses = [_masses(file) for file in files]
         bodies = _BestFirst([_body_values(file) for file in files])
@@ -159,23 +165,26 @@ class Share:
 
 @dataclass(slots=True)
 class StepOrder:
-    """The steps in order: of the first share, and of each other one while it has less than its part."""
+    """The steps of several shares in one order.
+
+    The first share gives the next step, unless another one has used less than its part of the tokens.
+    """
 
     shares: Sequence[Share]
     signatures: float = WITH_TASK
     _owners: dict[int, Share] = field(init=False, default_factory=dict)
 
     def spend(self, step: Step, tokens: int) -> None:
-        share = self._owners.get(step.file, self.shares[0])  # what is pinned has none
+        share = self._owners.get(step.file, self.shares[0])  # pinned files have none
         share.spent[step.is_body] += tokens
         share.seen.add(step.file)
 
     def __iter__(self) -> Iterator[Step]:
-        """Yield the steps; tell ``spend`` of each that was taken before asking for the next."""
+        """Yield the steps; call ``spend`` for each taken one before the next."""
         running = [(share, share.steps(self.signatures)) for share in self.shares]
         while running:
             spent = sum(share.tokens for share in self.shares)
-            turn = next((each for each in running if each[0].is_due(spent)), running[0])
+            turn = next((pair for pair in running if pair[0].is_due(spent)), running[0])
             share, steps = turn
             step = next(steps, None)
             if step is None:
@@ -205,7 +214,10 @@ def _signature_step(files: Sequence[Fittable], number: int, definition: int) -> 
 
 
 def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
-    """Return what is shown for a piece: its lines, with a line of context where no definition gives any."""
+    """Return a piece's lines with their signatures.
+
+    In a file with neither, a line of context is added on each side.
+    """
     if piece.definition >= 0:
         return (*_signatures_around(file, piece.definition), (piece.first, piece.last))
     context = 0 if file.definitions else 1
@@ -213,20 +225,22 @@ def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
 
 
 def _opening_runs(file: Fittable) -> tuple[Run, ...]:
-    """Return what is shown with the first body of a file: all signatures where these are few, a text's headings."""
+    """Return the runs to show with a file's first body: signatures or headings, if few."""
     if file.is_notebook:
         return _highest_headings(file)
     runs = [signature_run(definition) for definition in file.definitions]
     lines = sum(last - first + 1 for first, last in runs)
     characters = sum(piece.characters for piece in file.pieces)
     total_lines = max(1, file.pieces[-1].last if file.pieces else 1)
-    most = _ALL_HEADINGS if file.is_prose else _FEW_SIGNATURES
-    return tuple(runs) if lines * characters / total_lines <= most else ()
+    limit = _ALL_HEADINGS if file.is_prose else _FEW_SIGNATURES
+    return tuple(runs) if lines * characters / total_lines <= limit else ()
 
 
 def _highest_headings(file: Fittable) -> tuple[Run, ...]:
-    """Return a likely notebook's headings, the highest first, as far as there is room."""
-    headings = [each for each in file.definitions if each.kind == "heading" and file.is_likely]
+    """Return a likely notebook's headings, highest level first, up to a limit."""
+    if not file.is_likely:
+        return ()
+    headings = [definition for definition in file.definitions if definition.kind == "heading"]
     headings.sort(key=lambda heading: len(heading.path))
     sizes = accumulate(len(heading.path[-1]) + _CELL_MARKS for heading in headings)
     pairs = zip(headings, sizes, strict=True)
@@ -235,11 +249,11 @@ def _highest_headings(file: Fittable) -> tuple[Run, ...]:
 
 def _body_values(file: Fittable) -> list[float]:
     pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
-    return [-chance * _telling(piece) / _size(piece.characters) for piece, chance in pairs]
+    return [-chance * _discount(piece) / _size(piece.characters) for piece, chance in pairs]
 
 
 def _unfolding_chances(file: Fittable) -> Sequence[float]:
-    """Return the pieces' probabilities, raised where a likely file defines something short."""
+    """Return the pieces' probabilities, raised for short definitions of likely files."""
     if not file.is_likely:
         return file.chances
     best: dict[int, float] = {}
@@ -266,31 +280,31 @@ def _is_short(file: Fittable, definition: int) -> bool:
     return lines.last - lines.signature < _SHORT
 
 
-def _telling(piece: Piece) -> float:
-    """Return the part of a piece's probability that its rank follows from."""
+def _discount(piece: Piece) -> float:
+    """Return the factor for comments, imports and licences in a piece."""
     if not piece.comments and not piece.preamble:
         return 1.0
     comments = piece.comments / piece.characters
     preamble = piece.preamble / piece.characters
-    licence = max(0.0, comments + preamble - 1)  # what is both
+    licence = max(0.0, comments + preamble - 1)  # comments in the preamble
     return (1 - _COMMENTS * comments) * (1 - _PREAMBLE * preamble) * (1 - _LICENCE * licence)
 
 
-@lru_cache(maxsize=4_096)  # asked of thousands of pieces, most of which are shorter than that
+@lru_cache(maxsize=4_096)  # called for thousands of pieces, most of which are shorter
 def _size(characters: int) -> float:
     return float((characters / CHARACTERS_PER_TOKEN + _FRAME) ** DENSITY)
 
 
 def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float]:
-    """Return for each definition its probability and a part of its file's, for each line it takes, negated.
+    """Return the negated value of each signature: probability per root of its lines.
 
-    Headings of prose without its text tell nothing: they have none.
+    Each gets a part of its file's probability. Headings without text are useless, so prose has none.
     """
     if file.is_prose:
         return []
     shared = _OF_ITS_FILE * sum(masses.values())
-    # A loop for some ten thousand definitions, of most of which nothing but their file's part is known; with ``min``
-    # and ``max``, as below, it takes four times as long.
+    # Most of some ten thousand definitions have only their file's part. With ``min`` and ``max``, as below, this loop
+    # takes four times as long.
     by_lines = [-shared / root for root in _ROOTS]
     values = [
         by_lines[lines]
@@ -307,19 +321,23 @@ def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float
 
 
 def _likeliest_signatures(
-    files: Sequence[Fittable], masses: Sequence[Mapping[int, float]], most: int
+    files: Sequence[Fittable], masses: Sequence[Mapping[int, float]], limit: int
 ) -> Iterator[Step]:
-    sums = [sum(own.values()) for own in masses]
+    sums = [sum(file_masses.values()) for file_masses in masses]
     likeliest = sorted(range(len(files)), key=sums.__getitem__, reverse=True)  # stable
-    for number in likeliest[:most]:
-        own, definitions = masses[number], range(len(files[number].definitions))
+    for number in likeliest[:limit]:
+        definitions = range(len(files[number].definitions))
         if definitions and not files[number].is_prose:
-            best = max(definitions, key=lambda each: (own.get(each, 0.0), -each))
+            file_masses = masses[number]
+            best = max(definitions, key=lambda index: (file_masses.get(index, 0.0), -index))
             yield _signature_step(files, number, best)
 
 
 def _masses(file: Fittable) -> Mapping[int, float]:
-    """Return how likely the task touches each definition without those inside, flattened; ``-1`` is outside of all."""
+    """Sum the flattened probabilities of pieces by innermost definition.
+
+    ``-1`` is outside of all definitions.
+    """
     masses: dict[int, float] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
         masses[piece.definition] = masses.get(piece.definition, 0.0) + chance**_FLATTER

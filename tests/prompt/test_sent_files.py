@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import FileChoice
-from aggregate.base.request import Level, SentFile
-from aggregate.prompt.fit.kept_levels import BELOW, ENOUGH, FRESH, LEAST_FRESH, LIKELY, keep_levels
+from aggregate.base.task import Level, SentFile
+from aggregate.prompt.fit.sent_files import (
+    BELOW,
+    ENOUGH,
+    FRESH,
+    LEAST_FRESH,
+    LIKELY,
+    keep_sent_files,
+)
 
 ROOM = 1000
 
@@ -35,16 +42,16 @@ def left(files: tuple[SentFile, ...], room: int = ROOM) -> int:
 def test_all_stays_while_there_is_room() -> None:
     """A question about another file adds it behind: nothing leaves, whatever it scores (rule B-9)."""
     wanted = [lowered("a", 0.0), lowered("b", 0.0), wanted_file("c", 300, 0.9)]
-    assert keep_levels(sent(300, 400), wanted, room=ROOM) == tuple(sent(300, 400))
+    assert keep_sent_files(sent(300, 400), wanted, room=ROOM) == tuple(sent(300, 400))
 
 
 def test_a_file_stays_unless_what_enters_scores_twice_as_much() -> None:
     """At just half of the score it stays, below it leaves (rule B-9)."""
     entering = wanted_file("n", 300, 0.4, pinned=True)
     staying = [lowered("a", 0.4 * BELOW), entering]
-    assert names(keep_levels(sent(1000), staying, room=ROOM)) == "a"
+    assert names(keep_sent_files(sent(1000), staying, room=ROOM)) == "a"
     leaving = [lowered("a", 0.4 * BELOW - 0.01), entering]
-    assert keep_levels(sent(1000), leaving, room=ROOM) == ()
+    assert keep_sent_files(sent(1000), leaving, room=ROOM) == ()
 
 
 @pytest.mark.parametrize(
@@ -55,7 +62,7 @@ def test_a_question_has_a_part_of_the_room(room: int, fresh: int) -> None:
     before = [SentFile(f"a{i:03}", Level.FULL, tokens=room // 200) for i in range(200)]
     new = [wanted_file(f"n{i}", room // 5, 0.15 + i / 100) for i in range(4)]
     wanted = [*(lowered(file.path, 0.0) for file in before), *new]
-    kept = keep_levels(before, wanted, room=room)
+    kept = keep_sent_files(before, wanted, room=room)
     assert list(kept) == before[: len(kept)]
     assert fresh <= left(kept, room) < fresh + room // 200 * len(new)
     assert fresh == max(FRESH * room, min(LEAST_FRESH, room / 2))
@@ -66,9 +73,9 @@ def test_room_is_made_at_the_end_only() -> None:
     before = [*sent(20), *(SentFile(f"b{i}", Level.FULL, tokens=49) for i in range(20))]
     wanted = [lowered("a", 0.0), *(lowered(file.path, 0.8) for file in before[1:])]
     likely = wanted_file("n", 20, 0.9)
-    assert list(keep_levels(before, [*wanted, likely], room=ROOM)) == before
+    assert list(keep_sent_files(before, [*wanted, likely], room=ROOM)) == before
     pinned = likely._replace(pinned=True)
-    assert list(keep_levels(before, [*wanted, pinned], room=ROOM)) == before[1:]
+    assert list(keep_sent_files(before, [*wanted, pinned], room=ROOM)) == before[1:]
 
 
 def test_room_is_made_seldom() -> None:
@@ -79,7 +86,7 @@ def test_room_is_made_seldom() -> None:
     def kept(left: int) -> tuple[SentFile, ...]:
         before = [SentFile(f"a{i:02}", Level.FULL, tokens=(room - left) // 100) for i in range(100)]
         wanted = [*(lowered(file.path, 0.0) for file in before), new]
-        return keep_levels(before, wanted, room=room)
+        return keep_sent_files(before, wanted, room=room)
 
     enough = int(ENOUGH * FRESH * room)
     assert len(kept(enough)) == 100
@@ -89,13 +96,13 @@ def test_room_is_made_seldom() -> None:
 def test_a_smaller_room_lets_the_last_leave() -> None:
     """The discussion grows, and the files get less: the last one leaves, a likely one after the others (rule B-9)."""
     wanted = [lowered("a", 0.0), lowered("b", 0.0), lowered("c", LIKELY)]
-    assert names(keep_levels(sent(300, 300, 300), wanted, room=650)) == "ac"
-    assert names(keep_levels(sent(300, 300, 300), wanted, room=350)) == "c"
+    assert names(keep_sent_files(sent(300, 300, 300), wanted, room=650)) == "ac"
+    assert names(keep_sent_files(sent(300, 300, 300), wanted, room=350)) == "c"
 
 
 def test_files_that_are_gone_leave() -> None:
     """What is no candidate any more is not sent again (rule B-9)."""
-    assert names(keep_levels(sent(100, 100), [lowered("b", 0.5)], room=ROOM)) == "b"
+    assert names(keep_sent_files(sent(100, 100), [lowered("b", 0.5)], room=ROOM)) == "b"
 
 
 @pytest.mark.parametrize(
@@ -120,7 +127,7 @@ def test_more_of_a_file_that_stays(
     changed = wanted_file("a", 600, 0.9)
     changed = changed._replace(level=level, lines=lines, content_hash=content_hash)
     wanted = [changed, lowered("b", 0.0)]
-    assert names(keep_levels(before, wanted, room=ROOM)) == stay
+    assert names(keep_sent_files(before, wanted, room=ROOM)) == stay
 
 
 files = st.lists(
@@ -139,7 +146,7 @@ def test_invariants(
         for file, (_, score, tokens, pinned) in zip(before, old, strict=True)
     ]
     wanted += [wanted_file(f"n{i}", t, s, pinned=p) for i, (_, s, t, p) in enumerate(new)]
-    kept = keep_levels(before, wanted, room=room)
+    kept = keep_sent_files(before, wanted, room=room)
     assert list(kept) == [file for file in before if file in kept]
     pins = {file.path for file in wanted if file.pinned}
     assert left(kept, room) >= 0 or pins.issuperset(names(kept))

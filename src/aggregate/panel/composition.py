@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.base.disk.reading import is_inside, real_path
-from aggregate.base.request import FileChoice
+from aggregate.base.task import FileChoice
 from aggregate.panel.colours import fenced_colours
 from aggregate.panel.draft import Draft
 from aggregate.project.configuration import Project
@@ -221,7 +221,7 @@ class DiskState:
         )
 
     def take(self) -> tuple[set[str] | None, bool]:
-        """Return and reset the changed files, None if unknown."""
+        """Return the files changed since the last call, None if unknown, and reset them."""
         if not self.is_watched:  # any file may have changed
             self.check_all(must_list=False)
         changes = self._changed, self._must_list
@@ -230,9 +230,9 @@ class DiskState:
 
 
 def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:
-    """Return whether all paths are our own prompts, records and states.
+    """Return whether all paths are the program's own prompts, records and states.
 
-    Other files beside them do not count: prompts may be in a folder of sources.
+    Other files in the same folders do not count: prompts may be in a folder of sources.
     """
     if composed is None:
         return False

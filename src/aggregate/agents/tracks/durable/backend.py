@@ -1,0 +1,121 @@
+"""The two kinds of databases: SQLite in one process or many of a machine, Postgres for many machines.
+
+Only the module of the kind in use is loaded.
+"""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+
+import sqlalchemy as sa
+
+from aggregate.agents.tracks.durable.database import (
+    METADATA,
+    SQLITE,
+    database_errors,
+    retry_while_away,
+)
+from aggregate.agents.tracks.durable.heartbeat import Heartbeat
+
+_POOL_SIZE = 16
+# Connections beyond the pool, closed after use: each ticket has a thread, and so have the poller and the heartbeat.
+# With SQLAlchemy's 15 workers wait for each other.
+_MAX_OVERFLOW = 48
+
+
+def open_engine(url: str) -> sa.Engine:
+    """Return an engine on a database with our tables.
+
+    SQLite is in write-ahead mode: a kill loses nothing, a power failure the last transactions, which are repeated.
+    """
+    is_file = url.startswith(SQLITE)
+    with database_errors(url):
+        engine = sa.create_engine(
+            url,
+            pool_size=_POOL_SIZE,
+            max_overflow=_MAX_OVERFLOW,
+            # A server may have closed a connection that waited in the pool.
+            pool_pre_ping=not is_file,
+        )
+        if is_file:
+            _create_in_file(engine, Path(url.removeprefix(SQLITE)))
+        else:
+            _create_on_server(engine)
+        return engine
+
+
+def _create_in_file(engine: sa.Engine, path: Path) -> None:
+    from aggregate.agents.tracks.durable import sqlite
+
+    sqlite.create_file(path)
+    sa.event.listen(engine, "connect", sqlite.prepare_connection)
+    with engine.begin() as connection:
+        # Processes that start at once would all create the tables.
+        connection.execute(sa.text("BEGIN IMMEDIATE"))
+        METADATA.create_all(connection)
+
+
+def _create_on_server(engine: sa.Engine) -> None:
+    from aggregate.agents.tracks.durable import postgres
+
+    sa.event.listen(engine, "handle_error", postgres.mark_disconnected)
+    with engine.begin() as connection:
+        postgres.lock_schema(connection)
+        METADATA.create_all(connection)
+        postgres.METADATA.create_all(connection)
+
+
+def shrink(engine: sa.Engine) -> None:
+    """Return the space of deleted rows in a file to the disk; Postgres reuses it by itself."""
+    if engine.dialect.name == "sqlite":
+        from aggregate.agents.tracks.durable.sqlite import shrink_file
+
+        with database_errors(str(engine.url)):
+            shrink_file(engine)
+
+
+def worker_heartbeat(engine: sa.Engine, lease: float) -> Heartbeat:
+    name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(6)}"
+    return _heartbeat(engine, name, lease)
+
+
+@contextmanager
+def conducting(
+    engine: sa.Engine,
+    run_id: str,
+    *,
+    lease: float,
+    away: Callable[[str], None] = lambda _reason: None,
+) -> Iterator[None]:
+    """Show that this process conducts a run while the block runs; see ``Heartbeat.start``."""
+    heartbeat = _heartbeat(engine, f"{_prefix(run_id)}{token_hex(6)}", lease)
+    retry_while_away(engine, heartbeat.renew)
+    heartbeat.start(away=away)
+    try:
+        yield
+    finally:
+        heartbeat.stop()
+
+
+def is_conducted(engine: sa.Engine, run_id: str) -> bool:
+    heartbeat = _heartbeat(engine, "", 0)
+    return bool(retry_while_away(engine, lambda: heartbeat.alive(_prefix(run_id))))
+
+
+def _heartbeat(engine: sa.Engine, executor_id: str, lease: float) -> Heartbeat:
+    if engine.dialect.name == "sqlite":
+        from aggregate.agents.tracks.durable.sqlite import LockFile
+
+        return LockFile(engine, executor_id, lease)
+    from aggregate.agents.tracks.durable.postgres import Lease
+
+    return Lease(engine, executor_id, lease)
+
+
+def _prefix(run_id: str) -> str:
+    # Part of file names, which a project's name may not fit into
+    return f"conductor-{blake2b(run_id.encode(), digest_size=12).hexdigest()}-"

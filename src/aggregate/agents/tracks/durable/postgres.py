@@ -1,0 +1,65 @@
+"""Postgres as the database of runs: a server that may go away, and leases between machines.
+
+DBOS recovers the work of dead processes only in its hosted service; else when a process of the same id starts again,
+which on another machine never happens. A run on SQLite does not load this module.
+"""
+
+import sqlalchemy as sa
+
+from aggregate.agents.tracks.durable.database import begins_with
+from aggregate.agents.tracks.durable.heartbeat import Heartbeat
+
+_SCHEMA_LOCK = 7266437226  # an advisory lock's number that no other program on the server uses
+# The server's clock: those of two machines may differ by more than a lease.
+_NOW: sa.ColumnElement[float] = sa.literal_column(
+    "extract(epoch from clock_timestamp())", sa.Double
+)
+METADATA = sa.MetaData()
+LEASES = sa.Table(
+    "conductor_processes",
+    METADATA,
+    sa.Column("executor_id", sa.Text, primary_key=True),
+    sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the server's clock
+)
+
+
+def lock_schema(connection: sa.Connection) -> None:
+    """Lock the tables' creation, since processes that start at once would all create them."""
+    connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"))
+
+
+def mark_disconnected(context: sa.engine.ExceptionContext) -> None:
+    """Treat a failed connection as a lost one, so that work waits for the server.
+
+    DBOS recognises only some reasons by their words; for others, such as a missing socket, it would give up a ticket
+    that its process still holds.
+    """
+    if context.connection is None:
+        context.is_disconnect = True
+
+
+class Lease(Heartbeat):
+    """The lease of a process in the database, which it renews.
+
+    A process counts as dead when its lease has expired; each sets the length of its own. A slow process loses only
+    time: a recovered ticket is not recorded twice.
+    """
+
+    def renew(self) -> None:
+        is_mine = LEASES.c.executor_id == self.executor_id
+        until = _NOW + self.lease
+        with self.engine.begin() as connection:
+            renewed = connection.execute(LEASES.update().where(is_mine).values(until=until))
+            if not renewed.rowcount:  # new, or deleted by another process
+                values = {"executor_id": self.executor_id, "until": until}
+                connection.execute(LEASES.insert().values(**values))
+
+    def end(self) -> None:
+        with self.engine.begin() as connection:
+            connection.execute(LEASES.delete().where(LEASES.c.executor_id == self.executor_id))
+
+    def alive(self, prefix: str) -> set[str]:
+        named = begins_with(LEASES.c.executor_id, prefix)
+        with self.engine.begin() as connection:
+            connection.execute(LEASES.delete().where(LEASES.c.until < _NOW))
+            return set(connection.execute(sa.select(LEASES.c.executor_id).where(named)).scalars())

@@ -1,0 +1,66 @@
+"""The steps of an attempt: each within its time, and recorded, so that a kill repeats none."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Event
+from time import monotonic
+from typing import Any, TypeVar
+
+from aggregate.agents.tracks.trees import Trees
+from aggregate.base.concurrency import run_in_thread
+
+_T = TypeVar("_T")
+STOP_SECONDS = 0.25  # until a waiting attempt sees that its process ends
+Action = Callable[[], dict[str, Any]]
+Recorded = Callable[[str, Action], dict[str, Any]]
+
+
+class WorkerStopping(BaseException):
+    """Stop the worker process; a BaseException, so that it is not recorded as an outcome."""
+
+
+def unrecorded(_name: str, action: Action) -> dict[str, Any]:
+    return action()
+
+
+@dataclass(slots=True)
+class Steps:
+    """The steps of an attempt, recorded by ``kept``, until ``stop`` is set."""
+
+    stop: Event
+    kept: Recorded = unrecorded
+    trees: Trees | None = None
+    seconds: float = 0.0  # of all steps, including those before a kill
+
+    def record(self, name: str, action: Action, seconds: float) -> dict[str, Any]:
+        """Run ``action`` and record its result with its ``seconds``; return a recorded one at once.
+
+        After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
+        """
+
+        def measured() -> dict[str, Any]:
+            started = monotonic()
+            try:
+                record = within(seconds, self.stop, name, action)
+            except TimeoutError:
+                record = {"timeout": True}
+            return record | {"seconds": round(monotonic() - started, 3)}
+
+        record = self.kept(name, measured)
+        self.seconds += record["seconds"]
+        return record
+
+
+def within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
+    """Return the result of ``work``, or raise a ``TimeoutError`` and leave it to its thread."""
+    end = monotonic() + seconds
+    future = run_in_thread(name, work)
+    while (left := end - monotonic()) > 0:
+        if stop.is_set():
+            raise WorkerStopping
+        with suppress(TimeoutError):
+            return future.result(timeout=min(left, STOP_SECONDS))
+        if future.done():  # the work raised a TimeoutError itself
+            return future.result()
+    raise TimeoutError
