@@ -337,9 +337,10 @@ def _holds_text(reading: Reading, view: View) -> bool:
         return True  # the cells of a notebook
     # Line ends and outer blanks may differ.
     text, content = reading.source.text.strip(), view.text
-    if not text or len(text) - text.count("\r\n") > len(content) or content == reading.source.text:
+    if not text or content == reading.source.text:
         return False
-    return text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
+    is_longer = len(text) - text.count("\r\n") > len(content)
+    return not is_longer and text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
 
 
 def _rendered_file(
