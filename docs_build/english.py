@@ -86,7 +86,7 @@ _SQL: Final = re.compile(r"\s*(?:ALTER|CREATE|DELETE|DROP|INSERT|PRAGMA|SELECT|U
 _NOT_PRINTED: Final = frozenset(
     {
         *("compile", "door", "doubt", "findall", "fullmatch"),
-        *("match", "namedtuple", "search", "split", "sub"),
+        *("match", "namedtuple", "run_in_thread", "search", "split", "sub"),
     }
 )
 

@@ -111,7 +111,7 @@ def task_commits(clone: Path, count: int = COMMITS, *, skip: int = 0) -> Iterato
         if len(parents.split()) != 1 or len(message.split()) < FEWEST_WORDS:
             continue
         try:
-            files = _changed_files(clone, parents, name)
+            files = changed_files(clone, parents, name)
         except subprocess.CalledProcessError:  # a snapshot may lack what was large
             continue
         if not 1 <= sum(not file.is_test for file in files) <= MOST_FILES:
@@ -123,7 +123,7 @@ def task_commits(clone: Path, count: int = COMMITS, *, skip: int = 0) -> Iterato
             return
 
 
-def _changed_files(clone: Path, parent: str, name: str) -> tuple[ChangedFile, ...]:
+def changed_files(clone: Path, parent: str, name: str) -> tuple[ChangedFile, ...]:
     """Return the source files that a commit changes; moved ones under their old paths."""
     diff = git(
         clone, "-c", "core.quotePath=false", "diff-tree", "-r", "-p", "-U0", "-M", "--no-ext-diff",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.command_line import start
 from tests.fakes.chat_server import chat_server
-from tests.fakes.topics import TOPICS, module_about
+from tests.fakes.topics import TOPICS, add_areas, module_about
 from tests.projects import project
 
 TASK = ("What does the upper part of the lantern do?", "--budget", "1k")
@@ -91,3 +91,17 @@ def test_a_pick_without_a_task_is_a_mistake(folder: Path) -> None:
     ended = start(folder, "run", "--pick", "scripted")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.endswith("Error: --pick chooses files for a task and a budget: add both\n")
+
+
+def test_auto_asks_the_users_own_model_if_the_ranking_is_unsure(folder: Path) -> None:
+    """``--pick auto`` asks the model of the user's ``[send]``, but not about a named definition (rule T-17)."""
+    add_areas(folder / "src")
+    vague = ("Why is the weather so strange in the middle?", "--budget", "1k", "--pick", "auto")
+    with chat_server(ANSWER) as server:
+        by_user(folder, COMPATIBLE.format(url=server.url) + 'model = "tiny"\n')
+        asked = start(folder, *vague)
+        assert "second look: compatible:tiny picks src/" in asked.err
+        assert len(server.bodies) == 1
+        sure = start(folder, "Fix lantern_upper()", *vague[1:])
+        assert (sure.code, len(server.bodies)) == (0, 1)
+        assert "second look" not in sure.err

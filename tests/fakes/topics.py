@@ -1,5 +1,7 @@
 """Files that are each about one thing, so that a question about one of them has one answer."""
 
+from pathlib import Path
+
 TOPICS = ("kettle", "lantern", "compass", "harbour", "thimble", "orchard")
 
 
@@ -11,3 +13,9 @@ def module_about(topic: str) -> str:
         + "    return step_7\n\n\n"
         for part in ("upper", "lower", "inner")
     )
+
+
+def add_areas(folder: Path) -> None:
+    """Add forty files that are all alike to a question without a topic."""
+    for number in range(40):
+        (folder / f"area{number}.py").write_text(module_about(f"area{number}"), encoding="utf-8")

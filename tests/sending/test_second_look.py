@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,11 @@ from aggregate import Budget, ProviderError, Task, load_config, request_for
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt
 from aggregate.prompt.document import Prompt
-from aggregate.sending import ModelSelection, look_again, prepare_turn
+from aggregate.sending import ModelSelection, look_again, prepare_turn, send_turn
 from aggregate.sending.clients.client import Script, scripted_client
-from tests.fakes.topics import TOPICS, module_about
+from aggregate.sending.clients.providers import open_client
+from tests.fakes.chat_server import chat_server
+from tests.fakes.topics import TOPICS, add_areas, module_about
 from tests.fakes.user_files import by_user
 from tests.projects import project
 
@@ -144,3 +147,61 @@ def test_a_send_with_a_budget_asks_its_own_model_first(folder: Path, whose: str)
     told = "chosen by the project's own configuration: pick"
     assert any(told in warning for warning in turn.warnings) is (whose == "the project")
     assert turn.prompt == plan.prompt != Prompt(())
+
+
+SURE = "Fix lantern_upper() in src/lantern.py"
+VAGUE = "Why is the weather so strange in the middle of it?"
+
+
+def task(folder: Path, text: str) -> Request:
+    add_areas(folder / "src")
+    loaded = load_config(folder / "manual_slop.toml")
+    return request_for(loaded, task=Task(text), budget=Budget(1_000))
+
+
+@pytest.mark.parametrize(("text", "count"), [(SURE, 0), (VAGUE, 1)])
+def test_auto_only_asks_about_an_unsure_ranking(
+    folder: Path, index: Index, text: str, count: int
+) -> None:
+    """A task that names a file or definition asks nobody; a vague one does, and one line says so (rule T-17)."""
+    asks: list[object] = []
+
+    def script(request: object) -> str:
+        asks.append(request)
+        return ANSWER
+
+    request = task(folder, text)
+    looked = look_again(request, scripted_client(script), index=index, is_auto=True)
+    assert (len(asks), len(looked.notes)) == (count, count)
+    assert (looked.request is request) is (count == 0)
+    assert not looked.warnings
+
+
+def test_a_second_look_keeps_to_the_day(folder: Path, index: Index) -> None:
+    """A second look that ``most_per_day`` does not allow is not paid for (rule T-17)."""
+    by_user("[send]\nmost_per_day = 0.0001\n")
+    with chat_server(ANSWER) as server:
+        client = open_client("anthropic", base_url=server.url, environ={"ANTHROPIC_API_KEY": "k"})
+        looked = look_again(task(folder, VAGUE), client, index=index)
+        assert not server.bodies
+    (warning,) = looked.warnings
+    assert warning.startswith("second look: it could cost $0.0")
+    assert warning.endswith(", above most_per_day; the prompt is made without it")
+
+
+def test_auto_only_asks_before_the_first_answer(folder: Path) -> None:
+    """``[task] pick = "auto"`` of the user counts for a new discussion, whose files nothing holds yet (rule T-17)."""
+    by_user('[task]\npick = "auto"\n')
+    add_areas(folder / "src")
+    loaded = load_config(folder / "manual_slop.toml")
+    chosen = ModelSelection(provider="scripted", budget=3_000, discussion="talk")
+
+    def is_asked(message: str, selection: ModelSelection = chosen) -> bool:
+        turn = prepare_turn(loaded, message, selection, environ={})
+        return any("second look: " in warning for warning in turn.warnings)
+
+    assert is_asked(VAGUE)
+    assert not is_asked(SURE)
+    assert not is_asked(VAGUE, replace(chosen, pick=False))
+    send_turn(prepare_turn(loaded, SURE, chosen, environ={}))
+    assert not is_asked(VAGUE)

@@ -92,6 +92,7 @@ class Finish:
     instructions: tuple[Given, ...] = ()  # at most one
     attached: tuple[Given, ...] = ()
     line_numbers: bool = False
+    is_xml: bool = False  # files as XML documents
 
 
 AUTO: Final = "auto"  # a budget derived from the model

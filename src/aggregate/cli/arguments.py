@@ -77,7 +77,6 @@ def _is_path(word: str) -> bool:
 
 
 def _is_missing(word: str, *, is_alone: bool) -> bool:
-    """Return whether a word looks like a missing path."""
     if word.startswith("@") or re.search(r"\s", word) or _ADDRESS.match(word):
         return False
     folder = word.partition("/")[0]

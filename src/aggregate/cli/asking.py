@@ -17,7 +17,7 @@ from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_pri
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
-from aggregate.base.task import Amount, Given, Place, Task, parse_amount, parse_number
+from aggregate.base.task import AUTO, Amount, Given, Place, Task, parse_amount, parse_number
 from aggregate.base.text import heading_text
 from aggregate.cli.output import say, warn_all
 from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
@@ -272,7 +272,7 @@ def agree(question: str) -> None:
 def looked_at(
     request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
 ) -> Request:
-    """Let a model pick files if configured (rule T-10)."""
+    """Let a model pick files if configured (rules T-10 and T-17)."""
     has_both = request.budget is not None and request.task is not None
     if model and not has_both:
         raise click.UsageError("--pick chooses files for a task and a budget: add both")
@@ -281,7 +281,9 @@ def looked_at(
         return request
     from aggregate.sending import look_again  # seldom needed
 
-    looked = look_again(request, name, base_url=base_url, index=index)
+    is_auto = name == AUTO
+    model = "" if is_auto else name
+    looked = look_again(request, model, base_url=base_url, index=index, is_auto=is_auto)
     if not quiet:
         say(*looked.notes)
         warn_all(looked.warnings)

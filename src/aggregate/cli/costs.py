@@ -15,7 +15,9 @@ _FIELDS = ("day", "project", "provider", "model")
 
 @click.command()
 @limit_option("--days", "Show the last days, including today.", metavar="INTEGER", default=30)
-@click.option("--by", type=click.Choice(["day", "project", "model"]), help="Group by this only.")
+@click.option(
+    "--by", type=click.Choice(["day", "project", "model"]), help="Group the costs only by this."
+)
 @json_option
 def costs(days: int, by: str | None, as_json: bool) -> None:
     """Show your costs and cache savings by day, project and model.
@@ -40,7 +42,6 @@ def _data(row: Charge) -> dict[str, object]:
 
 
 def _added_up(rows: list[Charge], by: str | None) -> list[Charge]:
-    """Sum the rows by the fields of ``by``."""
     fields = _FIELDS if by is None else ("provider", "model") if by == "model" else (by,)
     groups: dict[tuple[str, ...], list[Charge]] = {}
     for row in rows:

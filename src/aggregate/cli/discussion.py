@@ -60,7 +60,7 @@ def fork(old: str, new: str, config: Path) -> None:
 @discussion.command()
 @click.argument("name")
 @config_option
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Delete without asking.")
 def delete(name: str, config: Path, yes: bool) -> None:
     """Delete a discussion permanently; print the path of its file."""
     discussion = Discussion(open_project_here(config), name)

@@ -248,7 +248,6 @@ def _report_changed_file(
 
 
 def _verbatim_line(prompt: Path, line: int, origin: Origin | None) -> str | None:
-    """Return a prompt's line if it copies a file's line."""
     data = _content(prompt) if origin is not None and origin.is_verbatim else None
     lines = decode(data).text.split("\n") if data is not None else []
     return lines[line - 1] if 0 < line <= len(lines) else None

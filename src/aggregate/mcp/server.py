@@ -169,7 +169,6 @@ class AgentServer:
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
     async def _run_in_thread(self, session: Sdk, work: Callable[[Progress], str]) -> str:
-        """Run ``work`` in a thread with progress and cancellation."""
         cancelled = threading.Event()
         reported = -math.inf
 

@@ -264,12 +264,14 @@ class FindArguments(Arguments):
         description="Name of a definition, such as Class.method, or any text",
     )
     path: _NamedPath = Field(default="", description="Only below this folder, or in this file")
-    task: str = Field(default="", description="Instead of query and path: your next step")
+    task: str = Field(default="", description="Your next step, instead of query and path")
 
 
 class ExplainArguments(Arguments):
-    handle: str = Field(default="", description="Of a prompt; default: the last")
-    path: _NamedPath = Field(default="", description="File; default: all files of the prompt")
+    handle: str = Field(default="", description="Handle of a prompt; default: the last")
+    path: _NamedPath = Field(
+        default="", description="File to explain; default: all files of the prompt"
+    )
 
 
 class WorkerResult(Arguments):

@@ -201,7 +201,6 @@ def _set_views(editor: Editor) -> None:
 
 
 def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[str]:
-    """Return the outermost folders with all files among ``paths``."""
     counts, all_counts = _per_folder([*paths]), _per_folder([*listed])
     folders = [
         folder
@@ -303,7 +302,6 @@ def _confirm_slice(editor: Editor) -> None:
 
 
 def _remove_slice(editor: Editor) -> None:
-    """Remove a slice (``path``, ``id``)."""
     table, slices, number = _chosen_slice(editor)
     _set_slices(table, slices[:number] + slices[number + 1 :])
 
@@ -373,7 +371,6 @@ def _set_budget(editor: Editor, budget: int | str | None) -> None:
 
 
 def _set_strategy(editor: Editor) -> None:
-    """Set the strategy (``name``) of the Files section."""
     name = editor.word("name", [strategy.value for strategy in Strategy], "strategy")
     editor.set("project", "aggregation_strategy", name)
 

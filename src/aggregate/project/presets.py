@@ -67,7 +67,6 @@ class ContextPresetManager:
         return scopes | dict.fromkeys(_stored(self.project_path), "project")
 
     def names(self, scope: str) -> list[str]:
-        """Return the names of a scope's presets."""
         return [*_stored(self._path(scope))]
 
     def get(self, name: str) -> ContextPreset:

@@ -58,7 +58,7 @@ class SliceTable(Table, others=True):
     """A run of lines of a file; keys added by ``FuzzyAnchor.create_slice`` are kept."""
 
     start_line: int = key("First line, 1-based.")
-    end_line: int = key("Last line, inclusive.")
+    end_line: int = key("The last line of the slice, inclusive.")
     tag: str | None = key("A label shown above the slice.", default=None)
     comment: str | None = key("A remark shown above the slice.", default=None)
 
@@ -74,14 +74,14 @@ class FileTable(Table):
     force_full: bool = key(
         "Show the raw text; overrides the view mode and the strategy.", default=False
     )
-    selected: bool = key("Marked in a user interface.", default=False)
+    selected: bool = key("Whether the file is selected in a user interface.", default=False)
     ast_signatures: bool = key("Shortcut for the skeleton view.", default=False)
     ast_definitions: bool = key("Shortcut for the skeleton view.", default=False)
     ast_mask: dict[str, MaskName] = key(
         'For masked: a symbol such as "Class.method" to def, sig or hide.', default_factory=dict
     )
     custom_slices: list[SliceTable] = key(
-        "For custom: the lines to show.", default_factory=list, fail_fast=True
+        "With the view custom: the lines to show.", default_factory=list, fail_fast=True
     )
     injected_at: float | None = key("Unix time of the last injection.", default=None)
     tier: int | None = key("3 marks a focus file of a Tier 3 context.", default=None)
@@ -103,7 +103,7 @@ FileEntry = Annotated[
 class PresetTable(Table):
     """A named composition of files and screenshots."""
 
-    description: str = key("One line for lists.", default="")
+    description: str = key("A description in one line, for lists of presets.", default="")
     files: list[FileEntry] = key(
         "Paths, globs, or tables with a path.", default_factory=list, fail_fast=True
     )
@@ -226,7 +226,7 @@ class TaskTable(Table):
         "The task in your words: files are ranked for it, and chosen with a budget.", default=""
     )
     pick: str = key(
-        "In your own configuration: ask this model, PROVIDER:MODEL, once to pick from the likeliest files.",
+        "In your own configuration: ask PROVIDER:MODEL to pick files once; auto asks yours if the ranking is unsure.",
         default="",
     )
 
@@ -401,7 +401,9 @@ class Config(Table):
     history: list[Turn] = key(
         "Turns before those under discussion.", default_factory=list, fail_fast=True
     )
-    personas: dict[str, PersonaTable] = key("Models to ask, by name.", default_factory=dict)
+    personas: dict[str, PersonaTable] = key(
+        "Models with their options, by name.", default_factory=dict
+    )
     context_presets: dict[str, PresetTable] = key("Context presets by name.", default_factory=dict)
     models: dict[str, ModelTable] = key(
         "Prices, windows and caches of models by name; in the user's own configuration only.",

@@ -42,7 +42,7 @@ else:
             "ranked_files": "check_focus",
             "request": "ALL_FILES FOCUS_TIER FocusIndex NO_BUDGET Request Strategy WITHOUT_MODEL auto_budget focus_paths for_reader is_named parse_place",
             "selection": "ResolvedFile own_output_filter select_files",
-            "sheet": "SHEET_TOKENS Sheet make_sheet read_answer with_answer",
+            "sheet": "SHEET_TOKENS Sheet is_unsure make_sheet read_answer with_answer",
             "split": "cuts_of split_prompt",
             "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
         },

@@ -293,10 +293,7 @@ def stream_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
-    """Return the prompt of a request; its files are read during iteration.
-
-    A prompt with a budget is small, and composed at once.
-    """
+    """Return the prompt of a request; its files are read during iteration, unless it has a budget."""
     if request.budget is not None:
         return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
     index = index or user_index()

@@ -172,7 +172,6 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _hidden(self) -> Mapping[str, FileChoice]:
-        """Audit rows of hidden candidates by path."""
         # By columns: row by row takes twice as long for 100,000 files.
         entries = [entry for _, _, _, entry in self.in_rank_order]
         numbers = [entry.file for entry in entries]
@@ -274,7 +273,6 @@ class Candidates(OpenedCandidates):
 def _sorted_by(
     files: Mapping[str, RenderedFile], paths: Iterable[str]
 ) -> Mapping[str, RenderedFile]:
-    """Return the files in the order of ``paths``, then the others."""
     ranks = {path: rank for rank, path in enumerate(paths) if path in files}
     return dict(sorted(files.items(), key=lambda item: ranks.get(item[0], inf)))
 

@@ -76,10 +76,7 @@ class CommitHistory:
 
 
 def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
-    """Start reading the newest commits below ``folder``; the returned function waits for them.
-
-    A child process reads many new commits. A history without commits gives the reason.
-    """
+    """Start reading the newest commits below ``folder``; the returned function waits for them."""
     reason = why_no_history(folder)
     head = None if reason else find_head(folder)
     ids = _commit_ids(folder, head, index) if head else ()
@@ -162,7 +159,6 @@ def _commit(commit: LoggedCommit, clean: Mapping[str, str]) -> Commit:
 def _cached_names(
     folder: str, head: Head, ids: Sequence[str], read: Mapping[str, Names], index: "Index"
 ) -> dict[str, Names]:
-    """Return the definitions changed by commits, and cache new ones."""
     rows = _cached("commit names", head, ids, index)
     names = {name: tuple(map(tuple, row)) for name, row in rows.items()}
     unknown = [name for name in ids if name not in names]

@@ -76,7 +76,6 @@ class FileCorpus:
             yield TermTable(table or self._terms_again(numbers))
 
     def _terms_again(self, numbers: Sequence[int]) -> bytes:
-        """Rebuild a table that the index has dropped."""
         present = [None if number == _ABSENT else self.shown[number] for number in numbers]
         words = [file and look_roughly(file.path, read_file(file.file).text) for file in present]
         return pack_tables(words)[1]
@@ -148,10 +147,7 @@ class FileCorpus:
         return self.reading(number).source.text
 
     def reading(self, number: int) -> Reading:
-        """Return a file's redacted text and facts; the text of a deleted file is ``""``.
-
-        A changed file is analysed again, so that text and analysis match.
-        """
+        """Return a file's redacted text (``""`` if deleted) and facts; analyse it again if it has changed."""
         reading = self._read(number)
         identity = self.known.identity(self.shown[number].path, reading.clean)
         if self._analysed_as.get(number, identity) != identity:

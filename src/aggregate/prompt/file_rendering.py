@@ -175,10 +175,7 @@ class FileStream:
             yield waiting.popleft(), view
 
     def _shown(self, *, is_plain: bool) -> Iterator[_Lookup]:
-        """Yield the visible files; a thread redacts the next ones.
-
-        If views are needed there is no thread, since they are made in forked processes.
-        """
+        """Yield the visible files; without views, a thread redacts the next ones (no thread before a fork)."""
         files = self.selection.files
         portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
         lookups = map(self._look_up, portions)

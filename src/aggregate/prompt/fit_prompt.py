@@ -25,7 +25,6 @@ from aggregate.prompt.layout import (
     files_section,
     rendered_segment,
 )
-from aggregate.prompt.opened_candidates import RELEVANT
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.revision_changes import changes_for
@@ -37,7 +36,7 @@ _REMAINDER = (
 )
 _LEAST_REMAINDER = 64  # tokens of the list in any case (rule B-7)
 _ROUNDS = 4  # of laying out a prompt that is a little over or has room; each leaves a fraction
-NOTHING_ELSE = f"Nothing else scores {RELEVANT:.2%} for the task. "
+NOTHING_ELSE = "Nothing else scores {:.2%} for the task. "
 _NEXT = 0.1  # part of the budget by which the audit estimates the next level (rule A-1)
 _HIDDEN = frozenset({Level.LEFT_OUT, Level.NAME, Level.NONE})
 _MOST_DOUBLINGS = 16  # of a budget that shows no file
@@ -85,8 +84,6 @@ def _shows_a_file(composition: Composition) -> bool:
 
 
 def _smallest_budget(request: Request, files: Candidates, low: int) -> int:
-    """Return the smallest budget above ``low`` that shows a file, ``0`` if none does."""
-
     def shows(tokens: int) -> bool:
         budget = replace(request.budget or Budget(0), tokens=tokens)
         return _shows_a_file(_fitted_prompt(replace(request, budget=budget), files))
@@ -201,10 +198,7 @@ class _Filling:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the fullest prompt within ``room`` tokens beside the pins, ``None`` if nothing fits.
-
-        It always contains the lines ``runs``.
-        """
+        """Return the fullest prompt in ``room`` tokens beside the pins, with the lines ``runs``, if any fits."""
         count = self.files.count
         sections = self.shares.within(room)
         limit = room - self.shares.reserved(room) - count(f"{FILES_TIER3}{SEPARATOR}")
@@ -268,10 +262,7 @@ class _Filling:
         with_notes: bool = False,
         frame: dict[Section, Sequence[Segment]] | None = None,
     ) -> _Fitted:
-        """Return the prompt with a fit's lines and the other sections.
-
-        ``remainder`` is the maximum number of tokens for the list of hidden files, ``0`` for none.
-        """
+        """Return the prompt of a fit; ``remainder`` limits the tokens of the list of hidden files."""
         request = self.request
         files = self.files.shown_files(
             fit, request.file_order, doubts=request.doubts, with_notes=with_notes
@@ -283,7 +274,7 @@ class _Filling:
             limit=remainder,
             count=self.files.count,
             called=self.files.called(fit) if hidden else (),
-            note=NOTHING_ELSE if is_end else "",
+            note=NOTHING_ELSE.format(self.files.relevant) if is_end else "",
         )
         title = FILES_SUMMARY if request.is_summary else FILES
         title = FILES_TIER3 if request.is_tier3 else title

@@ -154,7 +154,6 @@ class _Layout:
 
 
 def _ends(text: str, characters: int) -> tuple[str, str]:
-    """Return the beginning and the end of a text, cut at line ends if possible."""
     first_line = text[:_LEAST].partition("\n")[0]
     head = text[: int(characters * _HEAD)]
     line_end = head.rfind("\n") + 1

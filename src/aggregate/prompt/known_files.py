@@ -17,7 +17,7 @@ from zlib import crc32
 
 from aggregate.base.concurrency import Call, in_children
 from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
-from aggregate.code.syntax import LANGUAGES, naming_class, telling_names
+from aggregate.code.syntax import LANGUAGES, TAGGED_NAMES, naming_class
 from aggregate.project.files import SourceFile, read_file
 from aggregate.project.index import Index, Kind, code_version, file_state, settled_mark
 from aggregate.prompt.file_reading import ReadFacts
@@ -116,7 +116,6 @@ class FileGroup:
         return sha256(b"".join([self.identities[member] for member in members])).digest()
 
     def pack(self) -> bytes:
-        """Pack the group for the index."""
         parts = [(part.key.hex(), part.members.hex()) for part in self.parts]
         about = json.dumps([self.facts, parts]).encode()
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
@@ -174,6 +173,8 @@ ANALYSIS_LIBRARIES = ("charset_normalizer", "re2", "tree_sitter")
 _HASH_BYTES: Final = 32  # of the content's hash, which begins an identity
 _DIGEST_BYTES: Final = 16  # of the traits of the file's name
 _IDENTITY_BYTES: Final = _HASH_BYTES + _DIGEST_BYTES + 1
+# File names which decide the language, or whether a file is generated.
+_TELLING_NAMES: Final = TAGGED_NAMES | {name.lower() for name in LOCK_FILES}
 _OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an identity
 
 
@@ -212,10 +213,7 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups.
-
-        Borders depend on paths, so that a new file changes few groups.
-        """
+        """Yield the readable files in groups, with borders by path, so that a new file changes few of them."""
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)
@@ -314,7 +312,7 @@ class KnownFiles:
         name = path[path.rfind("/") + 1 :].lower()
         dot = name.rfind(".")
         suffix = name[dot:] if dot > 0 else ""
-        if suffix in TELLING_SUFFIXES or name in _telling() or not dot:
+        if suffix in TELLING_SUFFIXES or name in _TELLING_NAMES or not dot:
             return hashed + self._digest(path) + of
         digest = self._by_suffix.get(suffix)
         if digest is None:
@@ -332,11 +330,6 @@ class KnownFiles:
 
     def keep_analysis(self, identity: bytes, analysis: Analysis) -> None:
         self.index.put_many(_kind("analysis"), [(sha256(identity).digest(), analysis.pack())])
-
-
-@cache
-def _telling() -> frozenset[str]:
-    return telling_names() | {name.lower() for name in LOCK_FILES}
 
 
 @cache

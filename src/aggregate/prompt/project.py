@@ -176,7 +176,6 @@ def request_for(
 def _configured(
     project: Project, scope: Scope, applied: "ContextPreset | None", strategy: str | None
 ) -> Request:
-    """Return the request of the configuration, with the files of a preset if there is one."""
     config, folder = project.config, project.folder
     strategy = strategy or config.project.aggregation_strategy
     entries, screenshots = _listed(project, applied)

@@ -166,7 +166,6 @@ _MOST_SEARCHED: Final = 300  # files that are searched for names like a symbol
 
 
 def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
-    """Return the error for unknown symbols, with the nearest names."""
     code = [number for number, facts in enumerate(corpus.files) if facts.is_code]
     holding = {
         number
@@ -207,10 +206,7 @@ def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) ->
 
 
 def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> "Run":
-    """Return the lines of a definition around a place.
-
-    Only a long definition with nested ones is reduced to a part.
-    """
+    """Return the lines of a definition around a place: all, unless it is long and has nested ones."""
     definition = definitions[number]
     inner = [definition for definition in definitions if definition.outer == number]
     if not inner or definition.last - definition.first < _LONGEST:
@@ -278,7 +274,6 @@ class OpenFiles:
         on_start: Callable[[int], None] | None = None,
         on_done: Callable[[int], None] | None = None,
     ) -> ReadFiles:
-        """Return the files as ``read_files`` does."""
         selection = select_files(request)
         now = self._now()
         paths = (file.file for file in selection.files if not file.problem)

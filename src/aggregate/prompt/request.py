@@ -183,6 +183,11 @@ class Request:
         return self.finish is not None and self.finish.line_numbers
 
     @property
+    def is_xml(self) -> bool:
+        """Whether files are shown as XML documents (rule T-16)."""
+        return self.finish is not None and self.finish.is_xml
+
+    @property
     def is_tier3(self) -> bool:
         return self.tier == FOCUS_TIER or bool(self.focus_files)
 
@@ -241,7 +246,6 @@ class FocusIndex:
 
 
 def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) -> frozenset[str]:
-    """Return the paths of the named files; ``files`` are pairs of path and entry."""
     wanted = tuple(focus_files)
     if not wanted:
         return frozenset()
@@ -264,7 +268,7 @@ MOST: Final = 60_000  # tokens of ``auto``: beyond, models find less and cost mo
 _RESERVE: Final = 10  # a tenth of the window stays free, for instructions and other tokenizers
 _LEAST: Final = 4  # a prompt gets a quarter of the window at least: few answers are that long
 # The remark on a glob's binary files.
-_BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
+_BINARY: Final = re.compile(r"(?:^|; )[\d,]+ binary files? (?:is|are) left out \([^()]*\)")
 
 
 def asked_for(
@@ -301,10 +305,7 @@ def asked_for(
 
 
 def _task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
-    """Return the caller's task, or the configured one (rule T-1).
-
-    A task with only places or symbols has the configured text.
-    """
+    """Return the caller's task, else the configured one, whose text is also the default (rule T-1)."""
     if asked is None:
         return Task(standing.text) if standing.text.strip() else None
     task = Task(asked) if isinstance(asked, str) else asked
@@ -353,7 +354,6 @@ def _budget_of(
 
 
 def _places_of(focus: Sequence[str | Path | Place], base_dir: Path) -> tuple[Place, ...]:
-    """Convert places to paths relative to ``base_dir``."""
     places = (
         item if isinstance(item, Place) else parse_place(str(item), base_dir) for item in focus
     )

@@ -116,7 +116,6 @@ def _add_heading(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_note(runs: RunCollector, line: str, section: Section) -> None:
-    """Note a line of the section itself."""
     if line:
         runs.add(1, Label.SECTION if line.startswith("#") else Label.SECTION_NOTE, section.value)
     else:
@@ -197,9 +196,12 @@ def _target(link: str) -> str:
 
 def _add_file(runs: RunCollector, segment: Segment) -> None:
     source, lines, mapping = segment.source, segment.text.count("\n") + 1, segment.shown
+    is_document = segment.text.startswith("<document ")
     runs.add(1, Label.HEADING, source)
-    runs.add(1, Label.BLANK)
-    if not is_fenced(segment.text):  # a note stands for the content that is left out on purpose
+    runs.add(1, *((Label.HEADING, source) if is_document else (Label.BLANK,)))
+    if not is_document and not is_fenced(
+        segment.text
+    ):  # a note stands for the content that is left out on purpose
         runs.add(lines - 2, Label.NOTE, source)
         return
     runs.add(1, Label.FENCE, source)
@@ -257,10 +259,7 @@ def _add_span(
     lines: tuple[int, int],
     shown: ShownText,
 ) -> None:
-    """Record which lines of the file a part of a view shows.
-
-    ``lines`` are the first and last line of the file, ``source`` their text.
-    """
+    """Record that a part of a view shows ``lines`` (first, last) of the file, whose text is ``source``."""
     first, last = lines
     if len(content) != last - first + 1:
         label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART

@@ -151,10 +151,7 @@ def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
 def _piece(
     segment: Segment, text: str, run: tuple[int, int], number: int, place: str = ""
 ) -> Segment:
-    """Return some lines of a file as a block of a later part.
-
-    ``run`` are the first and last line, ``place`` the range of characters if a long line is cut.
-    """
+    """Return the lines of ``run`` (first, last) as a block of a part; ``place`` names a cut line's characters."""
     first, last = run
     heading, _, opening = segment.text.split("\n", _BEFORE)[:_BEFORE]
     span = Span(1, last - first, first + 1, last)

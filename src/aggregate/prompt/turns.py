@@ -166,10 +166,7 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Return whether a line could forge a turn of these roles, or hide the next turn.
-
-    ``behind``: a role precedes the first line.
-    """
+    """Return whether a line could forge a turn of these roles or hide the next turn."""
     text = f"x{text}" if behind else text
     lines = as_seen(text)
     if leaves_open(text) or _RULE.search(lines) or _HEADING.search(lines):

@@ -22,7 +22,7 @@ _ASKING: Final = re.compile(
     re.IGNORECASE,
 )
 _QUESTION: Final = re.compile(
-    r"\s*+(?:can|do(?! not\b)|does|how|is|what|when|where|which|who|why)\b", re.IGNORECASE
+    r"\s*+(?:can|do(?! not\b)|does|how|is|what|when|where|which|who|why)\b(?!['’]t)", re.IGNORECASE
 )
 # Verbs of a statement (a fault, a request), absent in the name of a thing.
 _STATING: Final = re.compile(

@@ -92,7 +92,6 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
 
 
 def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
-    """Raise the values of ``keys`` to at least ``value``."""
     for key in keys:
         values[key] = max(values.get(key, 0.0), value)
 
@@ -206,6 +205,7 @@ class Ranking:
     is_broad: bool = False  # names of many files are more useful than a few bodies
     # Factor that turns an unpicked file's score into its score without picks (rule B-6).
     unpicked: float = 1.0
+    is_pointed: bool = False  # the task names a file, a definition or a location
 
 
 _MOST_REASONS = 6  # per file; further ones do not change its rank

@@ -10,7 +10,7 @@ from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
 from aggregate.ranking.mentions import WrittenName, traced_files
-from aggregate.ranking.named_identifiers import CERTAIN
+from aggregate.ranking.named_identifiers import CERTAIN, POSSIBLE
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
 from aggregate.ranking.text_evidence import file_text
@@ -36,8 +36,7 @@ def guess_of(
     candidates: Candidates,
     files: Sequence[RankedFile],
 ) -> Guess | None:
-    """Return why a ranking is a guess, if it is."""
-    if traced_files(inquiry) or any(map(_is_pointing, evidences)):
+    if is_pointed(inquiry, evidences):
         return None
     chore = chore_of(inquiry.question.task)
     likeliest = sum(file.score for file in files[:_LIKELIEST])
@@ -51,6 +50,11 @@ def guess_of(
     return Guess(reason, tuple(proposals)[:_MOST_PROPOSED])
 
 
+def is_pointed(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:
+    """Return whether the task names a file, a definition or a location of the project."""
+    return bool(traced_files(inquiry)) or any(map(_is_pointing, evidences))
+
+
 def _is_pointing(evidence: Evidence) -> bool:
     if evidence.kind not in _POINTING:
         return False
@@ -59,7 +63,6 @@ def _is_pointing(evidence: Evidence) -> bool:
 
 
 def _names_source(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:
-    """Return whether the names of a source match the task."""
     for evidence in evidences:
         if evidence.kind in _NAMING:
             for file in chain(evidence.files, (file for file, _ in evidence.pieces)):
@@ -85,30 +88,61 @@ def _proposals(
 
 _SHORTEST: Final = 5  # letters; shorter identifiers are not corrected
 _NEAR: Final = 0.79  # similarity, 1 for equal: one slip in five letters, two in ten
+_SHORTEST_WORD: Final = 7  # letters of a plain word, compared with the names of files
+_NEAR_WORD: Final = 0.86  # one slip in seven letters
 _MOST_MISSPELT: Final = 3
 # Files searched for similar names: 300 take a second and a half more.
 _MOST_NEAR: Final = 60
 
 
+def without_foreign_names(inquiry: Inquiry) -> Question:
+    """Return the question without names of other packages and the project's own name."""
+    task = inquiry.question.task
+    known = {*inquiry.paths.folders_by_name, *inquiry.paths.by_stem, ""}
+    packages = {part for facts in inquiry.files for part in facts.path.lower().split("/")[:2]}
+    names: dict[str, float] = {}
+    foreign: set[str] = set()
+    for text, certainty in task.names.items():
+        root, *rest = text.split(".")
+        module = task.imported.get(root)
+        if module is not None and module.partition(".")[0] not in known:
+            foreign.update((text, *rest[-1:]))
+        elif module is not None and rest:
+            names[".".join(rest)] = certainty
+        else:
+            is_project = text.isalpha() and text.lower() in packages and not task.sole
+            names[text] = POSSIBLE if is_project else certainty
+    names = {text: certainty for text, certainty in names.items() if text not in foreign}
+    if names == task.names:
+        return inquiry.question
+    return replace(inquiry.question, task=replace(task, names=names))
+
+
 def spelt(inquiry: Inquiry) -> Question:
-    """Return the question with unknown identifiers corrected."""
+    """Return the question with unknown identifiers and words of the first line corrected."""
     question, task = inquiry.question, inquiry.question.task
-    unknown = [
-        name for name, sure in task.names.items() if sure >= CERTAIN and _is_unknown(inquiry, name)
-    ]
-    if not unknown:
+    first_line = task.text.lstrip().partition("\n")[0]
+    unknown: list[str] = []
+    words: list[str] = []
+    for name, sure in task.names.items():
+        if sure >= CERTAIN and _is_unknown(inquiry, name):
+            unknown.append(name)
+        elif len(name) >= _SHORTEST_WORD and name in first_line and _is_unknown(inquiry, name):
+            words.append(name)
+    if not unknown and not words:
         return question
     from rapidfuzz import process  # 10 ms, and few tasks misspell a name
     from rapidfuzz.distance import DamerauLevenshtein
 
-    candidates = _definition_names(inquiry)
+    definitions = _definition_names(inquiry) if unknown else ()
+    stems = [stem for stem in inquiry.paths.by_stem if len(stem) >= _SHORTEST_WORD]
     corrections: dict[str, str] = {}
-    for name in unknown[:_MOST_MISSPELT]:
+    for name in (unknown + words)[:_MOST_MISSPELT]:
         nearest = process.extractOne(
             WrittenName.parse(name).name,
-            candidates,
+            definitions if name in unknown else stems,
             scorer=DamerauLevenshtein.normalized_similarity,
-            score_cutoff=_NEAR,
+            score_cutoff=_NEAR if name in unknown else _NEAR_WORD,
         )
         if nearest:
             corrections[name] = nearest[0]

@@ -18,6 +18,7 @@ from aggregate.ranking.inquiry import (
     pieces_of,
     pieces_over,
 )
+from aggregate.ranking.named_identifiers import CERTAIN, named_identifiers
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list, terms_in
 
@@ -75,6 +76,7 @@ _MOST_NAMESAKES = 40  # definitions of one name; a more common name is no eviden
 # Value of definitions outside the name's scope: the scope may be a variable.
 _NO_SCOPE = 0.5
 _MODULE = 0.7
+_FEW_NAMESAKES = 3  # sources of a name in the first line; a more common name is no evidence
 _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 
 
@@ -92,9 +94,21 @@ def named_files(inquiry: Inquiry) -> Evidence:
         if not files and "." in name:
             files, value = _modules(inquiry, name), _MODULE
         lift(values, files, value / sqrt(max(1, len(files))))
+    for text, certainty in named_identifiers(subject).items():
+        files = (
+            _sources_called(inquiry, WrittenName.parse(text).name) if certainty >= CERTAIN else ()
+        )
+        if len(files) <= _FEW_NAMESAKES:
+            lift(values, files, _MODULE / sqrt(max(1, len(files))))
     # Not scaled: a doubtful name is not better for being the only one.
     matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
     return Evidence("file named in the first line", files=values, matched=matched)
+
+
+def _sources_called(inquiry: Inquiry, name: str) -> Sequence[int]:
+    """Return the sources that have a name or define it."""
+    files = {*inquiry.paths.by_stem.get(name, ()), *inquiry.corpus.files_defining(name)}
+    return sorted(file for file in files if inquiry.kinds[file] is PathKind.SOURCE)
 
 
 def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
@@ -312,6 +326,9 @@ _MOST_LOCATIONS = 40  # of a traceback, the most specific first
 # Value of a frame relative to the one before: the innermost is the nearest to the fault.
 _NEXT_FRAME = 0.6
 _REST_OF_TRACED = 0.25
+_QUOTED = 0.5  # value of quoted code, which may have been written for the task
+_FEWEST_QUOTED = 4  # terms of a quoted line
+_MOST_QUOTING = 2  # pieces with all terms of a line; a more common line is no evidence
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], float]]:
@@ -319,12 +336,21 @@ def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], fl
     traced: list[tuple[Location, Sequence[int], float]] = []
     strength = 1.0
     for location in inquiry.question.task.locations[:_MOST_LOCATIONS]:
-        match = inquiry.paths.match(location.path)
-        if match.files:
-            value = strength * match.share / sqrt(len(match.files))
-            traced.append((location, match.files, value))
+        files, share = inquiry.paths.match(location.path)
+        if not files and location.symbol:
+            files, share = _moved_function(inquiry, location), _NO_SCOPE
+        if files:
+            traced.append((location, files, strength * share / sqrt(len(files))))
             strength *= _NEXT_FRAME
     return traced
+
+
+def _moved_function(inquiry: Inquiry, location: Location) -> Sequence[int]:
+    """Return the only file with a frame's function, if the frame was in a folder of the project."""
+    folder = location.path.rpartition("/")[0].rpartition("/")[2]
+    name = WrittenName.parse(location.symbol).name
+    files = inquiry.corpus.files_defining(name) if folder in inquiry.paths.folders_by_name else ()
+    return files if len(files) == 1 else ()
 
 
 def pointed_files(inquiry: Inquiry) -> frozenset[int]:
@@ -361,7 +387,30 @@ def traced_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
                 text = f"{inquiry.files[file].path}:{location.line}"
             matched.setdefault(file, text)
             lift(pieces, keys(file, _pieces_at(candidates[file], location)), strength)
+    for key in _quoted_pieces(inquiry, candidates):
+        matched.setdefault(key[0], "quoted code")
+        lift(pieces, [key], _QUOTED)
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
+
+
+def _quoted_pieces(inquiry: Inquiry, candidates: Candidates) -> Iterator[PieceKey]:
+    """Yield the pieces of sources with all terms of a quoted line of code."""
+    queries = {query.term: query for query in inquiry.terms}
+    for quote in inquiry.question.task.quotes:
+        terms = [queries[term] for term in quote if term in queries]
+        if len(terms) < max(_FEWEST_QUOTED, len(quote)):
+            continue
+        files = set(candidates).intersection(*(term.files for term in terms))
+        found = [
+            (file, piece)
+            for file in sorted(files)
+            if inquiry.kinds[file] is PathKind.SOURCE
+            for piece in sorted(
+                set.intersection(*(set(candidates[file].pieces_with(term.term)) for term in terms))
+            )
+        ]
+        if len(found) <= _MOST_QUOTING:
+            yield from found
 
 
 def _pieces_at(analysis: Analysis, location: Location) -> Sequence[int]:

@@ -30,15 +30,6 @@ _REPLY: Final = re.compile(
 )
 # Not a test runner's ">" with several blanks.
 _QUOTED: Final = re.compile(r"^>(?:[ \t]?>)*+ ?(?![ \t])[^\n]*+$", re.MULTILINE)
-_FORM: Final = re.compile(
-    r"^[#*_ \t]{1,10}+(?:describe the (?:bug|issue|problem|feature)|(?:bug )?description|summary"
-    r"|(?:steps )?to reproduce|reproduction(?: steps)?|minimal reproducible example|expected (?:behaviou?r|results?)"
-    r"|actual (?:behaviou?r|results?)|current behaviou?r|what happened|what did you expect(?: to happen)?|motivation"
-    r"|environment|system info|versions?|logs?|relevant log output|screenshots?|additional (?:context|information|info)"
-    r"|checklist|possible solution|proposed solution)[?:]?[*_ \t]*+$"
-    r"|^[ \t]*+[-*] \[[ xX]\] [^\n]*+$",
-    re.IGNORECASE | re.MULTILINE,
-)
 # The folders of an absolute path: they belong to somebody's machine.
 _ABOVE_FILE: Final = re.compile(r"[\\/](?<![\w.~/\\-][\\/])(?:[\w.@+~-]++[\\/]){2,}+")
 _LAST_FOLDERS: Final = 2
@@ -57,8 +48,9 @@ def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
 def own_words(text: str) -> str:
     """Return a message without trailers, links and quotations."""
     text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
-    words = _FORM.sub("", _unquoted(without_comments(text)))
-    words = _PICKED.sub("", _TRAILER.sub("", words))
+    first, line_feed, rest = _unquoted(without_comments(text)).lstrip().partition("\n")
+    # A first line such as "Bug: the parser crashes" is not a trailer.
+    words = _PICKED.sub("", f"{first}{line_feed}{_TRAILER.sub('', rest)}")
     return _ABOVE_FILE.sub(_last_folders, _TICKET.sub(" ", words))
 
 

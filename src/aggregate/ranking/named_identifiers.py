@@ -4,7 +4,7 @@ import re
 from itertools import islice
 from typing import Final
 
-from aggregate.code.syntax import telling_names, telling_suffixes
+from aggregate.code.syntax import TAGGED_NAMES, TAGGED_SUFFIXES
 from aggregate.ranking.terms import NO_TERMS
 
 
@@ -14,9 +14,9 @@ def is_file_name(path: str) -> bool:
     stem, dot, suffix = name.rpartition(".")
     # ``README.MD`` is a file, ``Timer.Go`` is a method.
     is_suffix = suffix.islower() or (suffix.isupper() and len(suffix) > 1)
-    if stem and is_suffix and f"{dot}{suffix.lower()}" in telling_suffixes():
+    if stem and is_suffix and f"{dot}{suffix.lower()}" in TAGGED_SUFFIXES:
         return True
-    return name.lower() in telling_names() and ("/" in path or "." in name)
+    return name.lower() in TAGGED_NAMES and ("/" in path or "." in name)
 
 
 CERTAIN: Final = 1.0  # quoted, called, capitalised, or code-like
@@ -41,6 +41,7 @@ _CLOSING: Final = {
     "«": "»",
     "「": "」",
 }
+_CONSTANTS: Final = frozenset({"false", "nil", "none", "null", "true"})
 _INTERNAL: Final = "node:internal/"  # frames of Node.js itself
 _ENDS_SENTENCE: Final = ".!?:;"
 _LINE_START: Final = re.compile(r"[\s\d.)*>#+=-]*+$")
@@ -67,7 +68,9 @@ def named_identifiers(text: str) -> dict[str, float]:
                     _add(match["name"], True, certain, possible)
         for match in _NAME.finditer(line):
             name = match["name"].lstrip("@$")
-            if name in certain or len(name) > _LONGEST_NAME:
+            if not _is_quoted(match, line):
+                name = name.rstrip("!?")  # the end of a sentence; Ruby's names are mostly quoted
+            if name in certain or len(name) > _LONGEST_NAME or name.lower() in _CONSTANTS:
                 continue
             if _is_certain(match, name, line):
                 _add(name, True, certain, possible)
@@ -85,7 +88,6 @@ def named_identifiers(text: str) -> dict[str, float]:
 
 
 def sole_name(text: str) -> str:
-    """Return the text if it is only a name, else ``""``."""
     match = _NAME.fullmatch(text.strip(" \t\n`'\""))
     return match["name"].lstrip("@") if match else ""
 
@@ -112,13 +114,18 @@ def _is_certain(match: re.Match[str], name: str, line: str) -> bool:
     start, end = match.span("name")
     if match["call"]:
         return not line.startswith("(s)", end)
-    closing = _CLOSING.get(line[start - 1]) if start else None
-    if closing and line[end : end + 1] and line[end] in closing:
+    if _is_quoted(match, line):
         return True
     if name.islower() and name.isalnum():  # most words
         return False
     is_capitalised = name[:1].isupper() and name.lower() not in NO_TERMS
     return _looks_like_code(name) or (is_capitalised and not _begins_sentence(line, start))
+
+
+def _is_quoted(match: re.Match[str], line: str) -> bool:
+    start, end = match.span("name")
+    closing = _CLOSING.get(line[start - 1]) if start else None
+    return bool(closing and line[end : end + 1] and line[end] in closing)
 
 
 def _looks_like_code(name: str) -> bool:

@@ -7,6 +7,12 @@ from typing import Final, NamedTuple
 
 from aggregate.ranking.covered_names import looks_like_question, topic_words
 from aggregate.ranking.inquiry import Location, TaskText
+from aggregate.ranking.issue_text import (
+    imported_names,
+    quoted_lines,
+    report_text,
+    without_example_names,
+)
 from aggregate.ranking.message_text import change_words, own_words
 from aggregate.ranking.named_identifiers import CERTAIN, is_file_name, named_identifiers, sole_name
 from aggregate.ranking.terms import term_list, terms_in
@@ -48,6 +54,10 @@ _LONGEST_PATH: Final = 400
 _NUMBER: Final = r"\d{1,7}"
 _PYTHON: Final = re.compile(
     rf'File "(?P<path>[^"]{{1,{_LONGEST_PATH}}})", line (?P<line>{_NUMBER})(?:, in (?P<symbol>\S{{1,200}}))?'
+)
+_IPYTHON: Final = re.compile(
+    rf"^(?:File )?(?P<path>[~/.\w-][^\s:()]{{0,{_LONGEST_PATH}}}\.pyx?)"
+    rf"(?:(?::(?P<line>{_NUMBER}))?, in | in )(?P<symbol>[\w.<>]{{1,200}}+)\("
 )
 _JVM: Final = re.compile(
     r"(?:^|\s)(?:at )?(?P<symbol>(?>(?:[\w.@$-]{0,200}/)*)[\w.$<>-]{1,300}+)"
@@ -115,7 +125,7 @@ _TERMINAL_COLOURS: Final = re.compile(r"\x1b\[[0-9;]{0,20}m")
 class _Line(NamedTuple):
     locations: tuple[Location, ...]
     is_python: bool = False
-    is_pytest: bool = False
+    is_spaced: bool = False  # with blank lines between frames, the innermost last
 
 
 def locations_in(text: str) -> tuple[Location, ...]:
@@ -148,8 +158,8 @@ def _locations_by_frame(text: str) -> Iterator[Location]:
         elif (
             line.startswith(_RULE)
             or "Traceback (most recent" in line
-            # Tracebacks of pytest contain blank lines.
-            or not (line.strip() or any(parsed.is_pytest for parsed in current))
+            # Tracebacks of pytest and IPython contain blank lines.
+            or not (line.strip() or any(parsed.is_spaced for parsed in current))
         ):
             if current:
                 current = []
@@ -161,10 +171,10 @@ def _locations_by_frame(text: str) -> Iterator[Location]:
         previous = line
     for block in blocks:
         for parsed in reversed(block):
-            if parsed.is_python or parsed.is_pytest:
+            if parsed.is_python or parsed.is_spaced:
                 yield from parsed.locations
         for parsed in block:
-            if not (parsed.is_python or parsed.is_pytest):
+            if not (parsed.is_python or parsed.is_spaced):
                 yield from parsed.locations
 
 
@@ -180,6 +190,9 @@ def _read_line(line: str, previous: str) -> _Line:
     if 'File "' in line and (frame := _PYTHON.search(line)):
         frames = _location(frame["path"], frame["line"], frame["symbol"])
         return _Line(tuple(frames), is_python=True)
+    if frame := _IPYTHON.match(line):
+        frames = _location(frame["path"], frame["line"] or "0", frame["symbol"])
+        return _Line(tuple(frames), is_spaced=True)
     if _JVM_FILE.search(line) and (frame := _JVM.search(line)):
         symbol = frame["symbol"].rpartition("/")[2]
         if symbol.startswith(_JVM_LIBRARIES):
@@ -210,7 +223,7 @@ def _read_line(line: str, previous: str) -> _Line:
             locations += _location(path, number, symbol)
         elif not number and is_file_name(path.rstrip(".,-")):
             locations += _location(path, "0", "")
-    return _Line(tuple(locations), is_pytest=bool(locations and _PYTEST.match(line)))
+    return _Line(tuple(locations), is_spaced=bool(locations and _PYTEST.match(line)))
 
 
 def _link_location(scheme: str, rest: str, symbol: str) -> Iterator[Location]:
@@ -285,9 +298,10 @@ def read_task(text: str) -> TaskText:
     """Parse a task's text in linear time."""
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
-    words = _without_repetition(own_words(shortened))
+    report = report_text(own_words(shortened))
+    words = _without_repetition(report)
     subject = _subject(words)
-    words = _without_wording(words)
+    words = _without_wording(without_example_names(words))
     searched = _ends(words, _MOST_SEARCHED)
     scopes: list[str] = []
     rest = subject
@@ -309,6 +323,13 @@ def read_task(text: str) -> TaskText:
         scopes=tuple(dict.fromkeys(scopes)),
         sole=sole,
         names={**names, sole: CERTAIN} if sole else names,
+        imported=imported_names(_ends(report, _MOST_SEARCHED)),
+        quotes=tuple(
+            filter(
+                None,
+                (tuple(terms_in(line)) for line in quoted_lines(_ends(report, _MOST_SEARCHED))),
+            )
+        ),
         locations=locations_in(_without_quotes(_ends(shortened, _MOST_SEARCHED))),
         text=text,
         change_words=tuple(sorted(change_words(subject))),

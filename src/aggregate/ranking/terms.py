@@ -91,7 +91,6 @@ def term_hash(term: str) -> int:
 
 
 def hashes_of_terms(word: bytes) -> Sequence[int]:
-    """Return the hashes of the terms of a word from ``words_in``."""
     return _HASHES[word]
 
 

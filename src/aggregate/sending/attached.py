@@ -1,7 +1,4 @@
-"""Files and images that a session adds to its prompts, or leaves out.
-
-They last as long as the session.
-"""
+"""Files and images that a chat session adds to its prompts, or leaves out."""
 
 import os
 import re
@@ -29,10 +26,7 @@ _MENTION: Final = re.compile(r"(?<!\S)@(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Paths and globs in the form of a configuration.
-
-    They add to its files or to a preset's.
-    """
+    """Paths and globs that add to a configuration's files or a preset's, in the same format."""
 
     files: tuple[str, ...] = ()  # shown in full, also beyond a budget; globs as usual
     left_out: tuple[str, ...] = ()
@@ -101,10 +95,7 @@ def _entry(project: Project, path: str) -> str:
 
 
 def find_files(project: Project, word: str) -> list[tuple[str, int | None]]:
-    """Return files with ``word`` in their paths, and their tokens.
-
-    Files whose names begin with the word come first.
-    """
+    """Return paths with ``word`` in them and their tokens, first those with names that begin with it."""
     base, word = project.folder / project.config.files.base_dir, word.lower()
     names = FolderListing(scope_of(project)).resolve(base, ALL_FILES).names
     matches = [name for name in names if word in name.lower()]
@@ -113,7 +104,6 @@ def find_files(project: Project, word: str) -> list[tuple[str, int | None]]:
 
 
 def mentioned_paths(message: str) -> list[str]:
-    """Return the paths that a message mentions as ``@path``."""
     return [match[1].rstrip(".,;:!?)") for match in _MENTION.finditer(message)]
 
 

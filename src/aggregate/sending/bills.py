@@ -72,10 +72,7 @@ _MAX_ROWS: Final = 5_000  # one per day, project and model: a year with ten or m
 
 
 class Charge(NamedTuple):
-    """Sums of the requests of a day, a project and a model.
-
-    An empty key means all days, projects or models.
-    """
+    """Sums of the requests of a day, a project and a model; an empty key means all of them."""
 
     day: str = ""
     project: str = ""
@@ -109,10 +106,7 @@ class Charge(NamedTuple):
 
 
 def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[str, ...]:
-    """Add a request to the sums; return a warning if they cannot be saved.
-
-    Requests to the scripted client do not count.
-    """
+    """Add a request to the sums, unless it is scripted; return a warning if they cannot be saved."""
     folder = user_state_folder()
     if folder is None or provider == SCRIPTED:
         return ()
@@ -153,7 +147,7 @@ def spent_today() -> Decimal:
 
 
 def charged(client: Client, project: Path, problems: list[str] | None = None) -> Client:
-    """Return a client that adds its requests to a project's sums.
+    """Return a client that adds the cost of its requests to a project's sums.
 
     Requests that end early count too. Warnings about sums that cannot be saved go to ``problems``.
     """

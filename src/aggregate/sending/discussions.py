@@ -197,10 +197,7 @@ def prepare_compaction(
 def _summary_request(
     prepare: Callable[..., Exchange], oldest: tuple[Any, ...]
 ) -> tuple[Exchange, tuple[Any, ...]]:
-    """Return the request for a summary, and the turns that it covers.
-
-    The turns are halved until the request fits.
-    """
+    """Return the request for a summary, and the turns that it covers: halved until it fits."""
 
     def turns_only(request: Request) -> Request:
         empty = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())

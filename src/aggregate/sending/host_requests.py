@@ -91,10 +91,7 @@ def to_anthropic(planned: Exchange) -> dict[str, Any]:
 
 
 def to_openai(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of ``OpenAI().chat.completions.create``.
-
-    For a stream add ``stream=True``.
-    """
+    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
     return openai_api.request_body(planned.asked, provider=planned.provider)
 
@@ -138,10 +135,7 @@ def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Excha
 
 
 def usage_of(reported: object) -> Usage:
-    """Parse the usage that an SDK reports, as its object or a mapping.
-
-    The names of its fields show the provider.
-    """
+    """Parse the usage that an SDK reports, as its object or a mapping, by the names of its fields."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)

@@ -193,10 +193,7 @@ def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
-    """Yield all mappings with a breakpoint, at any depth.
-
-    Schemas and arguments are skipped: they may use the name for something else.
-    """
+    """Yield all mappings with a breakpoint, at any depth, except in schemas and arguments."""
     if isinstance(value, dict):
         if any(value.get(name) for name in _MARKS):
             yield value
@@ -208,11 +205,7 @@ def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
 def _without_surplus(
     parts: Sequence[Any], pieces: Sequence[_Piece], movable: frozenset[int], policy: CachePolicy
 ) -> CachePolicy:
-    """Remove a host's first breakpoints if there are too many.
-
-    Return the policy with the number of breakpoints that pieces may have. A host may set several within one piece, and
-    each counts.
-    """
+    """Remove a host's first breakpoints if there are too many; return the policy for the others."""
     if policy.lookup is not CacheLookup.BREAKPOINTS:
         return policy
     planned = [pieces[end - 1].value for end in movable]
@@ -232,7 +225,6 @@ def _without_surplus(
 
 
 def _unmarked(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON without breakpoints, which are not part of a cache entry."""
     if isinstance(value, Mapping):
         return {name: _unmarked(inner) for name, inner in value.items() if name not in _MARKS}
     return [_unmarked(inner) for inner in value] if isinstance(value, list) else value
@@ -280,7 +272,6 @@ def _measured(
 
 
 def _content(value: Any) -> tuple[list[str], int]:  # noqa: ANN401 - JSON
-    """Return the texts in a piece, and its number of images."""
     if isinstance(value, Mapping):
         if value.get("type") in _IMAGES:
             return [], 1

@@ -220,7 +220,6 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
 
 
 def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    """Warn about settings without effect."""
     warnings: tuple[str, ...] = ()
     option, persona, *_ = sources
     names = []

@@ -5,6 +5,7 @@ The answer is stored, so the same question is asked once.
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,17 +13,27 @@ from typing import Final, NamedTuple
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import AggregateError, ProviderError
 from aggregate.base.task import Task
+from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
 from aggregate.project.tables import Config
-from aggregate.prompt import Request, SavedCounts, Sheet, make_sheet, read_answer, with_answer
+from aggregate.prompt import (
+    Request,
+    SavedCounts,
+    Sheet,
+    is_unsure,
+    make_sheet,
+    read_answer,
+    with_answer,
+)
 from aggregate.prompt.ranked_files import RankedFiles, rank_files
-from aggregate.sending.bills import charged
+from aggregate.sending.bills import charged, spent_today
 from aggregate.sending.clients.client import Client
+from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES
 from aggregate.sending.model_selection import ModelSelection, select_model
-from aggregate.sending.models import dollars
+from aggregate.sending.models import SCRIPTED, Usage, dollars
 
 _ANSWERS: Final = Kind("second look", "2")
 _INSTRUCTIONS: Final = """\
@@ -48,22 +59,32 @@ class SecondLook(NamedTuple):
 
 
 def look_again(
-    request: Request, model: Client | str, *, base_url: str = "", index: Index, asks: bool = True
+    request: Request,
+    model: Client | str,
+    *,
+    base_url: str = "",
+    index: Index,
+    asks: bool = True,
+    is_auto: bool = False,
+    daily: float | None = None,
 ) -> SecondLook:
     """Return the request with a model's picks among the likeliest files.
 
     The request stays unchanged without a task or a budget, and after a failure. Answers are stored by model, task and
     contents of the files; without ``asks`` only stored ones are used. ``model`` is a client, ``PROVIDER[:MODEL]``, or
-    the name of a model.
+    the name of a model, ``""`` for the user's. With ``is_auto`` only an unsure ranking asks (rule T-17). ``daily`` and
+    the user's own limit bound the dollars of a day.
     """
     task = request.task
     if task is None or request.budget is None or not task.text.strip():
         return SecondLook(request)
     try:
-        client = _client(model, base_url) if isinstance(model, str) else model
         # No secret leaves the machine, even if the prompt shows it.
         clean = replace(request, redaction=replace(request.redaction, replaces=True))
         ranked = rank_files(clean, index=index)
+        if is_auto and not is_unsure(ranked):
+            return SecondLook(request)
+        client = _client(model, base_url) if isinstance(model, str) else model
         sheet = make_sheet(ranked, SavedCounts(index))
         words = clean.task.text if clean.task else ""
         message = f"The task:\n\n{words}\n\nThe likeliest files:\n\n{sheet.text}"
@@ -71,6 +92,8 @@ def look_again(
         stored = index.get_many(_ANSWERS, [key])[0]
         if stored is None and not (asks and sheet.names):
             return SecondLook(request)
+        if not stored:
+            _check_day(client, message, daily)
         answer, usage = (
             json.loads(stored) if stored else _ask(charged(client, request.base_dir), message)
         )
@@ -86,14 +109,24 @@ def look_again(
 
 
 def _client(name: str, base_url: str) -> Client:
-    """Return the client of a model, by the user's configuration alone.
-
-    The project may be a stranger's and must not choose where its files are sent.
-    """
+    """Return the client of a model by the user's configuration alone: the project may be a stranger's."""
     provider, _, model = name.partition(":")
     selection = ModelSelection(provider, model) if provider in NAMES else ModelSelection(model=name)
     selection = replace(selection, base_url=base_url)
     return select_model(Project(Config(send=user_config().send), Path()), selection)[0]
+
+
+def _check_day(client: Client, message: str, daily: float | None) -> None:
+    limits = [most for most in (daily, user_config().send.most_per_day) if most is not None]
+    if not limits or client.provider == SCRIPTED:
+        return
+    tokens = client.ratio.provider_tokens(count(_INSTRUCTIONS + message))
+    usage = Usage(fresh=tokens, output=_REQUEST.max_output)
+    price = cost(usage, client.model, provider=client.provider)
+    if price is None:
+        raise ProviderError(f"most_per_day is set, and the price of {client.model} is unknown")
+    if spent_today() + price > Decimal(str(min(limits))):
+        raise ProviderError(f"it could cost {dollars(price)}, above most_per_day")
 
 
 def _ask(client: Client, message: str) -> tuple[str, str]:

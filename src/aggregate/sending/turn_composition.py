@@ -112,10 +112,7 @@ def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int
 def _find_last_request(
     request: Request, client: Client, asked: ChatRequest, *, policy: CachePolicy
 ) -> LastRequest:
-    """Return the last request to continue from, by the user's own records.
-
-    Cached requests come first, then those of this discussion, then those to the same model.
-    """
+    """Return the user's last request: cached, in this discussion, or to the same model."""
     recipient = (client.provider, client.model, digest(asked.system))
     candidates: list[LastRequest] = []
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):

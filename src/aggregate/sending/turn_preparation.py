@@ -45,10 +45,20 @@ def prepare_turn(
     request = _with_message(request, message, replaces)
     picks: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
-    if selection.pick:
+    # A later question would move the files that the discussion keeps (rule B-9).
+    is_first = len(request.history) == 1
+    is_auto = selection.pick is None and is_first and user_config().task.pick == AUTO
+    if selection.pick or is_auto:
         from aggregate.sending.second_look import look_again  # loaded only if needed
 
-        request, picks, failures = look_again(request, client, index=user_index(), asks=require_key)
+        request, picks, failures = look_again(
+            request,
+            client,
+            index=user_index(),
+            asks=require_key,
+            is_auto=is_auto,
+            daily=project.config.send.most_per_day,
+        )
     composer, doubts = TurnComposer.behind_last(project, client, selection, request)
     turn = composer.compose(request, on_start=on_start, on_done=on_done)
     check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)

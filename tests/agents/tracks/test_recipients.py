@@ -18,8 +18,10 @@ from aggregate import (
 from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
 from aggregate.agents.tracks.terms import Recipient, open_recipients, recipient_of
+from tests.fakes.chat_server import chat_server
 from tests.fakes.conducting import asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
+from tests.fakes.topics import add_areas
 from tests.fakes.transports import requests_of, scripted
 from tests.fakes.user_files import by_user
 
@@ -42,6 +44,7 @@ system_prompt = "Be brief."
 aggregation_strategy = "summarize"
 """
 TERMS = WorkerTerms("anthropic", "claude-sonnet-5")
+PICKS = '{"files": [{"file": 9, "confidence": 1, "why": "is it"}], "definitions": []}'
 CONTEXT = Prompt((part("files", "## Files"),))
 
 
@@ -159,3 +162,25 @@ def test_workers_by_name() -> None:
     terms = worker.terms  # type: ignore[attr-defined]
     assert terms.recipient == Recipient("compatible", "m", "http://127.0.0.1:1/v1")
     assert "read_file" in terms.tools
+
+
+def test_a_ticket_with_its_own_budget_has_a_second_look(tmp_path: Path) -> None:
+    """With ``pick = "auto"`` its own model is asked when it starts, not in a plan, and a warning says so (rule T-17)."""
+    with chat_server(PICKS) as server:
+        persona = f'[personas.near]\nbase_url = "{server.url}"\nmodel = "tiny"\n'
+        config = f'[files]\npaths = ["*.py"]\n{persona}'
+        folder = track_project(tmp_path, "", **{"manual_slop.toml": config})
+        add_areas(folder)
+        by_user('[task]\npick = "auto"\n')
+        loaded = open_project(folder / "manual_slop.toml")
+        contexts = WorkerContexts(loaded, terms=WorkerTerms("compatible", ""))
+        vague = Ticket(id="t", prompt="Why is the weather strange?", persona="near", budget=2_000)
+        plan = contexts.assignment(vague, {}, "r/t")
+        assert not server.bodies
+        begun = contexts.context(vague, {}, "r/t", asks=True).assignment
+        assert len(server.bodies) == 1
+        assert begun.prompt != plan.prompt
+        assert any("second look: compatible:tiny picks" in each for each in contexts.warnings)
+        shared = Ticket(id="t", prompt="Why is the weather strange?", persona="near")
+        contexts.context(shared, {}, "r/t", asks=True)
+        assert len(server.bodies) == 1

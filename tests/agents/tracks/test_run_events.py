@@ -173,4 +173,7 @@ def test_spans_have_the_names_of_the_conventions() -> None:
     assert (tool.begun, tool.ended) == (1_002_500_000_000, 1_003 * 10**9)
     errors = [span.attributes.get("error.type") for span in tracer.started]
     assert errors == ["error", None, "error", "timeout"]
+    lines = list(step_lines("p/t/001/one", STEPS))
+    details = [line.get("detail") for line in lines if line["event"] != "retry"]
+    assert details == [None, "error: no", None]
     assert late.attributes["gen_ai.operation.name"] == "chat"

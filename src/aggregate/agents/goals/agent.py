@@ -141,7 +141,7 @@ class NeuronAgent:
                 if exists:
                     memory[key] = value
         except (AggregateError, LimitReached) as error:
-            branch.warn(f"Nothing was recalled: {error}")
+            branch.warn(f"No saved value was used: {error}")
             return {}
         return memory
 

@@ -106,7 +106,6 @@ def _answer_step(branch: Branch, step: str) -> StepOutcome:
 
 
 def _newest_fields(branch: Branch) -> tuple[str, list[str]]:
-    """Return name and fields of the newest list."""
     newest = heuristics.find_list(branch.context, "", branch.run.cache_dir)
     return (newest.name, heuristics.fields_of(newest.items)) if newest else ("", [])
 

@@ -199,10 +199,7 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 
 
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
-    """Run sub-tasks and return their results in order.
-
-    They run in parallel only at the first level, since nested pools would multiply.
-    """
+    """Run sub-tasks, in parallel only at the first level, and return their results in order."""
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:

@@ -284,7 +284,6 @@ def merge_outputs(
 def merge_group(
     group: Group, outputs: Sequence[LabelledOutput], *, limits: SandboxLimits | None = None
 ) -> AggregatedResult:
-    """Merge the outputs of a group by its strategy."""
     good: list[LabelledOutput] = []
     errors: list[str] = []
     warnings: list[str] = []

@@ -1,7 +1,4 @@
-"""Run untrusted Python in Monty, and commands in bubblewrap.
-
-The code runs in its own process and sees no files, network or environment of the host.
-"""
+"""Run untrusted code in separate processes without files and network: Python in Monty, commands in bubblewrap."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

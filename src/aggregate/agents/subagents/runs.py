@@ -92,10 +92,7 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks.
-
-        A loop, not recursion: an executor may run a task within this call.
-        """
+        """Start queued tasks in a loop: an executor may run a task within this call."""
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:

@@ -144,7 +144,6 @@ def _why_not_once(text: str, old: str, times: int) -> str:
 
 
 def _nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
-    """Return the lines most similar to the wanted ones."""
     size = max(len(wanted), 1)
     words = [set(line.split()) for line in lines[:_MOST_COMPARED]]
     sought = set(" ".join(wanted).split())

@@ -158,7 +158,6 @@ class ToolRegistry:
     register_tool = register
 
     def add(self, tool: Tool, *, replace: bool = False) -> Tool:
-        """Add a finished tool."""
         if not replace and tool.name in self:
             raise ToolError(
                 f"Tool already registered: {tool.name}; take another name, or replace=True"

@@ -222,7 +222,6 @@ def _moment_of(value: object) -> float:
 
 
 def _join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
-    """Join overlapping and adjacent spans of whole seconds."""
     result: list[TimeSpan] = []
     for start, end in sorted(spans):
         if result and start <= result[-1][1] + 1:

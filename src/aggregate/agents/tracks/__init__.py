@@ -1,8 +1,7 @@
-"""Run the tickets of a track: a worker for each, results merged into those that depend on them, durably.
+"""Tracks of tickets: a worker for each, and results for dependent tickets.
 
-The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tracks/<id>/`` with ``spec.md``,
-``tickets.toml``, which says what the workers are asked. A host calls
-``conduct`` and ``run_control``, or ``aggregate.run_worker_lifecycle`` for one ticket.
+The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tracks/<id>/`` with ``spec.md`` and
+``tickets.toml``. A host calls ``conduct`` and ``run_control``, or ``run_worker_lifecycle`` for one ticket.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

@@ -29,7 +29,7 @@ def act(
     steps: Steps,
     begun: Callable[[], None],
 ) -> WorkerReply:
-    """Return the answer to a ticket with tools, and the commit of its changes."""
+    """Return the reply to a ticket with tools, with its commit."""
     try:
         if assignment.verify:
             terms.commands.words(assignment.verify)
@@ -56,7 +56,7 @@ def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Changes
 
 
 class TreeChanges(Changes):
-    """A ticket's work tree, checked out at the first call that is not yet recorded."""
+    """A ticket's work tree, checked out at the first unrecorded call."""
 
     def __init__(
         self, assignment: Assignment, terms: WorkerTerms, depot: Depot, packs: Packs
@@ -70,7 +70,7 @@ class TreeChanges(Changes):
         self._tools: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
-        """Return the ticket's tools on its tree, at the state after the recorded calls."""
+        """Return the ticket's tools on its tree after the recorded calls."""
         tree = self._checked_out()
         if self._tools is None:
             registry = self.terms.tools_in(self._changer(tree))
@@ -88,7 +88,7 @@ class TreeChanges(Changes):
 
     def go_to(self, commit: str) -> None:
         if self._tree is not None and not commit:
-            self._tree.commit = ""  # a call was given up: nobody knows what stands there
+            self._tree.commit = ""  # a call was given up, and may have changed any file
         self.commit = commit or self.commit
 
     def check(self) -> str:
@@ -97,11 +97,11 @@ class TreeChanges(Changes):
             output = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
         except (SandboxError, ToolError) as error:
             output = str(error)
-        tree.commit = ""  # files that the check wrote are no change of the ticket's
+        tree.commit = ""  # files written by the check are no change of the ticket's
         return "" if output.partition("\n")[0] == "exit code 0" else output
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Add to the assignment the files that other tickets have changed since its context was made."""
+        """Name the files changed by other tickets since the context was made."""
         start = self.packs.ref("base")
         if not start or start == assignment.base:
             return assignment
@@ -113,7 +113,7 @@ class TreeChanges(Changes):
         return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
-        """Return the reply with one commit of all changes on the ticket's base, if there are any."""
+        """Return the reply with one commit of all changes."""
         ticket, base = self.assignment, self.assignment.base
         reply = replace(reply, verified=bool(ticket.verify))
         for commit in (self.commit, base):

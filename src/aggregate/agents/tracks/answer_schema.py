@@ -18,7 +18,7 @@ from aggregate.base.errors import AggregateError, OutputError, WorkerError
 from aggregate.base.messages import install_command, shorten
 from aggregate.base.values import Value
 
-# Faults of an answer that are told: a model that is told of these mends the others with them.
+# Faults shown to a model, which mends the others with them
 ERRORS_SHOWN: Final = 5
 _ERROR_CHARACTERS: Final = 300  # of one fault: it quotes the value at fault, which may be long
 _SCHEMA_BYTES: Final = 200_000  # of a file with a schema: it goes to a provider with each request
@@ -28,7 +28,7 @@ CHECK_SECONDS: Final = 20.0
 
 
 class AnswerSchemaError(ValueError):
-    """An answer that does not match its schema; the text lists the faults."""
+    """A mismatch of answer and schema; the text lists the faults."""
 
 
 def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]
 
 
 def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHECK_SECONDS) -> str:
-    """Return the JSON of an answer, without a fence and words around it.
+    """Return the JSON of an answer without text around it.
 
     Raises ``AnswerSchemaError`` if it does not match the schema.
     """
@@ -77,7 +77,7 @@ def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
 
 
 def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
-    import jsonschema_rs  # noqa: F401 - so that its absence is told as anywhere
+    import jsonschema_rs  # noqa: F401 - its absence has its own message
 
     request = Call(None, faults_of, (value, schema))
     try:

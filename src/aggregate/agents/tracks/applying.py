@@ -42,7 +42,7 @@ class _Edit(NamedTuple):
 
 
 def apply(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Apply the merged changes of the latest run to the user's files; return their paths.
+    """Apply the latest run's merged changes; return the paths.
 
     Nothing is written if one of the files has changed since the run, or is not a regular file.
     """
@@ -64,7 +64,7 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
 
 
 def drop(project: Project, name: str, *, database: str = "") -> str:
-    """Delete the changes and branches of the latest run; return the run's name."""
+    """Delete the changes and branches of the latest run."""
     with latest_run(project, name, database) as (runs, run):
         if runs.is_conducted(run):
             raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
@@ -78,21 +78,21 @@ def drop(project: Project, name: str, *, database: str = "") -> str:
 
 
 def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
-    """Return the edit for a change, nothing if the file already has it."""
+    """Return the edit for a change, nothing if already there."""
     path = confined(top / change.path, top)
     if not change.is_plain or path.is_symlink():
         raise TrackError(
             f"{change.path} is or becomes a link or a submodule: merge the tickets' branches yourself"
         )
-    old, after = repository.content(change.before), repository.content(change.after)
-    current = path.read_bytes() if path.is_file() else None
+    before, after = repository.content(change.before), repository.content(change.after)
+    content = path.read_bytes() if path.is_file() else None
     exists_after = change.mode != "000000"
     wanted = after if exists_after else None
-    if current == wanted:
+    if content == wanted:
         return ()
-    has_own_ends = current is not None and b"\r\n" in current and b"\r\n" not in old
-    plain = current.replace(b"\r\n", b"\n") if current is not None and has_own_ends else current
-    if plain != (old if change.mode_before != "000000" else None):
+    has_own_ends = content is not None and b"\r\n" in content and b"\r\n" not in before
+    plain = content.replace(b"\r\n", b"\n") if content is not None and has_own_ends else content
+    if plain != (before if change.mode_before != "000000" else None):
         raise TrackError(
             f"{change.path} has changed since the run began: undo your changes to it, then apply; "
             "nothing was written"

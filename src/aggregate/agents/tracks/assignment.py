@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 from pydantic import Field, TypeAdapter
 
 from aggregate.base.tokens import count
-from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment, Stability
+from aggregate.prompt.document import END, SEPARATOR, Prompt, Section
 from aggregate.prompt.results import ProducedText
 
 # Checked when read: a negative amount in a database would raise a run's limit.
@@ -44,11 +44,9 @@ class Assignment:
     used_tokens: int = 0  # by earlier attempts in the process that works on it
     max_turns: int | None = None
     title: str = ""  # of the ticket, for its commit
-    base: str = (
-        ""  # the commit that its work tree is made from; without one it reads the worker's folder
-    )
+    base: str = ""  # of its work tree; without a commit it reads the worker's folder
     folder: str = ""  # of the project in that tree
-    verify: str = ""  # the command that must succeed in the tree
+    verify: str = ""  # a command to succeed in the tree
     attempts: int = 3  # how often it may fail
     # The whole texts of cut results by name, for ``read_result`` (rule F-12)
     whole_results: Mapping[str, str] = field(default_factory=dict)
@@ -59,7 +57,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of the whole assignment; shared files are counted only once."""
+        """The o200k tokens of ``text``; shared files are counted once."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -76,34 +74,21 @@ class Assignment:
         yield f"{self.message}{END}".encode()
 
     def to_json(self) -> str:
+        """Return all fields but the prompt, whose segments are stored once per run."""
         data = asdict(replace(self, prompt=Prompt(())))
-        segments = [
-            {name: getattr(segment, name) for name in ("section", "text", "stability", "source")}
-            for segment in self.prompt.segments
-        ]
-        data["prompt"] = {"segments": segments}
-        # A worker of an earlier version need not know a field that says nothing.
-        del data["used_tokens"]
+        # Workers of an earlier version may not know a new field.
+        del data["prompt"], data["used_tokens"]
         filled = {name: value for name, value in data.items() if value not in (None, "", {})}
         return json.dumps(filled)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
-    def from_json(cls, text: str) -> "Assignment":
+    def from_json(cls, text: str, prompt: Prompt) -> "Assignment":
         data: dict[str, Any] = json.loads(text)
-        segments = tuple(
-            Segment(
-                Section(segment["section"]),
-                segment["text"],
-                Stability(segment["stability"]),
-                segment["source"],
-            )
-            for segment in data["prompt"]["segments"]
-        )
-        return cls(**{**data, "prompt": Prompt(segments), "tools": tuple(data["tools"])})
+        return cls(**{**data, "prompt": prompt, "tools": tuple(data["tools"])})
 
 
 class TicketStatus(StrEnum):
-    """The status of a ticket in plans, attempts, records and reports."""
+    """A status in plans, attempts, records and reports."""
 
     NOT_RUN = "not run"  # not begun, or never to begin
     STARTED = "started"
@@ -132,10 +117,7 @@ class TicketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The reply of one attempt.
-
-    A worker sets the first fields, the attempt the others.
-    """
+    """The reply of one attempt: first the worker's fields, then those of the attempt."""
 
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
@@ -187,7 +169,7 @@ class TicketOutcome:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The errors of failed attempts; the last one is the ticket's."""
+        """The errors of failed attempts, the ticket's last."""
         return tuple(reply.text for reply in self.replies if not reply.status.has_answer)
 
     @property
@@ -231,7 +213,7 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The assignment keys of a run's tickets by their current rounds; the default is round 1."""
+    """The assignment keys of a run's tickets in their current rounds."""
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
@@ -256,7 +238,7 @@ def run_of(key: str) -> str:
 
 
 class Ending(NamedTuple):
-    """The recorded status of a ticket that needs no worker, such as an approval."""
+    """The recorded status of an approval, condition or list."""
 
     status: TicketStatus
     text: str = ""  # a note, a reason, the JSON list of a spread, or the paths of a conflict
@@ -276,10 +258,7 @@ class Endings(Protocol):
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Record an ending unless one exists; return the recorded one.
-
-        Another process may have been first.
-        """
+        """Record an ending unless another process has done so; return the recorded one."""
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
@@ -292,10 +271,10 @@ class RecordedStep(NamedTuple):
 
 
 class TaskQueue(Protocol):
-    """A durable queue of assignments by key, until each has one outcome."""
+    """A durable queue of assignments with one outcome each."""
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return the keys that are here, and whether the answer to each has begun."""
+        """Return the enqueued keys, and whether their answers have begun."""
         ...
 
     def put(self, assignment: Assignment) -> None: ...  # one with a known key changes nothing

@@ -42,7 +42,7 @@ def attempt_assignment(
 ) -> WorkerReply:
     """Ask ``worker`` once, with the assignment's timeout.
 
-    Steps of a worker with tools are recorded by ``kept``, so that they are not repeated after a kill.
+    Steps of a worker with tools are recorded by ``kept`` and not repeated after a kill.
     """
     started = monotonic()
     numbered = replace(assignment, attempt=number)
@@ -78,7 +78,7 @@ def _ask(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None)
 
 
 def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerReply:
-    """Check the answer of a reply against the schema; a mismatch makes it a failed reply."""
+    """Check an answer against the schema; return a failed reply otherwise."""
     refused = ""
     if not reply.text.strip():
         refused = "the answer is empty"
@@ -130,7 +130,7 @@ def run_worker_lifecycle(
     files: RunFiles | None = None,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Run one ticket in this process: compose its context, ask the worker, return the outcome.
+    """Run one ticket in this process, from context to outcome.
 
     Args:
         ticket: The ticket.
@@ -157,10 +157,10 @@ def complete_assignment(
     attempt: Callable[[AnyWorker, Assignment, int], WorkerReply] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Attempt an assignment until it succeeds, or a retry is useless or not allowed.
+    """Attempt an assignment until it succeeds or retries end.
 
-    An answer that does not match its schema gets one more attempt, regardless of ``retries``. A durable run records
-    each ``attempt``.
+    An answer with a schema mismatch gets one more attempt, regardless of ``retries``. A durable run records each
+    ``attempt``.
     """
     replies: list[WorkerReply] = []
     current = assignment
@@ -186,7 +186,7 @@ def complete_assignment(
 
 
 def _spent(assignment: Assignment, outcome: TicketOutcome) -> str:
-    """Return a message if a ticket's max_cost allows no further attempt, else ``""``."""
+    """Return why ``max_cost`` forbids another attempt, else ``""``."""
     if assignment.max_cost is None:
         return ""
     if any(reply.tokens and reply.cost is None for reply in outcome.replies):

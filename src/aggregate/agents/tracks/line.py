@@ -37,7 +37,7 @@ class Line:
         is_own: Callable[[str], bool] = lambda _path: False,
         tell: Callable[[str], None] = lambda _sentence: None,
     ) -> "Line":
-        """Open the line of a run; a new one begins with the project's current files.
+        """Open a run's line, a new one with the project's files.
 
         ``is_own`` recognizes the program's own output by its path below the top of the project.
         """
@@ -58,7 +58,7 @@ class Line:
         return self.packs.ref(MERGED)
 
     def holds(self, commit: str) -> bool:
-        """Return whether a commit is merged; ``""`` (no changes) counts as merged."""
+        """Return whether a commit, or no change (``""``), is merged."""
         if not commit:
             return True
         head = self.head
@@ -67,7 +67,7 @@ class Line:
         return self.depot.contains(commit, head)
 
     def merge(self, ticket: Ticket, commit: str) -> tuple[str, ...]:
-        """Merge a ticket's commit; return the conflicting paths, ``()`` if it is merged."""
+        """Merge a ticket's commit; return the conflicting paths, if any."""
         while commit:
             head = self.head
             for needed in (head, commit):
@@ -83,7 +83,7 @@ class Line:
         return ()
 
     def _publish(self, ticket_id: str, commit: str) -> None:
-        """Create the ticket's branch in the user's repository, if there is one."""
+        """Create the ticket's branch in the user's repository."""
         folder = str(self.top.folder)
         base = self.packs.get(self.packs.ref(BASE)) if self.top.is_git else None
         if base is None:
@@ -112,15 +112,12 @@ def branch_of(branches: str, ticket_id: str) -> str:
 
 
 def _ref_part(name: str) -> str:
-    """Replace characters that git does not allow in a branch name, such as brackets."""
+    """Replace characters forbidden in branch names, such as brackets."""
     return re.sub(r"\.(?=\.|lock$|$)|[^\w.-]", "_", name)
 
 
 def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> str:
-    """Return the first prefix under which git can create branches.
-
-    A branch cannot be below another branch.
-    """
+    """Return the first prefix under which none of the user's branches is in the way."""
     listed = git(str(top.folder), "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
     branches_in_use = (listed or b"").decode("utf-8", "replace").split()
     usual, in_the_way = f"{_USUAL_BRANCHES}/{_ref_part(track)}", ""

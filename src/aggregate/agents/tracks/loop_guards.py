@@ -1,4 +1,4 @@
-"""Guards against loops: repeated, malformed and announced calls, and missing edits."""
+"""Guards against repeated, malformed and announced calls, and missing edits."""
 
 import json
 import re
@@ -51,14 +51,14 @@ def malformed(call: ToolCall, registry: ToolRegistry) -> str:
 
 @dataclass(slots=True)
 class CallWatch:
-    """Counts calls in a row that lead nowhere."""
+    """Counts useless calls in a row."""
 
     _last: tuple[str, str, str] | None = None
     _same: int = 0
     _malformed: int = 0
 
     def stuck(self, results: Iterable[CallResult]) -> str:
-        """Record calls with their results; return why the loop is stuck, or ``""``."""
+        """Record results of calls; return why the loop is stuck."""
         for result in results:
             call = result.call
             key = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), result.text)

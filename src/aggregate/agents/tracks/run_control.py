@@ -77,7 +77,7 @@ class MadeAttempt:
 
 
 class PastRun:
-    """A run as its database has it: its tickets with their children, and the lines of ended ones."""
+    """A recorded run: its tickets with their children, and their ends."""
 
     def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
@@ -99,7 +99,7 @@ class PastRun:
         return cls(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
 
     def commit_of(self, ticket_id: str) -> str:
-        """Return the commit of a ticket's last round that changed files, ``""`` for none."""
+        """Return a ticket's last commit, ``""`` for none."""
         self._check_id(ticket_id)
         keys = self.keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
@@ -135,7 +135,6 @@ class PastRun:
         return TrackProgress(run_id, state, tuple(lines), statuses, failed_before, turns, tickets)
 
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
-        """Return all attempts at a ticket, in order."""
         self._check_id(ticket_id)
         attempts: list[MadeAttempt] = []
         for round_number, key in enumerate(self.keys_of_rounds(ticket_id), 1):
@@ -146,7 +145,7 @@ class PastRun:
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
-        """Return the next rounds of all tickets that failed or were cancelled.
+        """Return the next rounds of failed and cancelled tickets.
 
         The conditions of omitted tickets below them are evaluated again.
         """
@@ -175,7 +174,7 @@ class PastRun:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
-        """Return the next rounds of the tickets that were begun."""
+        """Return the next rounds of these tickets, if begun."""
         begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
         begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
         rounds = self._keys.rounds
@@ -230,7 +229,7 @@ class Runs(NamedTuple):
 
 @contextmanager
 def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | None]:
-    """Yield the runs of a track, ``None`` without a database, which is not created."""
+    """Yield the runs of a track, ``None`` without a database."""
     url = locate_database(project, database)
     if not database_exists(url):
         yield None
@@ -244,7 +243,10 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | N
 def latest_run(
     project: Project, name: str, database: str, *, over: str = ""
 ) -> Iterator[tuple[Runs, RunRow]]:
-    """Yield the latest run of a track; a closed one raises the message ``over``, if given."""
+    """Yield the latest run of a track.
+
+    If ``over`` is given, a closed run raises it as an error.
+    """
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
         run = runs.table.latest() if runs else None
@@ -254,14 +256,14 @@ def latest_run(
 
 
 def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool:
-    """Return whether the latest run has merged changes that are not in the user's files."""
+    """Return whether the latest run has unapplied merged changes."""
     with latest_run(project, name, database) as (runs, run):
         packs = PackTable(runs.engine, run.run_id)
         return packs.ref(MERGED) != (packs.ref(APPLIED) or packs.ref(BASE))
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
-    """Cancel the latest run of a track, and return its name; later answers are dropped."""
+    """Cancel the latest run of a track; return its name."""
     over = "there is no run to cancel: all are over"
     with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
@@ -277,7 +279,7 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
 
 
 def status(project: Project, name: str, *, database: str = "") -> TrackProgress | None:
-    """Return the progress of a track's latest run, ``None`` without one."""
+    """Return the progress of the latest run, ``None`` without one."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         run = runs.table.latest() if runs else None
         if runs is None or run is None:
@@ -293,7 +295,7 @@ def status(project: Project, name: str, *, database: str = "") -> TrackProgress 
 def made_attempts(
     project: Project, name: str, ticket_id: str, *, database: str = ""
 ) -> list[MadeAttempt]:
-    """Return all attempts of the latest run at a ticket, in order."""
+    """Return the latest run's attempts at a ticket, in order."""
     with latest_run(project, name, database) as (runs, run):
         return PastRun.of(runs, run).attempts(ticket_id)
 
@@ -307,7 +309,7 @@ def decide(
     note: str = "",
     database: str = "",
 ) -> str:
-    """Approve or reject a waiting ticket of the latest run, and return the run's name."""
+    """Approve or reject a waiting ticket; return the run's name."""
     over = "no run is under way, so that nothing waits"
     with latest_run(project, name, database, over=over) as (runs, run):
         names = [ticket.id for ticket in run.tickets.tickets]
@@ -329,7 +331,7 @@ def decide(
 
 
 def forget(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Delete the closed runs of a track from the database, and return their names; files stay."""
+    """Delete a track's closed runs from the database; files stay."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         over = runs.table.over() if runs else []
         if runs is None or not over:

@@ -1,7 +1,7 @@
-"""The lines of a run's ``events.jsonl``, and the OpenTelemetry spans of its tickets.
+"""The lines of ``events.jsonl``, and OpenTelemetry spans of tickets.
 
-All lines follow from what the database has recorded, so that any process that conducts the run can write them: after
-a kill, beside another one, and of workers elsewhere. A line's ``id`` keeps it from being written twice.
+All lines follow from the database's records, so any conducting process can write them: after a kill, beside another
+one, and for workers elsewhere. A line's ``id`` keeps it from being written twice.
 """
 
 import json
@@ -20,7 +20,7 @@ _PROVIDER_NAMES = {"gemini": "gcp.gemini"}  # of the GenAI conventions, where th
 
 
 class EventFile:
-    """The ``events.jsonl`` in a run's folder; several processes may write into it."""
+    """The ``events.jsonl`` of a run, written by several processes."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "events.jsonl"
@@ -28,7 +28,7 @@ class EventFile:
         self._end = 0  # offset of the first unread byte
 
     def add(self, lines: Iterable[Line]) -> list[Line]:
-        """Append the lines whose ids are not there yet, and return them."""
+        """Append and return the lines with new ids."""
         wanted = [line for line in lines if line["id"] not in self._ids]
         if not wanted:
             return []
@@ -41,7 +41,7 @@ class EventFile:
         return new
 
     def _look(self) -> bool:
-        """Read lines of other processes; return whether the last line is incomplete."""
+        """Read lines of other processes; return whether one is torn."""
         if self._path.is_symlink() or not is_file(str(self._path)):
             return False
         with self._path.open("rb") as file:
@@ -67,9 +67,9 @@ def cancel_line(key: str) -> Line:
 
 
 def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
-    """Yield a line for each turn, call, check and retry among the recorded steps of an assignment."""
+    """Yield a line for each turn, call, check and retry."""
     attempt, turn, reason = 1, 0, ""
-    calls: list[Mapping[str, Any]] = []  # of the last turn that were not made yet
+    calls: list[Mapping[str, Any]] = []  # of the last turn, not made yet
     for number, (name, record, ended) in enumerate(steps):
         if not isinstance(record, Mapping):
             continue
@@ -94,9 +94,13 @@ def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
             yield line | check | _detail(_first_line(fault))
         elif name in ("calls", "write"):
             count = len(record.get("calls", calls[:1] if name == "write" else calls))
-            executed, calls = calls[:count], calls[count:]
-            for place, call in enumerate(executed):
-                yield {**line, "id": f"{key}#{number}.{place}", **_call(record, place, call, turn)}
+            made, calls = calls[:count], calls[count:]
+            for position, call in enumerate(made):
+                yield {
+                    **line,
+                    "id": f"{key}#{number}.{position}",
+                    **_call(record, position, call, turn),
+                }
 
 
 def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
@@ -109,9 +113,9 @@ def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
     return {"event": "turn", "turn": turn, **record_fields, "outcome": outcome, **_detail(fault)}
 
 
-def _call(record: Mapping[str, Any], number: int, call: Mapping[str, Any], turn: int) -> Line:
-    text = next(iter(record.get("results", ())[number : number + 1]), "")
-    took = record.get("took", ())[number : number + 1]
+def _call(record: Mapping[str, Any], position: int, call: Mapping[str, Any], turn: int) -> Line:
+    text = next(iter(record.get("results", ())[position : position + 1]), "")
+    took = record.get("took", ())[position : position + 1]
     fault = text if text.startswith("error: ") else ""
     arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
     return {
@@ -145,7 +149,10 @@ def _outcome(record: Mapping[str, Any], fault: str) -> str:
 
 
 def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None) -> None:  # noqa: ANN401 - of a package that may be missing
-    """Record a ticket that has ended as spans, by the GenAI conventions; without an SDK nothing happens."""
+    """Record an ended ticket as spans by the GenAI conventions.
+
+    Without an OpenTelemetry SDK this does nothing.
+    """
     try:
         from opentelemetry import trace
     except ImportError:
@@ -194,7 +201,7 @@ def _attributes(line: Line) -> dict[str, Any]:
 
 
 def _provider(lines: Iterable[Line]) -> dict[str, str]:
-    """Return the attribute of the first provider that was asked."""
+    """Return the attribute of the first provider."""
     providers = [line["provider"] for line in lines if line.get("provider")]
     if not providers:
         return {}

@@ -1,4 +1,4 @@
-"""The options, events and files of a run: numbered prompts and replies, and the report."""
+"""The options, events, files and report of a run."""
 
 import glob
 from collections import Counter
@@ -26,7 +26,7 @@ MOST_NUMBER = 999_999_999
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
-    """Return the number of a track's last run with a folder, 0 for none."""
+    """Return the highest number of a track's run folders, or 0."""
     folders = output_dir.glob(f"{glob.escape(track_id)}_*")
     names = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
     short = (name for name in names if name.isdecimal() and len(name) <= len(str(MOST_NUMBER)))
@@ -37,7 +37,7 @@ def last_number(output_dir: Path, track_id: str) -> int:
 class RunFiles:
     """The folder of a run, ``<output_dir>/<track>_<NNN>``.
 
-    A file's number is its ticket's position, so that writing again after a kill repeats the same file.
+    A file's number is its ticket's position: writing again after a kill repeats the same file.
     """
 
     folder: Path
@@ -56,7 +56,7 @@ class RunFiles:
         return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
-        """Write a worker's answer or its failures, in place of those of an earlier round."""
+        """Write an answer or failures over those of earlier rounds."""
         kind, other_kind, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
             kind, other_kind = other_kind, kind
@@ -116,7 +116,7 @@ class ReportLine:
 
     @property
     def account(self) -> str:
-        """Its state, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
+        """State, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
         end = self.end
         measures = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
         return ", ".join([self.state, *(filter(None, measures) if self.attempts else ())])
@@ -157,7 +157,7 @@ def report_text(
 
 
 def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
-    """Return the tokens and cost of tickets, ``512 tokens, $0.0200``, with those of earlier rounds."""
+    """Format the tokens and cost of tickets: ``512 tokens, $0.0200``."""
     words = [f"{sum(line.end.tokens for line in lines):,} tokens"]
     cost = sum(line.end.cost or 0.0 for line in lines) + earlier_cost
     if cost > 0:
@@ -172,7 +172,7 @@ def dollars(amount: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time: ``0 s``, ``12 s``, ``3 min 5 s``, ``2 h 4 min``."""
+    """Format a time: ``12 s``, ``3 min 5 s``, ``2 h 4 min``."""
     minutes, rest = divmod(int(seconds), 60)
     if not minutes:
         return f"{rest} s"
@@ -239,7 +239,7 @@ class TrackResult:
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """Tickets that should edit files and changed none."""
+        """Tickets with edit tools and without changes."""
         return tuple(line.ticket.id for line in self.lines if line.status is TicketStatus.UNCHANGED)
 
     @property

@@ -1,4 +1,4 @@
-"""The account of a run: files, costs, events, and the report."""
+"""A run's account: files, costs, events and report."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ from aggregate.agents.tracks.track import Checkbox, Track
 from aggregate.prompt.results import AggregatedResult
 
 _ROUNDING = 1e-9
-_FOLLOW_SECONDS = 2.0  # between two looks at what workers do, each a query for each ticket
+_FOLLOW_SECONDS = 2.0  # between two looks at workers' steps, each a query for each ticket
 
 
 @dataclass(slots=True)
 class Spending:
-    """The costs of tickets, and the number of tickets that may still start.
+    """The costs of tickets, and the room for further ones.
 
     A ticket under way is assumed to cost as much as the dearest so far; the first one runs alone.
     """
@@ -54,7 +54,7 @@ class Spending:
         self.dearest = max(self.dearest, outcome.cost)
 
     def add_earlier(self, outcome: TicketOutcome) -> None:
-        """Add the cost of an earlier round, which was paid for too."""
+        """Add the cost of an earlier round."""
         self.add(outcome)
         self.earlier += outcome.cost or 0.0
 
@@ -87,7 +87,7 @@ class Spending:
 
 
 class RunLedger:
-    """Records the changes of tickets in files, and reports each to ``observe``."""
+    """Records changes of tickets in files, and calls ``observe``."""
 
     def __init__(
         self,
@@ -112,12 +112,15 @@ class RunLedger:
         self.track.mark(Checkbox.STARTED)
 
     def note(self, ticket: Ticket, status: TicketStatus, detail: str = "") -> None:
-        """Report that a ticket has started or waits."""
+        """Report a started or waiting ticket."""
         self._observe(TicketEvent(ticket, status, detail))
         self._add_line(ticket, status, detail)
 
     def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
-        """Write a ticket's end and count its cost; ``announce`` is off for ends before a restart."""
+        """Write a ticket's end and count its cost.
+
+        ``announce`` is off for ends before a restart.
+        """
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         detail = outcome.failure or outcome.last.warning
         if announce:
@@ -136,14 +139,14 @@ class RunLedger:
                 record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[Line]:
-        """Write and return the lines of what a worker has done so far for a ticket."""
+        """Write and return the lines of a ticket's steps."""
         key = self._outcomes.keys.of(ticket.id)
         lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)
         return lines
 
     def follow(self, tickets: Iterable[Ticket]) -> None:
-        """Record the calls and turns of tickets with tools since the last call."""
+        """Write new steps of tickets with tools, every two seconds."""
         if monotonic() - self._followed >= _FOLLOW_SECONDS:
             for ticket in tickets:
                 if ticket.tools:
@@ -163,7 +166,7 @@ class RunLedger:
         stopped: str,
         cancelled: bool,
     ) -> TrackResult:
-        """Write the report of a run with every ticket in order; ``results`` merges tickets."""
+        """Write a run's report; ``results`` merges tickets."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
@@ -187,7 +190,7 @@ class RunLedger:
     def _add_line(
         self, ticket: Ticket, status: TicketStatus, detail: str, usage: Line | None = None
     ) -> list[Line]:
-        """Add the line of a change; return it if nobody has written it yet."""
+        """Add the line of a change; return it if new."""
         line: Line = {
             "time": at(time()),
             "id": f"{self._outcomes.keys.of(ticket.id)}#{status.value}",

@@ -1,4 +1,4 @@
-"""Outcomes merged into variables, for the next worker and the report."""
+"""Outcomes merged into variables, for prompts and the report."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ def merge_outcomes(
     """Merge outcomes by variable, in the tickets' order (rules O-40, O-48).
 
     A ticket without a variable has its id as key. Failed tickets are counted, and listed unless ``on_error`` is
-    ``skip``. ``merging`` has the ticket that names the strategy of each variable.
+    ``skip``. ``merging`` has the ticket with the strategy of each variable.
     """
     if merging is None:
         merging = _merging(tickets)
@@ -75,7 +75,7 @@ def merge_outcomes(
 
 
 def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
-    """Return the answers one by one, if some tickets have one for each item of a list."""
+    """Return the answers one by one, if some are lists."""
     if not any(outcome.answers for outcome in outcomes):
         return ()
     items: list[ProducedText] = []
@@ -86,7 +86,7 @@ def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
 
 
 def _merging(tickets: Sequence[Ticket]) -> dict[str, Ticket]:
-    return {ticket.collect_into: ticket for ticket in reversed(tickets) if ticket.merge_strategy}
+    return {one.collect_into: one for one in reversed(tickets) if one.merge_strategy}
 
 
 def folded(
@@ -96,7 +96,7 @@ def folded(
     on_error: FailurePolicy,
     children: Mapping[str, Ticket] | None = None,
 ) -> TicketOutcome:
-    """Return a parent's outcome from those of its children, in order.
+    """Return a parent's outcome from those of its children.
 
     Its text is a JSON list with an answer for each child. A failed child is ``null`` with ``report``, omitted with
     ``skip``, and fails the parent with ``fail``. If all children failed, so has the parent.
@@ -127,7 +127,7 @@ def folded(
 
 
 def _child_name(ticket_id: str, tickets: Mapping[str, Ticket]) -> str:
-    """Return the id of a child with its title, which names its item."""
+    """Return a child's id with its title."""
     title = tickets[ticket_id].title if ticket_id in tickets else ""
     return f"{ticket_id}: {title}" if title else ticket_id
 
@@ -137,7 +137,7 @@ def answer_value(ticket: Ticket, text: str) -> Value:
 
 
 class RunOutcomes:
-    """The outcomes of one run, read anew from queue and endings at each use."""
+    """The outcomes of one run, read anew at each use."""
 
     def __init__(
         self,
@@ -175,13 +175,12 @@ class RunOutcomes:
         return counts
 
     def earlier(self, ids: Iterable[str]) -> Iterable[TicketOutcome]:
-        """Return the outcomes of earlier rounds."""
         return self.queue.outcomes(
             [key for ticket_id in ids for key in self.keys.earlier(ticket_id)]
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
-        """Return the paths of the conflict for which a ticket runs again, ``""`` for none."""
+        """Return the paths of a ticket's last conflict, ``""`` for none."""
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
         return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 
@@ -202,7 +201,7 @@ class RunOutcomes:
             for ticket_id in chunk:
                 if ticket_id in self.children:
                     children = self.children[ticket_id]
-                    outcomes = {outcome.ticket: outcome for outcome in self.of(children)}
+                    outcomes = {child.ticket: child for child in self.of(children)}
                     in_order = [outcomes[child] for child in children]
                     yield folded(
                         self._tickets[ticket_id],
@@ -219,7 +218,7 @@ class RunOutcomes:
         return merge_outcomes(tickets, self.of(ids), on_error=on_error, merging=self._merging)
 
     def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
-        """Return the results for an expression by ticket and by variable, ``None`` for a missing answer."""
+        """Return an expression's results by ticket and by variable."""
         values: dict[str, Value] = dict.fromkeys(ids)
         for outcome in self.of(ids):
             if outcome.failure is None:
@@ -233,7 +232,7 @@ class RunOutcomes:
         return values
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
-        """Return an outcome, failed if its answer should be JSON and is not."""
+        """Return an outcome, failed if its answer is not JSON."""
         # A look at a run asks for children before it knows them; they have their parent's schema.
         if outcome.failure is None and self._tickets[parent_of(outcome.ticket)].answer is not None:
             try:

@@ -12,7 +12,7 @@ Prefix = tuple[object, ...]
 
 
 class Schedule:
-    """The tickets of a run that are ready, under way and over.
+    """A run's tickets, ready, under way or ended.
 
     Tickets with an equal ``prefix`` share a provider's cache, which can be read once a first answer has begun: with
     ``warm_up`` one of them goes ahead.
@@ -42,7 +42,7 @@ class Schedule:
                 self._dependents.setdefault(dependency, []).append(ticket_id)
         self._ended: set[str] = set()
         self._under_way: set[str] = set()
-        # A heap of tickets that may start; some have ended before a restart.
+        # A heap of ready tickets; some have ended before a restart.
         self._ready: list[tuple[bool, tuple[int, ...], str]] = []
         self._ready_ids: set[str] = set()
         self._held: dict[Prefix, list[str]] = {}
@@ -58,7 +58,7 @@ class Schedule:
 
     @property
     def warming_up(self) -> tuple[str, ...]:
-        """Tickets under way that others with their prefix wait for."""
+        """Tickets under way with others waiting for their prefix."""
         return tuple(self._warming_up.values())
 
     @property
@@ -69,7 +69,7 @@ class Schedule:
         return ticket_id in self._ended
 
     def start(self, most: int) -> list[Ticket]:
-        """Start at most ``most`` tickets: those that have waited first, each group in order."""
+        """Start at most ``most`` tickets, dependents first."""
         started: list[Ticket] = []
         while self._ready and len(started) < most:
             ticket_id = heappop(self._ready)[-1]
@@ -84,14 +84,14 @@ class Schedule:
         return started
 
     def take_up(self, ticket_id: str) -> bool:
-        """Count a ticket from before a restart as under way, if it is ready; return whether it is."""
+        """Count a ready ticket as under way again after a restart."""
         if ticket_id not in self._ready_ids:
             return False
         self._set_out(ticket_id)
         return True
 
     def add_children(self, parent_id: str, children: Sequence[Ticket]) -> None:
-        """Make the children of a ticket ready; the parent stays under way until it ends."""
+        """Make the children of a ticket ready."""
         for number, child in enumerate(children):
             self.tickets[child.id] = child
             self.waits_for[child.id] = self.waits_for[parent_id]
@@ -103,9 +103,9 @@ class Schedule:
         self._make_ready(child.id for child in children)
 
     def end(self, ticket_id: str, status: TicketStatus, *, asked: bool = True) -> dict[str, str]:
-        """End a ticket; return the reasons of dependents that it keeps from running, by id.
+        """End a ticket; return the reasons of skipped dependents by id.
 
-        Other dependents become ready once all that they wait for has ended. After a worker was ``asked`` the cache
+        Other dependents become ready once all their dependencies have ended. After a worker was ``asked`` the cache
         holds the ticket's prefix.
         """
         self._under_way.discard(ticket_id)
@@ -120,7 +120,7 @@ class Schedule:
         return self._release_dependents(ticket_id, status)
 
     def answer_begun(self, ticket_id: str) -> None:
-        """Release the tickets that share the prefix of one whose answer has begun."""
+        """Release the tickets waiting for this ticket's prefix."""
         prefix = self._prefixes[ticket_id]
         self._warm.add(prefix)
         self._warming_up.pop(prefix, None)
@@ -136,15 +136,15 @@ class Schedule:
     def _make_ready(self, ticket_ids: Iterable[str]) -> None:
         for ticket_id in ticket_ids:
             if ticket_id not in self._ended:
-                # Tickets that have waited for others go first.
-                priority = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
-                heappush(self._ready, priority)
+                # Dependents go first.
+                place = (not self.waits_for[ticket_id], self._position[ticket_id], ticket_id)
+                heappush(self._ready, place)
                 self._ready_ids.add(ticket_id)
 
     def _release_dependents(self, ticket_id: str, status: TicketStatus) -> dict[str, str]:
         is_rejected = status is TicketStatus.REJECTED
         stops = is_rejected or (status.has_failed and self._on_error is FailurePolicy.FAIL)
-        verb = "was rejected" if is_rejected else "failed"
+        failure = "was rejected" if is_rejected else "failed"
         reasons: dict[str, str] = {}
         ends = [ticket_id]
         while ends:
@@ -154,8 +154,8 @@ class Schedule:
                 if dependent in self._skipped or dependent in self._ended:
                     continue
                 if stops:
-                    reason = "was not run" if ended in self._skipped else verb
-                    reasons[dependent] = f'not run: it depends on "{ended}", which {reason}'
+                    end = "was not run" if ended in self._skipped else failure
+                    reasons[dependent] = f'not run: it depends on "{ended}", which {end}'
                     self._skipped.add(dependent)
                     ends.append(dependent)
                 elif not self._unmet[dependent]:

@@ -1,4 +1,4 @@
-"""Conduct a track: begin a run or go on with one, over a database."""
+"""Conduct a track: begin or continue a run."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -47,7 +47,7 @@ from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project
 
 NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate conduct run"
-MOST_NAMED = 10  # tickets that are named in a sentence
+MOST_NAMED = 10  # tickets in a sentence
 USUAL = RunOptions()
 
 
@@ -60,15 +60,15 @@ def conduct(
     observe: Callable[[TicketEvent], None] = lambda _event: None,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> TrackResult:
-    """Run a track's tickets, or go on with its run that was not finished, and write the report.
+    """Run a track's tickets or continue them; write the report.
 
     Args:
         project: The project.
         name: The track's id or its beginning.
-        worker: Who works in this process; ``None`` leaves the work to other processes on the same database.
-        options: How.
-        observe: Hears of every change.
-        tell: Hears what the user should know.
+        worker: The worker of this process; ``None`` leaves the work to other processes on the same database.
+        options: The database, limits and tickets to retry.
+        observe: Called at every change of a ticket.
+        tell: Called with messages to the user.
 
     Raises:
         TrackError: There is no such track, or with ``resume`` nothing to go on with.
@@ -108,7 +108,7 @@ def _work(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> Iterator[Event]:
-    """Conduct a run, and work on its tickets, while the block runs; yield the event of changes."""
+    """Conduct and work during the block; yield the event of changes."""
 
     def away(reason: str) -> None:
         tell(f"waiting for the database ({reason})")
@@ -135,7 +135,7 @@ def _line(
     contexts: WorkerContexts,
     tell: Callable[[str], None],
 ) -> Iterator[Line | None]:
-    """Yield the line of merged changes, ``None`` if no ticket changes files."""
+    """Yield the line of changes, ``None`` without work trees."""
     if not any(ticket.changes_files for ticket in run.tickets.tickets):
         yield None
         return
@@ -154,7 +154,7 @@ def _begin_or_resume(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> RunRow:
-    """Return the track's unfinished run, its latest one with failures, or a new one whose tickets were checked."""
+    """Return the run to continue, or a new one with checked tickets."""
     tickets = track.tickets()
     # Read before the database: if another process begins a run meanwhile, both take the same
     # number, and thus its run.
@@ -206,7 +206,7 @@ def _go_on(
 def run_worker(
     database: str, worker: AnyWorker, *, lease: float = LEASE_SECONDS
 ) -> Iterator[WorkerProcess]:
-    """Let this process work on the tickets of every track on ``database``, a URL or a file, while the block runs."""
+    """Work on the tickets of every track on ``database`` during the block."""
     with (
         open_database(database_url(database)) as engine,
         WorkerProcess(engine, worker, lease=lease) as process,

@@ -1,4 +1,4 @@
-"""The project's files as contexts of tickets show them: shared files first, focus files last.
+"""The project's files in tickets' contexts: shared first, focus last.
 
 The files are read and rendered once, at the first use.
 """
@@ -46,7 +46,7 @@ _REMEMBERED_FOCUS = 16
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Files shared by all tickets, then the focus files of single tickets."""
+    """Files shared by all tickets, then focus files of some."""
 
     early: tuple[Segment, ...]
     late: Mapping[str, Segment]
@@ -88,7 +88,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class ChosenFiles:
-    """Files that were chosen once for the tasks of many tickets."""
+    """Files chosen once for the tasks of many tickets."""
 
     request: Request
     composition: Composition
@@ -98,7 +98,7 @@ class ChosenFiles:
         return self.beginning.prompt(in_full, self.composition.prompt.segments, results)
 
     def account(self, in_full: Mapping[str, Segment]) -> Composition:
-        """Return the composition for an audit, with a ticket's focus files in full."""
+        """Return the composition for a ticket's audit."""
         choices = list(self.composition.choices)
         for i, choice in enumerate(choices):
             if choice.path in in_full:
@@ -124,12 +124,12 @@ class SharedFiles:
 
     @property
     def focused(self) -> Request:
-        """The default request: focus files in full, the structure of the others."""
+        """The default request, which shows the structure of files."""
         return self.request(TIER3)
 
     @cached_property
     def spec(self) -> str:
-        """The path of the track's ``spec.md`` in a prompt, ``""`` if it is missing or empty."""
+        """The path of ``spec.md`` in a prompt, ``""`` if empty."""
         path = self._spec_file
         if path is None or not is_file(path) or not path.stat().st_size:
             return ""
@@ -153,7 +153,7 @@ class SharedFiles:
         return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Share the files without focus; return whether they are enough for a provider's cache."""
+        """Share the files without focus; return whether a cache accepts them."""
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
         self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
@@ -197,7 +197,7 @@ class SharedFiles:
         return request_for(self._project, strategy=strategy, sending=True)
 
     def _request_of(self, strategy: str, entries: Sequence[Entry] | None = None) -> Request:
-        """Return a request without a task, by default for all files and the specification."""
+        """Return a request without a task, by default for all files."""
         request = self.request(strategy)
         if entries is None:
             entries = (*request.entries, *self.spec_entries)
@@ -210,7 +210,7 @@ class SharedFiles:
         return Beginning.of(section, self.late_paths)
 
     def _make_in_full(self, focus_files: tuple[str, ...], strategy: str) -> dict[str, Segment]:
-        """Return the segments of focus files in full, including files outside the configuration."""
+        """Return the segments of focus files, configured or not."""
         if strategy == TIER3:
             in_full = dict(self._tier3_files.in_full(focus_files))
             for path in in_full.keys() & self.late_paths:

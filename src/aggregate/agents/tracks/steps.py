@@ -1,4 +1,4 @@
-"""The steps of an attempt: each within its time, and recorded, so that a kill repeats none."""
+"""The steps of an attempt, each recorded and within its time."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,13 +11,13 @@ from aggregate.agents.tracks.trees import Trees
 from aggregate.base.concurrency import run_in_thread
 
 _T = TypeVar("_T")
-STOP_SECONDS = 0.25  # until a waiting attempt sees that its process ends
+STOP_SECONDS = 0.25  # until a waiting attempt notices the end of its process
 Action = Callable[[], dict[str, Any]]
 Recorded = Callable[[str, Action], dict[str, Any]]
 
 
 class WorkerStopping(BaseException):
-    """Stop the worker process; a BaseException, so that it is not recorded as an outcome."""
+    """The process stops; a BaseException is not recorded as an outcome."""
 
 
 def unrecorded(_name: str, action: Action) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def unrecorded(_name: str, action: Action) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Steps:
-    """The steps of an attempt, recorded by ``kept``, until ``stop`` is set."""
+    """The steps of an attempt until ``stop`` is set."""
 
     stop: Event
     kept: Recorded = unrecorded
@@ -34,7 +34,7 @@ class Steps:
     seconds: float = 0.0  # of all steps, including those before a kill
 
     def record(self, name: str, action: Action, seconds: float) -> dict[str, Any]:
-        """Run ``action`` and record its result with its ``seconds``; return a recorded one at once.
+        """Run and record ``action``, or return its recorded result.
 
         After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
         """
@@ -53,7 +53,7 @@ class Steps:
 
 
 def within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
-    """Return the result of ``work``, or raise a ``TimeoutError`` and leave it to its thread."""
+    """Return the result of ``work``, or raise a ``TimeoutError``."""
     end = monotonic() + seconds
     future = run_in_thread(name, work)
     while (left := end - monotonic()) > 0:

@@ -55,7 +55,7 @@ OWN: Final = Recipient()  # the worker's own
 
 @dataclass(frozen=True, slots=True)
 class WorkerTerms:
-    """The tools and limits that a user allows, and the default recipient."""
+    """The tools and limits allowed by a user, and the default recipient."""
 
     provider: str = SCRIPTED
     model: str = ""
@@ -93,7 +93,7 @@ class WorkerTerms:
         return cls(provider, model, base_url, registry, limits, commands)
 
     def with_checks(self, project: Project, tickets: Tickets) -> "WorkerTerms":
-        """Return these terms with the commands and checks of a trusted project."""
+        """Add the commands and checks of a trusted project."""
         if not is_trusted(real_path(project.folder)):
             return self
         beginnings = (*self.commands.beginnings, *map(_words, project.config.conduct.commands))
@@ -101,7 +101,7 @@ class WorkerTerms:
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:
-        """Return the built-in tools over a work tree, and the user's own tools."""
+        """Return the tools of a work tree, and the user's own."""
         root = changes.root / changes.folder
         registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
         for tool in self.tools:
@@ -119,7 +119,7 @@ class WorkerTerms:
 def worker_tools(
     root: Path, *, permissions: Iterable[str] = ("read",), changes: ChangeTools | None = None
 ) -> ToolRegistry:
-    """Return the tools of tickets, which read a folder or change a work tree."""
+    """Return the tools to read a folder or change a tree."""
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
     add_composing_tools(registry, root)
     add_change_tools(registry, changes or ChangeTools(root))
@@ -139,7 +139,7 @@ def _words(command: str) -> tuple[str, ...]:
 
 
 def parse_worker(spec: str) -> tuple[str, str]:
-    """Return the provider and model of ``spec``, ``""`` for the default model."""
+    """Return provider and model of ``spec``, ``""`` for the default model."""
     kind, _, argument = spec.partition(":")
     if kind == SCRIPTED:
         return SCRIPTED, ""
@@ -155,7 +155,7 @@ def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Rec
     persona = find_persona(project, persona_name)
     if not (persona.provider or persona.model or persona.base_url):
         return OWN
-    client = _select(project, persona_name, terms, require_key=False)
+    client = select_client(project, persona_name, terms, require_key=False)
     if terms.provider == SCRIPTED:  # it asks no model, whatever a persona says
         return OWN
     return Recipient(client.provider, client.model, persona.base_url)
@@ -176,11 +176,11 @@ def open_recipients(
     for name in dict.fromkeys(personas):
         recipient = recipient_of(project, name, terms)
         if recipient != OWN and recipient not in clients:
-            clients[recipient] = wrap(_select(project, name, terms, require_key=True))
+            clients[recipient] = wrap(select_client(project, name, terms, require_key=True))
     return clients
 
 
-def _select(
+def select_client(
     project: Project, persona_name: str, terms: WorkerTerms, *, require_key: bool
 ) -> Client:
     persona = find_persona(project, persona_name)
@@ -231,7 +231,7 @@ def check_prices(
 
 class GrantedBudget(NamedTuple):
     budget: Budget
-    is_own: bool = False  # the ticket's or its persona's, so that files are chosen for it alone
+    is_own: bool = False  # the ticket's or its persona's: files are chosen for it alone
     is_named: bool = False  # else focus files may exceed it
 
 
@@ -243,7 +243,10 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return a ticket's budget: its own, its persona's, the configured one, or half of the window (rules B-1, B-11)."""
+    """Return a ticket's budget (rules B-1, B-11).
+
+    It is the ticket's own, its persona's, the configured one, or half of the model's window.
+    """
     configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
     amount = usual if configured is None else configured

@@ -1,4 +1,4 @@
-"""Tool calls as JSON in texts, for servers without support for tools."""
+"""Tool calls as JSON in texts, for servers without tools."""
 
 import json
 import re
@@ -36,20 +36,20 @@ def call_instructions(tools: Sequence[OfferedTool]) -> str:
 
 
 def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Parse calls of these tools from an answer: fenced blocks, or the whole text."""
+    """Parse calls of these tools from fenced blocks or the text."""
     blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
-    objects = [table for block in blocks for table in _objects(block)]
+    objects = [item for block in blocks for item in _objects(block)]
     calls: list[ToolCall] = []
-    for table in objects:
-        name = table.get("tool", table.get("name"))
-        arguments = table.get("arguments", table.get("parameters"))
+    for item in objects:
+        name = item.get("tool", item.get("name"))
+        arguments = item.get("arguments", item.get("parameters"))
         if name in names and isinstance(arguments, dict):
             calls.append(ToolCall(f"text_{len(calls) + 1}", str(name), arguments))
     return tuple(calls) if len(calls) == len(objects) else ()
 
 
 def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Split the incomplete call at the end off a truncated answer."""
+    """Split the incomplete call off a truncated answer."""
     match = _CUT_CALL.search(text)
     if match is None:
         return text, ()
@@ -57,7 +57,7 @@ def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def written_out(turn: LoopTurn) -> LoopTurn:
-    """Return a turn with its calls as text, for a server without tools."""
+    """Return a turn with its calls as text."""
     calls = [
         "```json\n" + json.dumps({"tool": call.name, "arguments": dict(call.arguments)}) + "\n```"
         for call in turn.calls
@@ -75,4 +75,4 @@ def _objects(block: str) -> Iterator[dict[str, Any]]:
     except (ValueError, RecursionError):
         return
     values = value if isinstance(value, list) else [value]
-    yield from (table for table in values if isinstance(table, dict))
+    yield from (item for item in values if isinstance(item, dict))

@@ -58,7 +58,7 @@ class Ticket(BaseModel):
     kind: TicketKind = TicketKind.WORK  # an approval waits for aggregate conduct approve or reject
     prompt: _Text  # the task, behind the context
     focus_files: tuple[_Text, ...] = ()  # shown in full
-    depends_on: tuple[_Text, ...] = ()  # tickets, or a variable for all that collect into it
+    depends_on: tuple[_Text, ...] = ()  # tickets, or a variable for all its producers
     collect_into: str = ""  # the variable of the answer, such as "$findings"
     merge_strategy: MergeStrategy | None = None  # of the variable; by default concat
     custom_function: str = ""  # for custom: a Python expression or lambda
@@ -81,7 +81,7 @@ class Ticket(BaseModel):
     max_tokens: TokenNumber | None = None
     max_seconds: float | None = Field(default=None, gt=0)
     max_turns: int | None = Field(default=None, ge=1)
-    # A command that must succeed in the work tree, if the user allows it, and how often it may fail
+    # A command to succeed in the work tree, if the user allows it, and how often it may fail
     verify: str = Field(default="", max_length=EXPRESSION_CHARACTERS)
     attempts: int = Field(default=3, ge=1, le=20)
 
@@ -135,7 +135,7 @@ def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
 
 
 def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
-    """Return a cycle of dependent tickets, ``()`` if there is none."""
+    """Return a cycle of dependent tickets, ``()`` for none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()
     except CycleError as error:
@@ -162,7 +162,7 @@ class _ByName(ast.NodeTransformer):
 
 
 def _read(expression: str) -> tuple[tuple[str, ...], str]:
-    """Parse an expression: return the results that it uses, and its code."""
+    """Parse an expression; return the names of results and the code."""
     try:
         tree = _ByName().visit(ast.parse(expression.strip(), mode="eval"))
         python = ast.unparse(tree)
@@ -181,7 +181,7 @@ def _read(expression: str) -> tuple[tuple[str, ...], str]:
 
 
 def names_in(expression: str) -> tuple[str, ...]:
-    """Return the results that an expression names literally, in order."""
+    """Return the names of results in an expression, in order."""
     return _read(expression)[0]
 
 
@@ -196,12 +196,12 @@ def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
 
 
 def parent_of(ticket_id: str) -> str:
-    """Return the parent of a child's id, or the id itself."""
+    """Return a child's parent, else the id itself."""
     return ticket_id.partition("[")[0]
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return the items of a ticket's list as JSON; raise if there are too many."""
+    """Return the items of a list as JSON, at most ``max_children``."""
     if not isinstance(value, list):
         raise ValueError("for_each is not a list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:
@@ -250,7 +250,7 @@ def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
 
 
 def _at(place: str, item: Value, number: int) -> Value:
-    """Return the value of ``item``, ``item.field`` or ``index``, ``""`` for a missing field."""
+    """Return the value of a placeholder, ``""`` for a missing field."""
     if place == "index":
         return number
     value = item
@@ -269,7 +269,7 @@ Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, 
 
 
 def load_tickets(path: Path) -> Tickets:
-    """Read and check a track's tickets; errors have file and line."""
+    """Read and check tickets; errors have file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
 
@@ -284,7 +284,7 @@ def load_tickets(path: Path) -> Tickets:
         changes: dict[str, object] = {}
         try:
             if ticket.answer is not None:
-                # A run keeps the schema that it began with.
+                # A run keeps its first schema.
                 changes["answer"] = read_schema(ticket.answer, path.parent)
         except ValueError as error:
             refuse(("tickets", i, "answer"), f'"{ticket.id}": {error}')
@@ -314,8 +314,8 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
             yield ("tickets", i, key), message
         for j, name in enumerate(ticket.depends_on):
             if name not in targets:
-                no_collector = "no ticket collects into it"
-                reason = no_collector if name.startswith("$") else "there is no such ticket"
+                nobody = "no ticket collects into it"
+                reason = nobody if name.startswith("$") else "there is no such ticket"
                 message = f'"{ticket.id}" depends on "{name}", but {reason}: correct the name'
                 yield ("tickets", i, "depends_on", j), message
     if cycle := find_cycle(tickets):
@@ -327,7 +327,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
 def _problems_of_variable(
     ticket: Ticket, merged_by: dict[str, Ticket]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the faults of a ticket's variable by key (rules O-20, O-22, O-24, O-47)."""
+    """Yield faults of a variable (rules O-20, O-22, O-24, O-47)."""
     name, strategy = ticket.collect_into, ticket.merge_strategy
     if name and not VARIABLE.fullmatch(name):
         yield "collect_into", f'"{name}" is not a variable: write one such as "$findings"'
@@ -360,11 +360,11 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield the faults of conditions and lists that cannot be evaluated."""
+    """Yield the faults of conditions and lists."""
     waits_for = dependencies(tickets)
     checked = False
     for i, ticket in enumerate(tickets):
-        known = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
+        targets = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
         for key in ("when", "for_each"):
             if not (expression := getattr(ticket, key)):
                 continue
@@ -377,7 +377,7 @@ def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
                 yield _unevaluated(i, ticket, key, str(fault))
                 continue
             for name in names:
-                if name not in known:
+                if name not in targets:
                     reason = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
                     yield _unevaluated(i, ticket, key, reason)
 

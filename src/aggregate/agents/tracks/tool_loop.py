@@ -1,4 +1,4 @@
-"""The tool loop of a ticket: send turns and run calls until the model answers or a limit is reached.
+"""The tool loop: send turns and run calls until an answer.
 
 Each reply and each result is recorded before it is used. After a kill the loop replays the record and continues. So all
 decisions, including sums of tokens, costs and seconds, depend only on recorded data.
@@ -44,12 +44,10 @@ from aggregate.sending.models import (
     ToolCall,
 )
 
-# What is shown of a result, its head and its tail: about 4,000 tokens. ``read_result`` shows the rest.
+# Characters of a shown result, head and tail: about 4,000 tokens. ``read_result`` shows the rest.
 SHOWN: Final = 16_000
 _TAIL: Final = 4_000
-RESULT_CHARACTERS: Final = (
-    1_000_000  # that are kept of a result; a project tool gives no more than 60,000
-)
+RESULT_CHARACTERS: Final = 1_000_000  # of a stored result; a project tool gives no more than 60,000
 LEAST_ANSWER: Final = 500  # tokens of an answer, about a page; with fewer left nothing is asked
 _OF_TOOL: Final = 200  # tokens of a tool's schema, about
 _AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
@@ -75,7 +73,7 @@ _OFFERED: Final = OfferedTool(
 
 
 class Changes:
-    """The target of a ticket's calls: here a folder, which they only read."""
+    """The target of calls: here a folder, which they read."""
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
@@ -91,11 +89,11 @@ class Changes:
         """Go on from a recorded commit."""
 
     def check(self) -> str:
-        """Return the output of the ticket's check if it fails, else ``""``."""
+        """Return the output of a failed check, else ``""``."""
         return ""
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Return the assignment with the changes of others since its context was made."""
+        """Return the assignment with a note on others' changes."""
         return assignment
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
@@ -125,11 +123,11 @@ class ToolLoop:
     _failed_checks: int = 0
     _size: int = 0  # tokens of its context
     _warnings: dict[str, None] = field(default_factory=dict)
-    _whole: dict[str, str] = field(default_factory=dict)  # results that were shown in part
+    _whole: dict[str, str] = field(default_factory=dict)  # results shown in part
     _expected: int = 0  # tokens of the next request, estimated
     _commit: str = ""  # where the last recorded change stands
     _watch: CallWatch = field(default_factory=CallWatch)
-    _reminders: set[str] = field(default_factory=set)  # what the model was asked once already
+    _reminders: set[str] = field(default_factory=set)  # reminders sent already
 
     def run(self) -> WorkerReply:
         """Return the answer; raise ``WorkerError`` if there is none."""
@@ -169,13 +167,13 @@ class ToolLoop:
                 return WorkerReply(reply["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
-        """Add a turn, whose request and reply had ``tokens``, to the next request."""
+        """Add a turn, with ``tokens`` of request and reply."""
         self.turns.append(turn)
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
     def _reminder(self, text: str) -> str:
-        """Return a reminder to send before an answer is accepted, ``""`` for none.
+        """Return a reminder to send before accepting an answer.
 
         Each reminder is sent once.
         """
@@ -186,7 +184,7 @@ class ToolLoop:
         return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
 
     def _is_last(self) -> bool:
-        """Return whether turns, tokens or dollars suffice only for the answer."""
+        """Return whether turns, tokens or dollars suffice for one answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
         tokens_left = self._left
         if tokens_left < LEAST_ANSWER:
@@ -205,7 +203,7 @@ class ToolLoop:
 
     @property
     def _left(self) -> int:
-        """Tokens left for the next answer, as if nothing were cached."""
+        """Tokens left for the next answer, without a cache."""
         return self.limits.max_tokens - self._used - self._expected
 
     def _over(self, reason: str, *, again: bool = True) -> WorkerError:
@@ -261,7 +259,7 @@ class ToolLoop:
             reply = self.client.send(request)
         except ClientError as error:
             refusal = error if isinstance(error, ProviderError) else None
-            return _said(
+            return _turn_record(
                 provider=self.client.provider,
                 error=str(error),
                 again=refusal is not None and refusal.retryable,
@@ -282,7 +280,7 @@ class ToolLoop:
                 f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
                 f"{request.max_output:,} were allowed"
             )
-        return _said(
+        return _turn_record(
             text=text,
             calls=[asdict(call) for call in calls],
             native=reply.native if reply.calls else None,
@@ -297,7 +295,7 @@ class ToolLoop:
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
-        """Run the calls of a turn; consecutive reading calls run together."""
+        """Run the calls of a turn, consecutive reading ones together."""
         registry = self.changes.tools()
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
@@ -384,10 +382,8 @@ class ToolLoop:
     def _shown(self, text: str, reference: str) -> str:
         if len(text) <= SHOWN:
             return text
-        # Equal results share a reference; the guard compares what is shown.
-        reference = next(
-            (name for name, stored in self._whole.items() if stored == text), reference
-        )
+        # Equal results share a reference; the guard compares shown texts.
+        reference = next((name for name, whole in self._whole.items() if whole == text), reference)
         self._whole[reference] = text
         head = SHOWN - _TAIL
         omitted = len(text) - SHOWN
@@ -395,7 +391,7 @@ class ToolLoop:
         return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
     def _fault_of(self, reply: Mapping[str, Any]) -> str:
-        """Return the message to the model about a rejected answer, ``""`` if it is accepted."""
+        """Return the message about a rejected answer, ``""`` if accepted."""
         try:
             if self.assignment.answer is not None:
                 checked_answer(reply["text"], self.assignment.answer)
@@ -426,7 +422,7 @@ _INTERRUPTED: Final = (
 )
 
 
-def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
+def _turn_record(**reply: Any) -> dict[str, Any]:  # noqa: ANN401 - the values of a record
     """Return the record of a turn, with defaults."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
@@ -438,17 +434,17 @@ def _said(**said: Any) -> dict[str, Any]:  # noqa: ANN401 - what a record holds
         "model": "",
         "provider": "",
     }
-    return {**nothing, **taken, **said}
+    return {**nothing, **taken, **reply}
 
 
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
     return call.name in registry and registry.get(call.name).writes
 
 
-def result_text(output: Any) -> str:  # noqa: ANN401 - what a tool returned, as JSON knows it
-    """Render a tool's output for the model; texts stay line by line, so that it can quote them.
+def result_text(output: Any) -> str:  # noqa: ANN401 - a tool's JSON
+    """Render a tool's output for the model, texts line by line.
 
-    A text that looks like a section of a prompt is fenced.
+    A text with headings of a prompt is fenced.
     """
     text = _plain_result(output)
     return text if plain_headings(text) == text else fence(text, "text")

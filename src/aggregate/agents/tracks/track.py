@@ -1,7 +1,4 @@
-"""Tracks: folders in ``conductor/tracks/`` and entries of ``tracks.md``.
-
-A change of ``tracks.md`` preserves all other bytes.
-"""
+"""Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``, edited in place."""
 
 import re
 from collections.abc import Iterator
@@ -38,10 +35,7 @@ class Checkbox(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrackEntry:
-    """An entry of ``tracks.md``.
-
-    Its id is the last part of the link below it, ``""`` without a link.
-    """
+    """An entry of ``tracks.md``; its id is the last part of its link, ``""`` without a link."""
 
     track_id: str
     description: str
@@ -99,7 +93,7 @@ class Track:
     description: str
     folder: Path
     tracks_file: Path
-    written_in: Path | None = None  # what its files must lie in, links resolved, to be changed
+    written_in: Path | None = None  # the folder of its files, with links resolved
 
     def tickets(self) -> Tickets:
         path = self.folder / TICKETS
@@ -119,7 +113,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track with an id, or the only one whose id begins with ``name``."""
+    """Return the track with this id, or a unique prefix."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(
@@ -184,7 +178,7 @@ depends_on = ["$findings"]
 
 
 def new_track(folder: Path, name: str, *, time: datetime, question: str = "") -> Path:
-    """Create a track's files and its entry in ``tracks.md``; return its ``tickets.toml``.
+    """Create a track and its entry; return its ``tickets.toml``.
 
     The id consists of the name and the date. The track answers ``question``, by default the name.
     """

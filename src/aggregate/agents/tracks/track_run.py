@@ -1,4 +1,4 @@
-"""Run a track: enqueue ready tickets and collect their outcomes until all have ended.
+"""Run a track: enqueue ready tickets, collect outcomes.
 
 ``TrackRun.advance`` shows the stages of a ticket: condition, worker, person or children, merge, end.
 """
@@ -64,7 +64,7 @@ class TrackRun:
         # Tickets under way: started ones are in the queue, others wait for a person or their children.
         self._open: dict[str, TicketStatus] = {}
         self._enqueued: set[str] = set()  # by this run before a restart, or by another process
-        # The ticket that runs again after a conflict: nothing else is merged meanwhile, so that it gets in.
+        # The ticket repeated after a conflict; nothing else is merged meanwhile.
         self._again = ""
 
     def run(self) -> TrackResult:
@@ -92,7 +92,7 @@ class TrackRun:
         return self._close(cancelled=False)
 
     def advance(self, ticket: Ticket, outcome: TicketOutcome | None = None) -> bool:
-        """Move a ticket one stage on: to its worker, or with an outcome to its end.
+        """Move a ticket to its worker, or with an outcome to its end.
 
         Return whether the outcome had an effect: it may have to wait for another ticket's merge.
         """
@@ -124,7 +124,7 @@ class TrackRun:
         return True
 
     def _take_up_earlier(self, ids: Sequence[str]) -> None:
-        """End tickets that ended before a restart, and resume those in progress.
+        """End or resume the tickets from before a restart.
 
         Tickets in progress ignore the concurrency limit, since their answers are paid for.
         """
@@ -135,7 +135,7 @@ class TrackRun:
             chunk = ids[start : start + CHUNK]
             self._enqueued |= self._notice_begun(chunk)
             for outcome in self._outcomes.of(chunk):
-                # Outcomes that are not merged yet are collected as if they had ended just now.
+                # Unmerged outcomes are collected as if new.
                 if not self._is_unmerged(outcome):
                     self._end(self._schedule.tickets[outcome.ticket], outcome, announce=False)
             for ticket_id in chunk:
@@ -175,7 +175,7 @@ class TrackRun:
             except (BudgetError, ConfigError, ScopeError) as error:
                 if parent_of(ticket.id) == ticket.id:
                     raise
-                # A child follows from an answer, so that it could not be checked before the run.
+                # A child follows from an answer: nobody could check it before the run.
                 self._settle(ticket, TicketStatus.FAILED, str(error))
                 return
         self._open[ticket.id] = TicketStatus.STARTED
@@ -188,7 +188,7 @@ class TrackRun:
         waits_for = self._schedule.waits_for[ticket.id]
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
         key = self._outcomes.keys.of(ticket.id)
-        context = self._contexts.context(ticket, results, key)
+        context = self._contexts.context(ticket, results, key, asks=True)
         ahead = ticket.id in self._schedule.warming_up
         urgent = ahead or bool(waits_for)
         assignment: Assignment = replace(context.assignment, ahead=ahead, urgent=urgent)
@@ -202,7 +202,7 @@ class TrackRun:
         self._outcomes.queue.put(assignment)
 
     def _spread(self, ticket: Ticket) -> None:
-        """Create a ticket for each item of a list; after a restart they are the same."""
+        """Create a ticket for each item of a list, once."""
         ending = self._outcomes.ending(ticket.id)
         if ending is None:
             try:
@@ -221,7 +221,7 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Advance the tickets that have ended since the last call; return whether there are any."""
+        """Advance newly ended tickets; return whether there are any."""
         self._outcomes.changed.clear()
         in_queue = self._with_status(TicketStatus.STARTED)
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
@@ -229,12 +229,12 @@ class TrackRun:
         if warming_up:
             self._notice_begun(warming_up)
         if self._schedule.warming_up != warming_up:
-            return True  # those that waited are enqueued before anything else is looked at
+            return True  # released tickets are enqueued before anything else
         outcomes = list(self._outcomes.of(in_queue))
         if approvals := self._with_status(TicketStatus.WAITING):
             self._outcomes.look()
             outcomes += self._outcomes.of(sorted(approvals))
-        # The one that all others wait for goes first.
+        # All others wait for the repeated one.
         outcomes.sort(key=lambda outcome: outcome.ticket != self._again)
         has_ended = False
         for outcome in outcomes:
@@ -259,7 +259,7 @@ class TrackRun:
         self._ask_worker(ticket)
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
-        """Mark the tickets whose answers have begun; return the enqueued ones."""
+        """Mark tickets with begun answers; return the enqueued ones."""
         keys = self._outcomes.keys
         begun_by_key = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
         begun_by_id = {ticket_of(key): begun for key, begun in begun_by_key.items()}
@@ -269,7 +269,7 @@ class TrackRun:
         return set(begun_by_id)
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
-        """Record the end of a ticket that no worker has answered."""
+        """Record the end of a ticket without a worker's answer."""
         ending = self._outcomes.record(ticket.id, Ending(status, reason))
         self._end(ticket, ending.outcome(ticket.id))
 

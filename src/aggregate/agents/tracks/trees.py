@@ -1,7 +1,7 @@
-"""A run's private git repository, the work trees of its tickets, and merges.
+"""A run's private git repository, with work trees and merges.
 
-The repository has no configuration, so that settings of a project or user cannot start a program. A work tree has no
-``.git`` that a command could change. Commits are exchanged as packs through the database.
+The repository has no configuration, so settings of a project or user cannot start a program. A work tree has no
+``.git`` for commands to change. Commits are exchanged as packs through the database.
 """
 
 import shutil
@@ -30,7 +30,7 @@ class Packs(Protocol):
 
     def get(self, commit: str) -> Pack | None: ...
 
-    def put(self, pack: Pack) -> None: ...  # one that is there stays
+    def put(self, pack: Pack) -> None: ...  # an existing one stays
 
     def ref(self, name: str) -> str: ...  # the commit of that name, "" for none
 
@@ -38,7 +38,7 @@ class Packs(Protocol):
 
 
 class Change(NamedTuple):
-    """A file that differs between two commits: modes and blob ids, zeros if it does not exist."""
+    """A changed file: modes and blob ids, zeros if missing."""
 
     path: str
     mode_before: str
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether both sides are regular files or missing, not links or submodules."""
+        """Whether no side is a link or a submodule."""
         return {self.mode_before[:3], self.mode[:3]} <= {"000", "100"}
 
 
@@ -60,7 +60,7 @@ def depot() -> Iterator["Depot"]:
 
 
 class Trees:
-    """The repositories of a process's runs, created at the first use and deleted by ``close``."""
+    """The repositories of a process's runs, until ``close``."""
 
     def __init__(self, packs_of: Callable[[str], Packs]) -> None:
         self._packs_of = packs_of
@@ -82,7 +82,7 @@ class Trees:
 class Depot:
     folder: Path  # of the repository, and of the trees beside it
     lock: Lock = field(default_factory=Lock)
-    known: set[str] = field(default_factory=set)  # commits that were found to be there
+    known: set[str] = field(default_factory=set)  # commits in the repository
 
     @classmethod
     def new(cls, folder: Path) -> "Depot":
@@ -208,7 +208,7 @@ class WorkTree:
 
     depot: Depot
     folder: Path
-    commit: str = ""  # what stands there, "" where that is not known
+    commit: str = ""  # its state, "" if unknown
 
     def go_to(self, commit: str) -> None:
         """Check out a commit, whatever the folder contains."""
@@ -221,14 +221,14 @@ class WorkTree:
         self.commit = commit
 
     def write(self) -> str:
-        """Write the folder's files as a git tree; ignored files and nested repositories are omitted."""
+        """Write the files as a git tree, without nested repositories."""
         for path in self.folder.rglob(".git"):
             _remove(path)
         self._git("add", "-A", ".")
         return self._git("write-tree").decode().strip()
 
     def save(self) -> str:
-        """Commit the folder's files; return the previous commit if nothing changed."""
+        """Commit the files; return the previous commit without changes."""
         tree = self.write()
         if tree != self.depot.tree_of(self.commit):
             self.commit = self.depot.commit(tree, (self.commit,), "A call")

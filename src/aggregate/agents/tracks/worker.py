@@ -1,4 +1,4 @@
-"""Workers, which answer assignments: by language models, or by a script."""
+"""Workers, which answer assignments by models or a script."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -34,7 +34,7 @@ from aggregate.sending.clients import ChatRequest, Client, open_client, redactin
 from aggregate.sending.models import SCRIPTED, FinishReason, Reply, ToolCall, Usage
 
 _REPLACING = Redaction()
-_GRACE_SECONDS = 0.5  # a request ends later than its attempt, which is what has timed out
+_GRACE_SECONDS = 0.5  # a request ends after its attempt, which has timed out
 
 
 @runtime_checkable
@@ -42,19 +42,20 @@ class Worker(Protocol):
     """Answers assignments; called from several threads at once."""
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
-        """Return the answer or raise; a ``WorkerError`` with ``again=False`` is not retried.
+        """Return the answer or raise.
 
-        ``begun`` may be called when the answer begins, so that tickets with the same prefix can start.
+        A ``WorkerError`` with ``again=False`` is not retried. ``begun`` may be called when the answer begins: tickets
+        with the same prefix then start.
         """
         ...
 
 
 @runtime_checkable
 class ActingWorker(Protocol):
-    """Works on tickets with tools, step by step; called from several threads at once."""
+    """Works on tickets with tools, from several threads."""
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer, or raise as ``Worker.work`` does; ``steps`` records its actions."""
+        """Return the answer, with actions recorded in ``steps``."""
         ...
 
 
@@ -63,7 +64,7 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Lower an assignment and its limits to those of the worker's user.
+    """Lower an assignment's limits to those of the worker's user.
 
     The database cannot raise them.
     """
@@ -74,12 +75,12 @@ def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, Ti
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Answers with language models: by one request, or by a loop if a ticket names tools."""
+    """Answers with models: by one request, or a tool loop."""
 
-    client: Client  # reaches the model that is asked where a ticket's persona names none
+    client: Client  # of the default model
     terms: WorkerTerms = field(default_factory=WorkerTerms)
     clients: Mapping[Recipient, Client] = field(default_factory=dict)  # of personas' models
-    # For a provider's model that these lack, such as one that the database names.
+    # For other models of providers, as named in the database
     open_provider: Callable[[str, str], Client] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
@@ -104,11 +105,11 @@ class ModelWorker:
             assignment.message,
             system=assignment.persona,
             max_output=min(ChatRequest().max_output, left - size),
-            # A request whose attempt is over is ended, so that nobody pays for what nobody reads.
+            # A request ends with its attempt: nobody pays for unread answers.
             seconds=assignment.timeout + _GRACE_SECONDS,
             schema=enforced_schema(assignment.answer),
         )
-        # Streamed only where it is of use: a stream that broke off is asked again by the ticket's retries alone.
+        # Streamed only for waiting tickets: only the ticket's retries repeat a broken stream.
         on_text = (lambda _piece: begun()) if assignment.ahead else None
         try:
             reply = client.send(request, on_text)
@@ -157,7 +158,7 @@ class ModelWorker:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedWorker:
-    """Answers by ticket id; without an answer it describes its context."""
+    """Answers by ticket id, by default with its context's description."""
 
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
@@ -217,7 +218,7 @@ def _description(assignment: Assignment, tokens: int) -> str:
 def _guarded(
     folder: Path, redaction: Redaction, tell: Callable[[str], None] | None
 ) -> Callable[[Client], Client]:
-    """Return a wrapper that records costs and redacts secrets."""
+    """Return a wrapper to record costs and redact secrets."""
     safely = redacting(redaction.allow, tell=tell)
 
     def guarded(client: Client) -> Client:
@@ -238,17 +239,17 @@ def make_worker(
     terms: WorkerTerms | None = None,
     clients: Mapping[Recipient, Client] | None = None,
 ) -> Worker:
-    """Return the worker that ``spec`` names.
+    """Return the worker of ``spec``.
 
     Args:
         spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider, perhaps with
             a model, as ``anthropic:<model>``.
         script: The file of ``scripted``, if it exists.
-        root: The folder that project tools may read.
-        redaction: Whether secrets are replaced in requests, and which values are none.
+        root: The folder of project tools.
+        redaction: Whether secrets are replaced in requests, and the allowed values.
         tell: Called with a sentence for each replaced secret.
         base_url: The address of the provider.
-        terms: The tools and limits of the user; by default tools that read ``root``, and the usual limits.
+        terms: The tools and limits of the user; by default tools to read ``root``, and the default limits.
         clients: The clients of personas' models.
 
     Raises:
@@ -274,7 +275,7 @@ def make_worker(
 def worker_of_track(
     project: Project, track: Track, spec: str, terms: WorkerTerms, *, tell: Callable[[str], None]
 ) -> tuple[Worker, Collection[Recipient]]:
-    """Return the worker of a track's run, and the recipients of its personas.
+    """Return a track's worker, and the recipients of its personas.
 
     Secrets are redacted unless the project allows them; ``tell`` is called for each.
     """

@@ -1,4 +1,4 @@
-"""The contexts of tickets: shared files first, then focus files, results, and the task.
+"""Contexts of tickets: shared files, focus files, results, task.
 
 Contexts show all files of the project if they fit. Else files are chosen once for the tasks of all tickets with one
 budget, which then begin alike. A ticket with its own budget, or with a large focus, is composed alone.
@@ -29,16 +29,17 @@ from aggregate.agents.tracks.terms import (
     check_tools,
     grant_budget,
     recipient_of,
+    select_client,
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.task import Place, Task
+from aggregate.base.task import AUTO, Place, Task
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
-from aggregate.project.configuration import Project
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
 from aggregate.prompt import (
@@ -56,11 +57,13 @@ from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.results import AggregatedResult, Results
 from aggregate.prompt.sections import results_segments
+from aggregate.sending import look_again
+from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:
     from aggregate.prompt.ranked_files import ReadFiles
 
-# Share of a budget that a ticket's files and task must leave to share a beginning: a larger focus makes it small.
+# Share of a budget beside a ticket's focus files and task; with less it does not share a beginning.
 LEAST_ROOM: Final = 0.5
 _CHARACTERS: Final = 12  # for each token: a longer text exceeds a budget without being counted
 _AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
@@ -78,7 +81,7 @@ class TicketPlan:
     request: Request
     granted: GrantedBudget
     system: str  # instructions before the context
-    message: str  # the task, and instructions that come after the context
+    message: str  # the task, and instructions after the context
 
     @property
     def around(self) -> int:
@@ -106,13 +109,13 @@ class _Shown(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TicketContext:
-    """The assignment of a ticket, and the composition of its files, if they were chosen."""
+    """The assignment of a ticket, and the composition of chosen files."""
 
     assignment: Assignment
     chosen: tuple[Request, Composition] | None = None
 
     def write_account(self, path: Path) -> None:
-        """Write the audit of chosen files beside a prompt at ``path`` (rule A-1)."""
+        """Write the audit of chosen files beside a prompt (A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
             visible = Prompt((*self.assignment.prompt.segments, task))
@@ -120,7 +123,7 @@ class TicketContext:
 
 
 class WorkerContexts:
-    """Composes contexts from a project that is read once per run, so that a fan-out shares its bytes."""
+    """Composes contexts from one reading of the project's files."""
 
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
@@ -132,7 +135,7 @@ class WorkerContexts:
         self._persona = cache(lambda name: find_persona(project, name))
         self._recipient = cache(lambda name: recipient_of(project, name, self._terms))
         self._warnings: dict[str, None] = {}
-        # Set by ``share``. A provider's cache begins with the instructions, so that only equal ones may go first.
+        # Set by ``share``. A provider's cache begins with the instructions: only equal ones may go first.
         self._instructions_last = False
         self._alone: set[str] = set()
         self._chosen: dict[str, ChosenFiles] = {}
@@ -147,7 +150,7 @@ class WorkerContexts:
         return confined(request.output_dir, request.written_in)
 
     def own_outputs(self, base_dir: Path) -> Callable[[str], bool]:
-        """Return a test for the program's own output, by paths below ``base_dir``."""
+        """Return a test for our own output below ``base_dir``."""
         request = self._files.focused
         return own_output_filter(
             base_dir, request.output_dir, request.namespace, request.shown_from
@@ -164,7 +167,7 @@ class WorkerContexts:
         return limits
 
     def asks(self, ticket: Ticket) -> Recipient:
-        """Return the model that a ticket asks: its persona's, else the worker's."""
+        """Return a ticket's model: its persona's, else the worker's."""
         recipient = self._recipient(ticket.persona)
         return recipient if recipient.provider else self._terms.recipient
 
@@ -178,7 +181,7 @@ class WorkerContexts:
         )
 
     def check(self, ticket: Ticket) -> None:
-        """Check that the ticket's persona, model, tools and focus files exist and fit its budget."""
+        """Check the persona, model, tools, focus files and budget."""
         self._recipient(ticket.persona)
         check_tools(ticket, self._terms)
         request = self._files.focused
@@ -203,7 +206,7 @@ class WorkerContexts:
         )
 
     def share(self, tickets: Sequence[Ticket]) -> None:
-        """Share the beginning of these tickets' contexts, as far as budgets and focus files allow.
+        """Share the beginning of these tickets' contexts.
 
         Files without focus come first. Instructions of roles come after the context, unless they are equal.
         """
@@ -231,11 +234,19 @@ class WorkerContexts:
         return self.context(ticket, results, key).assignment
 
     def context(
-        self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
+        self,
+        ticket: Ticket,
+        results: Mapping[str, AggregatedResult],
+        key: str,
+        *,
+        asks: bool = False,
     ) -> TicketContext:
-        """Return the context of ``ticket``: the stable part first, the task last (rule M-53)."""
+        """Return a ticket's context, the task last (rule M-53).
+
+        With ``asks`` its model may have a second look at the files of its own budget (rule T-17).
+        """
         plan, merged = self._plan(ticket), tuple(results.values())
-        shown = self._show(plan, merged)
+        shown = self._show(plan, merged, asks=asks)
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
         recipient = self._recipient(ticket.persona)
@@ -294,8 +305,8 @@ class WorkerContexts:
             () if self._any_focus else ticket.focus_files,
         )
 
-    def _show(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown:
-        """Return the first prompt that fits: the group's, one with all files, or one for this ticket."""
+    def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
+        """Return the group's prompt, all files, or the ticket's choice."""
         chosen = self._chosen.get(plan.ticket.id)
         shown = None
         if chosen is not None:
@@ -303,7 +314,7 @@ class WorkerContexts:
         elif not plan.granted.is_named:
             shown = self._show_all(plan, results)
         if shown is None:
-            request, composition = self._compose_alone(plan, results)
+            request, composition = self._compose_alone(plan, results, asks=asks)
             cuts = tuple(composition.cut)
             shown = _Shown(composition.prompt, cuts, (request, composition))
         return shown
@@ -312,8 +323,8 @@ class WorkerContexts:
         self, plan: TicketPlan, chosen: ChosenFiles, results: tuple[Results, ...]
     ) -> _Shown | None:
         room, in_full = plan.room, self._files.in_full(plan.ticket.focus_files, TIER3)
-        left = room - tokens_of(*chosen.prompt(in_full, ()).segments)
-        fitted = _fit_results(results, left, plan.ticket)
+        room_left = room - tokens_of(*chosen.prompt(in_full, ()).segments)
+        fitted = _fit_results(results, room_left, plan.ticket)
         prompt = chosen.prompt(in_full, fitted.segments)
         if _exceeds(prompt, room):
             return None
@@ -330,22 +341,22 @@ class WorkerContexts:
         if plan.request.entries:
             return None
         # Without configured files a default budget does not look for any.
-        left = room - tokens_of(*self._files.whole_prompt(focus, strategy).segments)
-        fitted = _fit_results(results, left, plan.ticket)
+        room_left = room - tokens_of(*self._files.whole_prompt(focus, strategy).segments)
+        fitted = _fit_results(results, room_left, plan.ticket)
         prompt = self._files.whole_prompt(focus, strategy, fitted.segments)
         return _Shown(prompt, fitted.cuts)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
-        """Return whether files are chosen for a ticket: it has a named budget, or all files exceed it."""
+        """Return whether a budget is named, or all files exceed it."""
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
         prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
         return _exceeds(prompt, plan.room_of_files)
 
     def _choose_for_group(self, group: Sequence[TicketPlan]) -> None:
-        """Choose files for the tasks of all tickets with one budget, within the smallest room.
+        """Choose files for all tasks of a group, within the smallest room.
 
-        Tickets whose focus leaves little room do not take part.
+        Tickets with a large focus do not take part.
         """
         granted, request = group[0].granted, group[0].request
         rooms = [self._room_beside_focus(plan) for plan in group]
@@ -355,8 +366,8 @@ class WorkerContexts:
             return
         budget = replace(granted.budget, tokens=min(room for room in rooms if room >= least))
         words = "\n\n".join("\n".join((_plain_task(one), *one.focus_files)) for one in sharing)
-        group_request = replace(request, entries=self._entries(request), task=Task(words))
-        _, composition = self._compose_within(group_request, granted._replace(budget=budget))
+        limited = replace(request, entries=self._entries(request), task=Task(words))
+        _, composition = self._compose_within(limited, granted._replace(budget=budget))
         beginning = Beginning.of(composition.prompt.segments, self._files.late_paths)
         chosen = ChosenFiles(request, composition, beginning)
         self._chosen |= dict.fromkeys((ticket.id for ticket in sharing), chosen)
@@ -366,7 +377,7 @@ class WorkerContexts:
         return plan.room_of_files - tokens_of(*in_full.values())
 
     def _fits_surely(self, plan: TicketPlan) -> bool:
-        """Return whether a ticket certainly fits its budget, without composing it.
+        """Return whether a ticket certainly fits its budget, uncomposed.
 
         A token has at least one byte. The answer is ``False`` if a size is unknown, such as for a file named by a part
         of its path.
@@ -388,7 +399,7 @@ class WorkerContexts:
         return False
 
     def _compose_alone(
-        self, plan: TicketPlan, results: tuple[Results, ...] = ()
+        self, plan: TicketPlan, results: tuple[Results, ...] = (), *, asks: bool = False
     ) -> tuple[Request, Composition]:
         ticket, request = plan.ticket, plan.request
         if results:
@@ -404,19 +415,33 @@ class WorkerContexts:
             focus_files=paths if request.tier is not None else (),
             task=task,
         )
+        if asks and user_config().task.pick == AUTO:
+            request = self._look_again(plan, request)
         return self._compose_within(request, plan.granted, plan)
+
+    def _look_again(self, plan: TicketPlan, request: Request) -> Request:
+        """Let the ticket's model pick files if the ranking is unsure; its answer is stored."""
+        client = select_client(self._project, plan.ticket.persona, self._terms, require_key=False)
+        if client.provider == SCRIPTED:
+            return request
+        look = look_again(
+            replace(request, budget=plan.granted.budget),
+            client,
+            index=user_index(),
+            is_auto=True,
+            daily=self._project.config.send.most_per_day,
+        )
+        self._warnings.update(dict.fromkeys((*look.notes, *look.warnings)))
+        return look.request
 
     def _compose_within(
         self, request: Request, granted: GrantedBudget, plan: TicketPlan | None = None
     ) -> tuple[Request, Composition]:
-        """Compose within a budget, for one ticket or for many.
-
-        A default budget is raised to the smallest possible prompt.
-        """
+        """Compose within a budget; a default one is raised to the smallest possible prompt."""
         budget, around = granted.budget, plan.around if plan else 0
-        reduced = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
+        limited = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
-            composition = self._compose(reduced)
+            composition = self._compose(limited)
         except BudgetError as error:
             smallest = error.smallest + around
             about = f'the ticket "{plan.ticket.id}": {error.reason}' if plan else ""
@@ -441,7 +466,7 @@ class WorkerContexts:
             )
         composition.check_scope()
         self._warnings |= dict.fromkeys(composition.warnings)
-        return reduced, composition
+        return limited, composition
 
     def _compose(self, request: Request) -> Composition:
         # Tickets without a budget load no ranking.
@@ -457,7 +482,7 @@ class WorkerContexts:
         return compose_within_budget(request, index=index, files=self._read[key])
 
     def _entries(self, request: Request) -> tuple[Entry, ...]:
-        # Without files a budget is about all files that git does not ignore (rule T-6).
+        # Without files a budget is about all files known to git (rule T-6).
         return (*(request.entries or (Entry(FileItem(ALL_FILES)),)), *self._files.spec_entries)
 
 
@@ -479,7 +504,7 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 
 
 def _plain_task(ticket: Ticket) -> str:
-    """Return title and prompt of a ticket, for the ranking of files."""
+    """Return title and prompt of a ticket, for ranking."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
 
 
@@ -500,12 +525,12 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Return whether a prompt has more than ``tokens``; stop counting beyond."""
+    """Return whether a prompt has more than ``tokens``."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
-    rest = tokens
+    room_left = tokens
     for segment in prompt.segments:
-        rest -= tokens_of(segment)
-        if rest < 0:
+        room_left -= tokens_of(segment)
+        if room_left < 0:
             return True
     return False

@@ -1,6 +1,6 @@
-"""The commit that a run's tickets start from: the project's current files.
+"""The first commit of a run: the project's current files.
 
-In a git repository it includes uncommitted changes and new files that git does not ignore. It is created with an index
+In a git repository it includes uncommitted changes and new files, if not ignored. It is created with an index
 and an object folder of our own, so the user's index, stash, references and objects stay unchanged.
 """
 
@@ -30,7 +30,7 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The base of paths in trees: the repository's top, or the project's folder without git."""
+    """The base of paths in trees: the repository's or project's folder."""
 
     folder: Path
     inside: str  # the project's folder in it
@@ -38,7 +38,7 @@ class ProjectTop(NamedTuple):
 
     @property
     def head(self) -> str:
-        """The commit that is checked out, ``""`` for none."""
+        """The checked out commit, ``""`` for none."""
         if not self.is_git:
             return ""
         head = git(str(self.folder), "rev-parse", "--verify", "-q", "HEAD^{commit}")
@@ -65,7 +65,7 @@ def snapshot(
     is_own: Callable[[str], bool] = lambda _path: False,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> list[Pack]:
-    """Return the packs for the starting commit, which is the last pack's.
+    """Return the packs of the first commit, the last pack's.
 
     Uncommitted secrets, discussions, large files and the program's output (``is_own``) are left out.
     """
@@ -86,7 +86,7 @@ def snapshot(
 
 
 def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
-    """Return a git runner for the files of ``top`` that writes only to ``repository``."""
+    """Return a git runner which writes only to ``repository``."""
     index = repository.folder / "project.index"
     variables = {"GIT_INDEX_FILE": str(index)}
     if not top.is_git:
@@ -100,7 +100,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
     user_index, user_objects = (
         top.folder / os.fsdecode(path) for path in paths.removesuffix(b"\n").split(b"\n")
     )
-    # With the times of files that were not changed, so that these need not be read.
+    # With the times of unchanged files, which then need not be read.
     with suppress(FileNotFoundError):
         shutil.copy2(user_index, index)
     objects = repository.folder / "git" / "objects"
@@ -155,7 +155,7 @@ def _listed(names: Iterable[str]) -> bytes:
 
 
 def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
-    """Return the pack of a commit without its parent's objects and history."""
+    """Return a commit's pack without its parent's objects."""
 
     def objects(of: str) -> dict[bytes, None]:
         listed = run("rev-list", "--objects", "--no-walk", of).splitlines()

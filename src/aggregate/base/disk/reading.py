@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def is_file(path: "str | Path") -> bool:
-    """Return whether a path is a regular file."""
     note((str(path),))
     try:
         return stat.S_ISREG(os.stat(path).st_mode)  # noqa: PTH116 - no Path is built: runs for each entry

@@ -91,7 +91,7 @@ class Own(NamedTuple):
         """Return whether our own output may create a name, so that it is no change."""
         if folder == self.folder:
             stem, _, kind = name.lstrip(".").removeprefix(f"{self.namespace}_").partition(".")
-            is_kind = kind in ("md", "reply.md", "chain.json", "audit.json")
+            is_kind = kind in ("md", "xml", "reply.md", "chain.json", "audit.json")
             return is_kind and stem.isdecimal() and name.lstrip(".").startswith(self.namespace)
         above = os.path.join(folder, "")
         return (

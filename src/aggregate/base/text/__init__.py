@@ -18,7 +18,7 @@ else:
             "headings": "as_seen plain_headings",
             "invisible": "find_invisible may_hide",
             "lines": "RARE_BREAKS common_prefix fence heading_text line_count longest_rising printable split_lines with_line_feeds",
-            "issues": "clean_issue first_line without_comments",
+            "issues": "clean_issue first_line heading_level with_fences without_comments",
             "long_lines": "LONG_LINE has_long_line shorten_long_lines",
             "open_blocks": "leaves_open",
             "columns": "fitted",

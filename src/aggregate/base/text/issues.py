@@ -21,7 +21,8 @@ _SIGNED: Final = re.compile(
     r"[ \t>*_]*(?:<su[bp]>.*(?:\bbot\b|generated|automat|powered by).*|.{0,4}generated (?:with|by) \[.*"
     r"|sent from my \w+.*"
     r"|this (?:issue|pr|pull request|comment|commit|message) (?:was|has been|is) (?:auto|generated|created by).*"
-    r"|(?:\[!\[)?dependabot (?:will|compat|command).*|\[!\[dependabot.*|posted (?:via|by) .{0,60}\bbot\b.*)",
+    r"|(?:\[!\[)?dependabot (?:will|compat|command).*|\[!\[dependabot.*|posted (?:via|by) .{0,60}\bbot\b.*"
+    r"|merge pull request #?\d+(?: from \S+)?[ \t]*)",
     re.IGNORECASE,
 )
 _TRAILER: Final = re.compile(
@@ -38,7 +39,7 @@ def clean_issue(text: str) -> str:
     Keeps fenced code, and the whole text if nothing would remain.
     """
     lines: list[str] = []
-    for is_code, block in groupby(_with_fences(text.split("\n")), key=lambda pair: pair[1]):
+    for is_code, block in groupby(with_fences(text.split("\n")), key=lambda pair: pair[1]):
         part = [line for line, _ in block]
         lines += part if is_code else _human_lines(part)
     words = _without_trailers(_without_empty_sections(lines))
@@ -64,7 +65,7 @@ def without_comments(text: str) -> str:
     return "".join((*parts, text[position:]))
 
 
-def _with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Yield each line, and whether it is in a fenced block."""
     mark = ""
     for line in lines:
@@ -86,13 +87,12 @@ def _human_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _without_empty_sections(lines: Sequence[str]) -> list[str]:
-    """Drop empty sections and repeated blank lines."""
     result: list[str] = []  # reversed
     beginning = next((number for number, line in enumerate(lines) if line.strip()), 0)
     following = 1  # level of the next heading, 0 before text, 1 at the end
-    numbered = [*enumerate(_with_fences(lines))]
+    numbered = [*enumerate(with_fences(lines))]
     for number, (line, is_code) in reversed(numbered):
-        level = 0 if is_code else _level(line)
+        level = 0 if is_code else heading_level(line)
         if level and level >= following > 0 and number != beginning:
             continue
         if line.strip():
@@ -103,21 +103,28 @@ def _without_empty_sections(lines: Sequence[str]) -> list[str]:
     return result[::-1]
 
 
-def _level(line: str) -> int:
+def heading_level(line: str) -> int:
+    """Return the level of a Markdown or bold heading, 0 for other lines."""
     if heading := _HEADING.match(line):
         return len(heading["marks"])
     return _LOWEST if _BOLD_HEADING.fullmatch(line) else 0
 
 
 def _without_trailers(lines: list[str]) -> list[str]:
-    """Drop a last paragraph of git trailers."""
-    end = len(lines)
-    while end and not lines[end - 1].strip():
-        end -= 1
+    """Drop a last paragraph of git trailers, and a rule above it."""
+    end = _end(lines)
     start = end
     while start and lines[start - 1].strip():
         start -= 1
     paragraph = lines[start:end]
     if not start or not paragraph or paragraph[0].startswith((" ", "\t")):
         return lines
-    return lines[:start] if all(map(_TRAILER.fullmatch, paragraph)) else lines
+    return lines[: _end(lines[:start])] if all(map(_TRAILER.fullmatch, paragraph)) else lines
+
+
+def _end(lines: Sequence[str]) -> int:
+    """Return the number of lines without blank ones and rules at the end."""
+    end = len(lines)
+    while end and not lines[end - 1].strip(" \t-"):
+        end -= 1
+    return end

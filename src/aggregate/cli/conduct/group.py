@@ -45,7 +45,9 @@ def _print_tracks(config: Path) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--question", default="", metavar="TEXT", help="Answer this; by default NAME.")
+@click.option(
+    "--question", default="", metavar="TEXT", help="The question to answer; by default NAME."
+)
 @config_option
 def new(name: str, question: str, config: Path) -> None:
     """Write a track NAME from a question; print its tickets' path.

@@ -1,4 +1,4 @@
-"""Anchors of slices: line fingerprints, and the thresholds to compare them by."""
+"""Anchors of slices: line fingerprints and the thresholds of likeness."""
 
 import base64
 import hashlib
@@ -27,7 +27,7 @@ class Thresholds:
     anchor_lines: int = 4
     # Lines at each end of a slice whose text is stored: 0.4 points; storing more gains nothing.
     end_lines: int = 12
-    # Longer lines are stored as fingerprints only, so that minified files do not fill the configuration.
+    # Longer lines, as in minified files, are stored as fingerprints only.
     stored_characters: int = 200
 
     # Distance in lines at which a line of context weighs half as much as the nearest one: 0.3 points.
@@ -41,18 +41,18 @@ class Thresholds:
 
     # Most places to score; if there are more, only those with equal neighbours are scored.
     scored_places: int = 128
-    # Context that one of several copies needs, against mistaking one copy for another.
+    # Least context of one of several copies, against mistaking one for another.
     copy_context: float = 0.5
     # Lead in context over all other places: at 0.25, 0.2 to 0.7 points fewer are found.
     lead: float = 0.15
 
-    # Likeness that a place needs: without it 4.3 points more are found, and as many wrong places.
+    # Least likeness of a place: without it 4.3 points more are found, and as many wrong places.
     likeness: float = 0.5
-    # Likeness that is enough between the same neighbours: at 0.5, 0.8 points fewer are found.
+    # Least likeness between the same neighbours: at 0.5, 0.8 points fewer are found.
     held_likeness: float = 0.4
-    # Share of its nontrivial lines that a slice must keep if it grew beyond likeness: 0.4 points.
+    # Least share of unchanged nontrivial lines if a slice grew beyond likeness: 0.4 points.
     kept_share: float = 0.7
-    # Context that a place needs if no rare line of the slice is left: 0.9 points against rejecting all.
+    # Least context of a place if no rare line of the slice is left: 0.9 points against rejecting all.
     seedless_context: float = 0.35
 
     # Likeness at which a changed line is still the same line: pairing changed lines gains 9.0 points.
@@ -73,12 +73,12 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def bare_lines(text: str) -> list[str]:
-    """Return the lines of ``text`` without line ends, so that LF and CR LF are equal."""
+    """Return lines without their ends: LF and CR LF read alike."""
     return [line.removesuffix("\n").removesuffix("\r") for line in split_lines(text)]
 
 
 def content_hash(lines: Sequence[str]) -> str:
-    r"""Return the SHA-256 in hex of ``lines`` joined with ``\n``, unpaired surrogates included."""
+    r"""Return the SHA-256 in hex of ``lines`` joined with ``\n``."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -142,7 +142,7 @@ def has_anchor(piece: Mapping[str, Any]) -> bool:
 
 
 def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return ``(start_line, end_line)`` of a slice, or ``None`` unless both are 64-bit integers."""
+    """Return a slice's first and last line if both are numbers."""
     start, end = piece.get("start_line"), piece.get("end_line")
     if not _is_number(start) or not _is_number(end):
         return None

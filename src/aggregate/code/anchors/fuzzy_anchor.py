@@ -1,4 +1,4 @@
-"""Capture slices and find them again: by exact text, then by context, without guessing."""
+"""Capture slices and find them again by text and context."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from aggregate.code.anchors.search_text import IndexedText, SearchText
 
 
 class SliceDict(TypedDict):
-    """Lines that the user picked, with an anchor to find them after edits (rule M-41).
+    """Lines picked by the user, with an anchor (rule M-41).
 
     ``start_line`` and ``end_line`` are 1-based and inclusive. ``FuzzyAnchor.create_slice`` writes the anchor keys and
     only ``FuzzyAnchor.resolve`` reads them; without them, a slice is taken by its line numbers.
@@ -47,7 +47,7 @@ class SliceDict(TypedDict):
 
 
 class AnchorState(Enum):
-    """Certainty of a slice's place; only the first three have line numbers."""
+    """Certainty of a place; the first three have line numbers."""
 
     FRESH = "fresh"  # The same text at the same lines
     MOVED = "moved"  # The same text at other lines
@@ -62,7 +62,7 @@ class Resolution:
     """The place of a slice in a text.
 
     Attributes:
-        start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned, so that no wrong line is shown.
+        start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned.
         end_line: Last line, inclusive; ``0`` likewise.
         state: Certainty of the place.
         reason: One sentence for the reader of the prompt; ``""`` for a fresh slice.
@@ -162,7 +162,7 @@ def _orphaned(reason: str) -> Resolution:
 
 
 class FuzzyAnchor:
-    """Capture slices and find them again after edits (rule M-17), without reading files."""
+    """Capture slices and find them again after edits (rule M-17)."""
 
     @staticmethod
     def create_slice(
@@ -214,7 +214,7 @@ class FuzzyAnchor:
 
     @staticmethod
     def resolve(piece: Mapping[str, Any], text: str) -> Resolution:
-        """Find a slice in ``text`` and rate the certainty of its place.
+        """Find a slice in ``text`` and rate its certainty.
 
         The exact text decides first, then the context of its copies, then the remaining lines of the slice and its
         context. Line ends (LF, CR LF) do not count. Slices without anchor keys are taken by their numbers, clamped.

@@ -1,4 +1,4 @@
-"""Candidate places of a slice, exact matches first, then near ones."""
+"""Exact matches of a slice, then near ones."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ class ExactMatches:
 
 
 def exact_matches(target: SearchText) -> ExactMatches:
-    """Find exact copies of the slice and choose one by its context."""
+    """Find exact copies and choose one by its context."""
     places, total = _places(target)
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
@@ -58,7 +58,7 @@ def exact_matches(target: SearchText) -> ExactMatches:
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:
-    """Return the number of other matching places at capture, and the best one's score in percent."""
+    """Return the number of copies, and the best score in percent."""
     places, total = _places(target)
     current = target.anchor.start - 1
     best = max((fit for fit, place in _ranked(target, places) if place != current), default=0.0)
@@ -98,7 +98,7 @@ def _places(target: SearchText) -> tuple[Sequence[int], int]:
 
 
 def _find_all(coded: str, needle: str, most: int) -> list[int]:
-    # One place more than can be scored shows that there are too many.
+    # One more than the limit shows an overflow.
     starts: list[int] = []
     start = coded.find(needle)
     while start != -1 and len(starts) <= most:
@@ -111,7 +111,7 @@ Pairs = dict[int, int]
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
-    """Extend ordered seeds by equal lines around them, then by changed lines."""
+    """Extend ordered seeds by equal lines, then by changed ones."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
@@ -126,7 +126,7 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
 
 
 def find_seeds(target: SearchText) -> Pairs:
-    """Pair every nontrivial line of the window that is unique at capture and now."""
+    """Pair nontrivial lines which are unique at capture and now."""
     return {
         index: target.text.single_lines[char]
         for index, (char, fingerprint) in enumerate(
@@ -187,13 +187,13 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
         ]
         for old_line in old_lines
     )
-    # 0.0 marks lines that are not a pair.
+    # 0.0 marks different lines.
     gains = [[score if score >= least else 0.0 for score in row] for row in likenesses]
     return {old.start + row: new.start + column for row, column in best_pairs(gains)}
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Return the rising pairs ``(row, column)`` of the largest sum, the first of equal ones."""
+    """Return the rising pairs ``(row, column)`` of the largest sum."""
     rows, columns = len(gain), len(gain[0])
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
@@ -224,7 +224,7 @@ class FuzzyMatch:
 
 
 def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
-    """Return the likeliest place of a changed slice, ``None`` if nothing is left."""
+    """Return the likeliest place of a changed slice, if any."""
     anchor, seeds = target.anchor, find_seeds(target)
     inner_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     pairs = align(target, dict(longest_rising(sorted(seeds.items()))))
@@ -236,7 +236,7 @@ def _place(target: SearchText, pairs: Pairs, seeds: Pairs, start: int, end: int)
     anchor = target.anchor
     above_held = pairs.get(anchor.before - 1, -2) == start - 1 or start == target.head_place
     below_held = pairs.get(anchor.after, -2) == end or end == target.tail_end
-    held = above_held + below_held  # number of sides that still touch their old neighbour
+    held = above_held + below_held  # sides beside their old neighbour
     if start >= end:
         return FuzzyMatch(start, end, 0.0, sure=False, gone=held == 2)
     inside = range(anchor.before, anchor.after)
@@ -268,7 +268,7 @@ def _unchanged(target: SearchText, pairs: Pairs, index: int) -> bool:
 
 
 def _span(target: SearchText, pairs: Pairs) -> tuple[int, int] | None:
-    # Assume that lines lost at an edge were replaced one by one by the free lines there.
+    # Lines lost at an edge count as replaced one by one by the free lines there.
     anchor = target.anchor
     inner = [old for old in pairs if anchor.before <= old < anchor.after]
     above = max((old for old in pairs if old < anchor.before), default=None)

@@ -23,7 +23,7 @@ _FIRST_CHARACTER, _CHARACTERS = 0x10000, 0x100000
 
 @dataclass(frozen=True)
 class IndexedText:
-    """A text with one character per line, indexed once for all its slices.
+    """A text with one character per line, indexed once.
 
     Equal lines (up to white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
     Beyond a million different lines characters repeat; only the SHA-256 proves a slice.
@@ -84,13 +84,13 @@ class SearchText:
         return self.window[self.anchor.before : self.anchor.after]
 
     def same_text(self, start: int) -> bool:
-        """Return whether the slice's exact lines begin at index ``start``, line ends aside."""
+        """Return whether the slice's exact lines begin at ``start``."""
         lines = self.text.lines[start : start + self.anchor.size]
         return len(lines) == self.anchor.size and content_hash(lines) == self.anchor.content_hash
 
     @cached_property
     def head_place(self) -> int | None:
-        """Index of the slice if all lines before it are unchanged, else ``None``."""
+        """Index of the slice if all lines above are unchanged."""
         size = self.anchor.start - 1
         if size > len(self.text.lines):
             return None
@@ -98,7 +98,7 @@ class SearchText:
 
     @cached_property
     def tail_end(self) -> int | None:
-        """Index after the slice if all lines after it are unchanged, else ``None``."""
+        """Index behind the slice if all lines below are unchanged."""
         end = len(self.text.lines) - self.anchor.tail_size
         if end < 0:
             return None
@@ -106,7 +106,7 @@ class SearchText:
 
     @property
     def unbroken(self) -> frozenset[int]:
-        """Possible indices of the slice if all lines before or after it are unchanged."""
+        """Indices of the slice by unchanged lines above or below."""
         tail = None if self.tail_end is None else self.tail_end - self.anchor.size
         return frozenset(
             place for place in (self.head_place, tail) if place is not None and place >= 0
@@ -118,7 +118,7 @@ def _character(number: int) -> str:
 
 
 def score_context(target: SearchText, start: int, end: int) -> float:
-    """Score the likeness of the lines around ``[start, end)`` to those at capture.
+    """Score the likeness of the context now and at capture.
 
     The score is the mean of both sides, 0.0 to 1.0, plus a bonus for a side on which no line of the text changed.
     Near lines weigh more than far ones, and displaced lines weigh less.
@@ -155,7 +155,7 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
 def likeness(
     old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]
 ) -> float:
-    """Return the likeness of two runs of lines, 0.0 to 1.0, by paired lines weighted by length."""
+    """Return the likeness of two runs, 0.0 to 1.0, by length."""
     clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]

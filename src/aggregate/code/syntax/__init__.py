@@ -1,4 +1,4 @@
-"""From source text to definitions: grammars, parsing and a query file per language."""
+"""From source text to definitions, by grammars and queries."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 
@@ -15,7 +15,7 @@ else:
         __name__,
         {
             "definitions": "Definition Module with_headings",
-            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind comment_of fence_tag language_of naming_class telling_names telling_suffixes uninstalled_language_of",
+            "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind TAGGED_NAMES TAGGED_SUFFIXES comment_of fence_tag language_of naming_class uninstalled_language_of",
             "notebook": "cells_in_place is_compact",
             "parsing": "shared_parse",
             "used_names": "read_references",

@@ -1,4 +1,4 @@
-"""Definitions of a source text, the data of the outline, masked and summary views."""
+"""Definitions of a source text, the data of structural views."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def split_symbol(symbol: str) -> tuple[str, ...]:
 
 
 def without_arguments(name: str) -> str:
-    """Return a qualified name without type arguments or a conversion operator's parameters."""
+    """Return a qualified name without arguments of types and conversions."""
     if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
         return name
     keyword = _OPERATOR.search(name)
@@ -31,7 +31,7 @@ def without_arguments(name: str) -> str:
 
 
 _WORD = re.compile(r"\w+")
-# Line breaks and trailing commas of parameter lists that span several lines.
+# Line breaks and trailing commas of long parameter lists.
 _AFTER_OPENING = re.compile(r"(?<=[(\[])\s*\n\s*")
 _BEFORE_CLOSING = re.compile(r"(?:,\s*+|(?<![\s,])\s++)(?=[)\]])")
 _LATE = frozenset({"struct", "union", "enum"})
@@ -86,12 +86,12 @@ class Module:
         return f" {', '.join(late)}" if late else ""
 
     def line_start(self, offset: int) -> int:
-        """Return the start of the line of ``offset`` if only white space precedes it, else ``offset``."""
+        """Return the start of an indented line, else ``offset``."""
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return a signature on one line, without comments, the body's opening or a semicolon."""
+        """Return a signature on one line, without comments and brackets."""
         pieces: list[str] = []
         position = definition.start
         for remark_start, remark_end in definition.remarks:
@@ -124,7 +124,7 @@ def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Extend each heading to the next one of its level or above, or its container's end."""
+    """Extend headings to the next one of their level or above."""
     if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}
@@ -175,7 +175,7 @@ def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[
             definition.path,
         ):
             continue  # the head of a definition, which some grammars read as a declaration
-        outer = around[-1].path if around else ()
+        outer = around[-1].path if around and around[-1].kind != "cell" else ()
         placed = definition
         if around or len(definition.path) > _MOST_NAMES:
             path = (outer + definition.path)[-_MOST_NAMES:]

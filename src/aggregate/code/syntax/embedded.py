@@ -54,7 +54,7 @@ class EmbeddedCaptures:
         tags = captured.get(_TAG)
         if not tags:
             return
-        # ``""`` is a language without a grammar, ``None`` a tag that names none.
+        # ``""`` is a language without a grammar, ``None`` a tag without a language.
         language: str | None = None
         text = (tags[0].text or b"")[:_TAG_BYTES]
         if match := next(filter(None, (attribute.search(text) for attribute in _ATTRIBUTES)), None):

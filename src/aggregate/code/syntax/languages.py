@@ -24,7 +24,7 @@ class LanguageKind(StrEnum):
 class Language:
     """A language and its grammar."""
 
-    name: str  # the name that users type, and the stem of ``queries/<name>.scm``
+    name: str  # as users type it, and the stem of ``queries/<name>.scm``
     suffixes: tuple[str, ...]
     module: str
     placeholder: str = "{ /* ... */ }"
@@ -35,11 +35,11 @@ class Language:
     interpreters: tuple[str, ...] = ()  # programs on a `#!` line, without version
     tag: str = ""  # the tag of fences, if it is not the name
     mark: str = ""  # the gap mark, if it is not the placeholder without braces
-    # The mark that begins a comment, and after a blank the one that ends it; "" for none.
+    # The beginning of a comment, and after a blank its end; "" for none.
     comment: str = "//"
-    # Nodes that list statements without brackets around them, beside those of ``statements``.
+    # Lists of statements without brackets around them, beside those of ``statements``.
     lists: str = ""
-    blocks: str = ""  # words that open a block up to ``end``
+    blocks: str = ""  # opening words of blocks up to ``end``
     # Yields the spans to hide from the parser, in order and disjoint.
     hidden: Callable[[bytes], Iterator[tuple[int, int]]] | None = None
     # Returns as many bytes for the parser alone: names are read from the text.
@@ -51,7 +51,7 @@ class Language:
 
     @property
     def is_installed(self) -> bool:
-        return _is_installed(self.module)
+        return _find_spec(self.module) is not None
 
     @property
     def elision(self) -> str:
@@ -61,11 +61,7 @@ class Language:
         return self.mark or self.placeholder.strip("{} ")
 
 
-@cache
-def _is_installed(module: str) -> bool:
-    return find_spec(module) is not None
-
-
+_find_spec = cache(find_spec)
 LANGUAGES = (
     Language("python", (".py", ".pyi", ".pyw"), "tree_sitter_python", placeholder="...",
         interpreters=("python", "pypy", "uv", "pipx"), comment="#"),
@@ -118,7 +114,7 @@ LANGUAGES = (
     Language("ocaml_interface", (".mli",), "tree_sitter_ocaml",
         function="language_ocaml_interface", placeholder="(* ... *)", tag="ocaml", comment="(* *)",
         lists="signature"),
-    Language("markdown", (".md", ".markdown"), "tree_sitter_markdown", kind=LanguageKind.DATA,
+    Language("markdown", (".md", ".markdown", ".qmd", ".rmd"), "tree_sitter_markdown", kind=LanguageKind.DATA,
         comment="<!-- -->", lists="list"),
     Language("html", (".html", ".htm", ".xhtml"), "tree_sitter_html", kind=LanguageKind.DATA,
         comment="<!-- -->"),
@@ -171,6 +167,9 @@ TAG_BY_INTERPRETER = {
     "make": "makefile", "pwsh": "powershell", "rscript": "r",
     "tclsh": "tcl",
 }  # fmt: skip
+# Lower-case file names and suffixes with a language or tag.
+TAGGED_NAMES = frozenset((*_BY_NAME, *TAG_BY_NAME))
+TAGGED_SUFFIXES = frozenset((*_BY_SUFFIX, *TAG_BY_SUFFIX))
 # Comment marks of files without a grammar.
 _COMMENTS = {
     "#": "awk cmake gitattributes gitignore graphql makefile nim powershell r tcl",
@@ -200,7 +199,7 @@ _LONGEST_SHEBANG = 256  # systems read no more
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of the file at ``path``, or ``None`` without an installed grammar."""
+    """Return the language of a file if its grammar is installed."""
     language = _language_at(path, text)
     if language is None or not language.is_installed:
         return None
@@ -221,17 +220,6 @@ def naming_class(path: str) -> str:
     return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
 
 
-@cache
-def telling_names() -> frozenset[str]:
-    """Return lower-case file names that decide the language or tag before suffixes."""
-    return frozenset((*_BY_NAME, *TAG_BY_NAME))
-
-
-@cache
-def telling_suffixes() -> frozenset[str]:
-    return frozenset((*_BY_SUFFIX, *TAG_BY_SUFFIX))
-
-
 def uninstalled_language_of(path: str, text: str = "") -> Language | None:
     language = _language_at(path, text)
     return None if language is None or language.is_installed else language
@@ -242,7 +230,7 @@ def language_named(name: str) -> Language | None:
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return the fence tag for the file at ``path``, ``"text"`` if it is unknown."""
+    """Return a file's fence tag, ``"text"`` if it is unknown."""
     language = _language_at(path, text)
     if language is not None:
         return language.fence
@@ -254,7 +242,7 @@ def fence_tag(path: str, text: str = "") -> str:
 
 @cache
 def comment_of(tag: str) -> str:
-    """Return the comment mark of ``tag``, with the closing mark after a blank; ``""`` for none."""
+    """Return the comment mark of ``tag``, and after a blank its end."""
     for language in LANGUAGES:
         if tag in (language.name, language.fence):
             return language.comment
@@ -274,7 +262,7 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the program in a ``#!`` line: the last one with a language, else the first."""
+    """Return the program of a ``#!`` line, without its launchers."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: their cells, with the file's lines of each cell line."""
+"""Cells of Jupyter notebooks, and their lines in the file."""
 
 import re
 from bisect import bisect_right
@@ -17,20 +17,16 @@ _DECODER = JSONDecoder(strict=False)
 _KINDS = ("code", "markdown", "raw")
 _LANGUAGE_PLACES = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
 _SUFFIXES = {
-    "julia": ".jl",
-    "r": ".r",
-    "ir": ".r",
-    "javascript": ".js",
-    "typescript": ".ts",
+    "julia": ".jl", "r": ".r", "ir": ".r", "javascript": ".js", "typescript": ".ts",
     "scala": ".scala",
-}
+}  # fmt: skip
 _LEFT_OUT = ("outputs", "attachments")
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
 class CellLine(NamedTuple):
-    """A line of a cell without its end, and its first and last line in the file."""
+    """A line of a cell, and its lines in the file."""
 
     text: str
     first_line: int
@@ -47,7 +43,7 @@ class Cell:
     output_bytes: int = 0  # bytes of the outputs and attachments in the file
 
     def headings(self) -> Iterator[tuple[int, int, str]]:
-        """Yield a heading's line in the cell, from 0, its level and its title."""
+        """Yield the line, from 0, level and title of headings."""
         fence = ""
         for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
             mark = _FENCE.match(line.text)
@@ -72,12 +68,12 @@ class _Placed(NamedTuple):
 
 
 def read_notebook(text: str) -> Notebook | None:
-    """Return the cells of a notebook (nbformat 4), or ``None`` for other JSON."""
+    """Return a notebook (nbformat 4), or ``None`` for other JSON."""
     try:
         document = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 0)
-        why = f"line {line} is no JSON" if line else str(error)
+        why = f"line {line} is not JSON" if line else str(error)
         raise NotebookError(f"no notebook can be read from it, {why}") from None
     if not isinstance(document, dict) or not isinstance(document.get("cells"), list):
         return None
@@ -96,7 +92,7 @@ def read_notebook(text: str) -> Notebook | None:
 
 
 def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
-    """Return a notebook as a path and text to analyse, and its headings.
+    """Return a path, text and headings to analyse.
 
     Outputs and JSON are left out, prose becomes comments. Lines keep the numbers of the file, or of the ``full`` view
     if the notebook is compact.
@@ -144,7 +140,7 @@ def definition_at(
 
 
 def is_compact(numbers: Iterable[int]) -> bool:
-    """Return whether most lines of cells share a line of the file."""
+    """Return whether most lines of cells share a file's line."""
     counts = Counter(numbers)
     return 2 * len(counts) < counts.total()
 
@@ -165,7 +161,7 @@ def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
 
 
 def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterator[CellLine]:
-    """Yield the lines of a text, or of a list of texts to join."""
+    """Yield the lines of a text or a list of texts."""
     pieces: Iterable[_Placed] = [source]
     if isinstance(source.value, list):
         pieces = _parts(text, source.start)
@@ -199,7 +195,7 @@ def _members(text: str, start: int) -> dict[str, _Placed]:
 
 
 def _parts(text: str, start: int) -> Iterator[_Placed]:
-    """Yield the items of the JSON list, or the keys and values of the object, at ``start``."""
+    """Yield the items, or keys and values, of JSON at ``start``."""
     position = _next(text, start + 1)
     while text[position] not in "]}":
         value, end = _DECODER.raw_decode(text, position)

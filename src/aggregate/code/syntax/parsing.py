@@ -1,4 +1,4 @@
-"""Parse texts and run queries in bounded time; views of a text share one parse."""
+"""Parse texts and run queries in bounded time."""
 
 import re
 import threading
@@ -41,7 +41,7 @@ def grammar_of(language: Language) -> Grammar:
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the query for ``wanted``, whether it has scopes, and whether it has private captures."""
+    """Return a query, and whether it has scopes and private captures."""
     captures: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):
@@ -96,7 +96,7 @@ _shared = threading.local()
 
 @contextmanager
 def shared_parse() -> Iterator[None]:
-    """Cache the results of ``computed_once`` in this thread until the end of the block."""
+    """Cache results of ``computed_once`` in this thread and block."""
     outer = getattr(_shared, "results", None)
     _shared.results = {} if outer is None else outer
     try:
@@ -121,8 +121,7 @@ def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
     return result
 
 
-# Six times the time of the densest programs on the machine of the measurement, so that slower
-# machines give up none.
+# Six times the time of the densest programs, for slower machines.
 _SECONDS: Final = 2.4
 _SECONDS_PER_BYTE: Final = 2.7e-6
 # The parser reports its progress every hundred steps. Programs have 5 to 20 reports per kilobyte, the densest
@@ -133,7 +132,7 @@ _REPORTS_PER_BYTE: Final = 0.08
 
 
 class Deadline:
-    """A deadline of CPU time for a text, in this thread."""
+    """The deadline of a text, in this thread's time."""
 
     __slots__ = ("_earliest", "_latest", "_reports")
 
@@ -143,7 +142,7 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Count a progress report of the parser; return whether to give up."""
+        """Count a report and return whether to give up."""
         self._reports -= 1
         # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
@@ -161,7 +160,7 @@ _OF_BODIES = frozenset({"body", "body.first", "body.until", "statement", "keep",
 # Smaller texts are parsed without progress reports, which cost 2 % of a parse and a copy of ``_CHUNK`` for each
 # predicate: hostile ones end within a second. Reports come between the parser's steps, so a hanging step is not ended.
 _WATCHED_FROM = 8_000
-# Bytes that the parser reads at once. Each predicate of a query copies that much again.
+# Bytes read at once by the parser, and copied again by each predicate of a query.
 _CHUNK = 4096
 # Longest run of children that take a query quadratic time, half a second. Nodes with a longer run, or with shorter
 # ones of the same total cost, are not searched.
@@ -226,7 +225,7 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
-    """Return the start of each macro that is hidden from the parser, by its end."""
+    """Return starts of hidden macros by their ends."""
     hidden = language.hidden
     if hidden is None:
         return {}
@@ -253,7 +252,7 @@ def query_matches(
     skipping function bodies makes it five times as fast. ``@scope.deep``, such as a variable's value, is searched to
     the bottom, but only for bodies and not for definitions. A query without scopes runs once over the whole tree.
 
-    Captures that begin with ``_`` serve the query's own predicates and are not yielded.
+    Captures with a leading ``_`` serve the query's own predicates and are not yielded.
     """
     query, scoped, private = query_of(language, wanted)
     stack = [tree.root_node]
@@ -305,7 +304,7 @@ def body_spans(
 
 
 def trimmed_end(source: bytes, start: int, end: int) -> int:
-    """Return ``end`` without the white space behind an indented block or a comment."""
+    """Return ``end`` before white space of a block or comment."""
     if source[end - 1 : end].isspace():
         return start + len(source[start:end].rstrip())
     return end

@@ -1,4 +1,4 @@
-"""Hide code that the parser cannot read: macros and conditions of C, expressions in markup of components."""
+"""Hide unreadable macros, conditions and expressions in markup."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
 
 def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the outermost expressions in braces: their ``<`` and ``>`` are not markup."""
+    """Yield outermost expressions in braces, which are not markup."""
     # Skip pairs around a tag of the component, and nested pairs.
     pairs: list[tuple[int, int]] = []
     within: list[tuple[int, int]] = []  # pairs that count if the outer brace is never closed
@@ -60,14 +60,16 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _export_blocks(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the beginning and end of ``export {}`` blocks of C++20, whose content stays."""
+    """Yield the brackets of ``export {}`` blocks of C++20."""
     end = 0
     for match in _EXPORT_BLOCK.finditer(source):
-        if match.start() >= end and end >= 0:
-            end = source.find(b"\n}", match.end())
-            if end >= 0:
-                yield match.span()
-                yield end + 1, end + 2
+        if match.start() < end:
+            continue  # nested
+        end = source.find(b"\n}", match.end())
+        if end < 0:
+            break
+        yield match.span()
+        yield end + 1, end + 2
 
 
 def hidden_in_csharp(source: bytes) -> Iterator[tuple[int, int]]:
@@ -85,16 +87,15 @@ def parts_condition(text: bytes) -> bool:
 
 
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Replace ``spans`` by spaces, and a brace alone by the end of a declaration."""
+    """Replace ``spans`` by spaces, a brace alone by a semicolon."""
     blanked = bytearray(source)
     for start, end in spans:
-        lines = source[start:end].split(b"\n")
-        blanked[start:end] = (
-            b";" if lines == [b"{"] else b"\n".join(b" " * len(line) for line in lines)
-        )
+        text = source[start:end]
+        blanked[start:end] = b";" if text == b"{" else _VISIBLE.sub(b" ", text)
     return bytes(blanked)
 
 
+_VISIBLE = re.compile(rb"[^\n]")
 # Before an export of a C++20 module: `export class Name {`.
 _EXPORT = re.compile(
     rb"^export(?=[ \t]++(?:class|struct|union|enum|template|namespace|inline|using|typedef|constexpr|concept)\b)",
@@ -149,7 +150,7 @@ _NONE = -1
 
 @dataclass(slots=True)
 class _Branch:
-    """The code after one directive of a condition, up to the next one."""
+    """The code behind one directive of a condition."""
 
     directive: int
     start: int
@@ -162,7 +163,7 @@ class _Branch:
 
 @dataclass(slots=True)
 class _Condition:
-    """The branches from ``#if`` to ``#endif``, and the last program byte before them."""
+    """The branches of a condition, and the program's byte before it."""
 
     before: int
     branches: list[_Branch] = field(default_factory=list)

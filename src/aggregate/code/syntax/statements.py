@@ -1,4 +1,4 @@
-"""Group the lines of a text into units: statements, and the heads and ends of definitions.
+"""Group lines into units: statements, heads and ends of definitions.
 
 Each statement of a list that begins its line is a unit, and so are the statements in its own lists. All other lines
 of a statement, such as its head, its ``else`` and its last bracket, form one unit. Lines of a unit are shown together
@@ -16,7 +16,7 @@ from aggregate.code.syntax import parsing
 from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of
 
-# Nodes that list statements, members, cases or sections without brackets, in any grammar.
+# Lists of statements, members, cases or sections without brackets, in any grammar.
 _LISTS: Final = re.compile(
     r"(?:program|module|chunk|source|source_file|source_code|stream|document|fragment|stylesheet|config_file|haskell"
     r"|translation_unit|compilation_unit|statement_list|statements|declarations|section|raw_text"
@@ -27,15 +27,15 @@ _LISTS: Final = re.compile(
     r"|type_declaration|import_spec_list|var_spec_list|class_interface|class_implementation|element|block_mapping"
     r"|block_sequence|table|table_array_element|binding_set)"
 )
-# Clauses of a statement that begin their lines.
+# Clauses of a statement, on lines of their own.
 _CLAUSES: Final = re.compile(
     r"(?:.*_)?(?:el(?:se|s?e?if).*|except|catch|finally|rescue|ensure)(?:_.*)?|.*_tag"
 )
-# Tokens that belong to a list even in the line of its last statement.
+# Last tokens of a list, even in the line of its last statement.
 _ENDS: Final = frozenset({"}", ")", "]", "end"})
 # Nodes above their statement, as children of the same list.
 _LEADING: Final = re.compile(r"decorator|attribute_item|attribute|annotation|file_annotation")
-# Nodes that are never divided, whatever their grammar.
+# Undivided nodes in any grammar.
 _SOLID: Final = re.compile(
     r".*(?:string|heredoc|comment|regex|char|code_block|html_block|jsx_text|token_tree).*"
 )
@@ -66,7 +66,7 @@ class _Kind:
 
 
 class _Kinds(dict[str, _Kind]):
-    """Kinds of nodes by name: a grammar has some hundreds, a text many thousand nodes."""
+    """Kinds of nodes by name, computed when missing."""
 
     def __init__(self, lists: str) -> None:
         self._lists = frozenset([*lists.split(), "ERROR"])  # the parser's name for unreadable code
@@ -80,7 +80,7 @@ _kinds_of: Final = cache(_Kinds)
 
 
 def read_statements(text: str, language: Language) -> list[int]:
-    """Return the first line of each line's unit; raise ``DeadlineError`` if that takes too long."""
+    """Return the first line of each line's unit."""
     source = text.encode(errors="surrogatepass")
     deadline = parsing.Deadline(len(source))
     units = _Units(source, language, deadline)
@@ -94,7 +94,7 @@ def read_statements(text: str, language: Language) -> list[int]:
 
 
 class _Units:
-    """The units of a tree: the unit of each row, and the units that are joined."""
+    """The unit of each row, and joined units."""
 
     def __init__(self, source: bytes, language: Language, deadline: parsing.Deadline) -> None:
         macros = parsing.macros_by_end(source, language)
@@ -115,7 +115,7 @@ class _Units:
         )
 
     def add(self, heads: Sequence[int], by: int) -> None:
-        """Add the units of an embedded part from row ``by``, for rows without one."""
+        """Add units of an embedded part from row ``by``."""
         units: dict[int, int] = {}
         for row, head in enumerate(heads[: len(self._owners) - by], start=by):
             if not self._owners[row]:
@@ -134,7 +134,7 @@ class _Units:
                 _join(self._same, owners[row], unit)
 
     def _visit(self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int) -> int:
-        """Mark the rows of a node and return its last own row, ``-1`` if it ends with a list."""
+        """Mark a node's rows; return the last, ``-1`` for lists."""
         first, last = rows
         if kind.is_foreign:
             return -1
@@ -147,7 +147,7 @@ class _Units:
         if self._is_list(node, kind, last - first):
             self._visit_list(node, unit, depth)
             return -1
-        behind = first  # the row that continues, -1 behind a list, whose rows are marked already
+        behind = first  # the continued row, -1 behind a list, whose rows are marked already
         for child in node.children if last > first else ():
             begin, end = inner = self._rows(child)
             behind = begin if behind < 0 else behind
@@ -178,7 +178,7 @@ class _Units:
 
     def _visit_list(self, node: Node, unit: int, depth: int) -> None:
         owners = self._owners
-        leading = 0  # the unit of decorators that wait for their definition
+        leading = 0  # the unit of decorators before their definition
         is_error = node.is_error
         for child in node.children:
             rows = self._rows(child)
@@ -206,7 +206,7 @@ class _Units:
         return not self._source[self._source.rfind(b"\n", 0, start) + 1 : start].strip()
 
     def _rows(self, node: Node) -> tuple[int, int]:
-        """Return the first and last row of a node without white space at its ends."""
+        """Return the first and last row without white space."""
         first, last = node.start_point[0], node.end_point[0]
         if first == last:  # most nodes
             return first, last
@@ -223,7 +223,7 @@ class _Units:
 _QUOTED: Final = re.compile(r""""(?>(?:[^"\\]|\\.)*)"|'(?>(?:[^'\\]|\\.)*)'""")
 _BRACKETS: Final = re.compile(r"[(\[{}\])]")
 _CLOSED_BY: Final = {")": "(", "]": "[", "}": "{"}
-# Line ends that continue a statement.
+# Line ends inside of a statement.
 _UNFINISHED: Final = (",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 
 

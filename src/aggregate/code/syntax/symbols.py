@@ -67,7 +67,7 @@ class DefinitionCaptures:
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return the definition of a match, with its own names only and depth 0."""
+    """Return a definition with its own names and depth 0."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -158,7 +158,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Return the definitions of ``text``; a syntax error only affects the code around it."""
+    """Return the definitions of ``text``, around its syntax errors."""
     return parsing.computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
@@ -204,13 +204,10 @@ def _read_own(
     items.sort(key=lambda definition: (definition.start, -definition.end, definition.header_end))
     definitions = nest(with_sections(items, source), sorted(captured.bodies - captured.exempt))
     texts = captured.texts
-    ends = {outer.start: outer.end for outer in definitions if not outer.depth}
-    starts = sorted(ends)
-    outside: dict[int, str] = {}
-    for position, text in texts["constant"].items():
-        index = bisect_right(starts, position)
-        if not index or ends[starts[index - 1]] <= position:
-            outside[position] = text
+    # Definitions at the top in order, behind one without bytes.
+    starts, ends = zip((0, 0), *(d[2:4] for d in definitions if not d.depth), strict=True)
+    constants = texts["constant"].items()
+    outside = {at: text for at, text in constants if ends[bisect_right(starts, at) - 1] <= at}
     module = Module(
         source,
         definitions,
@@ -228,18 +225,12 @@ def _without_macros(
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
-    if start != definition.start:
-        definition = definition._replace(start=start)
-    first = bisect_left(conditions, (definition.start, 0))
-    inside = conditions[first : bisect_left(conditions, (definition.header_end, 0))]
-    if not inside:
-        return definition
-    remarks = [
-        remark
-        for remark in definition.remarks
-        if not any(start <= remark[0] < end for start, end in inside)
-    ]
-    return definition._replace(remarks=tuple(sorted([*remarks, *inside])))
+    first, last = (bisect_left(conditions, (at, 0)) for at in (start, definition.header_end))
+    inside = conditions[first:last]
+    others = (
+        remark for remark in definition.remarks if not any(a <= remark[0] < b for a, b in inside)
+    )
+    return definition._replace(start=start, remarks=tuple(sorted([*others, *inside])))
 
 
 def _end_before(source: bytes, position: int) -> int:
@@ -249,7 +240,7 @@ def _end_before(source: bytes, position: int) -> int:
 
 
 def _doc(docs: dict[int, Node], source: bytes, parsed: bytes) -> str:
-    # The first run of adjacent comments that is not a copyright notice.
+    # The first run of adjacent comments without a copyright notice.
     runs: list[list[str]] = []
     row = -2
     for start, node in sorted(docs.items()):

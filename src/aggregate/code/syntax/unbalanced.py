@@ -1,4 +1,4 @@
-"""Repair missing and extra block ends by indentation, for the parser only.
+"""Repair missing and extra block ends by indentation.
 
 Without one brace or ``end`` a grammar reads all later definitions as a part of the unclosed one.
 """
@@ -18,11 +18,11 @@ _UNINDENTED: Final = re.compile(
     rb"|(?:case|catch|default|else|els?e?if)\b|(?:after|end|ensure|finally|in|rescue|then|when)(?![\w(])"
 )
 _COMMENT: Final = re.compile(rb"\s*(?:[*/]|\#(?!\w+\s*[(={;])|--)")
-_END: Final = re.compile(rb"\}|end\b")
-_BLANKS: Final = re.compile(rb"[ \t]*+")
+_END: Final = re.compile(rb"end\b")
+_LINE: Final = re.compile(rb"\n([ \t]*+)([^\n]*+)")
 _TEXT: Final = re.compile(r".*(?:string|heredoc|comment|raw_text).*")
 _BRACES: Final = frozenset({"{", "${", "#{", "^{"})
-# Words that may follow a statement as its condition; elsewhere they open a block.
+# Conditions behind a statement; elsewhere these words open a block.
 _CONDITIONS: Final = frozenset({"if", "unless", "while", "until", "for"})
 _BEFORE_VALUE: Final = b"=([{,|&"
 _ENDLESS: Final = re.compile(rb"def\s+[\w.?!]+\s*(?:\([^()\n]*\)\s*)?=[^=~>]")
@@ -35,7 +35,7 @@ _COMPLETE: Final = re.compile(rb"(?:[;{}]|\*/|\A)\s*\Z|\A\s*[#@/]")
 _BRACE: Final = re.compile(rb'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/|[{}]')
 # Labels and directives between a head and its block.
 _LABEL: Final = re.compile(rb"\s*(?:\w[\w \t]*+:|\#(?:if|el|end).*)?\s*\Z")
-# Heads of blocks that end with a semicolon in some languages; others skip one easily.
+# Heads of blocks with a last semicolon in some languages; others skip one easily.
 _DECLARATION: Final = re.compile(rb"\s*(?:class|enum|struct|typedef|union)\b|.*\s=[ (\[{|]")
 _CONDITION: Final = re.compile(rb"\s*\#\s*(?:if|el|endif)")
 _LONGEST_HEAD: Final = 30  # lines of a head up to its brace
@@ -43,7 +43,7 @@ _LONGEST_BLOCK: Final = 1_000  # lines of a block whose brace was lost
 
 
 class _Bracket(NamedTuple):
-    """A brace or word that opens or ends a block."""
+    """A brace or word at the edge of a block."""
 
     start: int
     row: int
@@ -53,7 +53,7 @@ class _Bracket(NamedTuple):
 
 @dataclass(slots=True)
 class _Block:
-    """An open block, and the next line indented no deeper than its head, 0 for none."""
+    """An open block, and the row of its dedent, or 0."""
 
     start: int
     row: int
@@ -65,7 +65,7 @@ class _Block:
 def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words: str) -> bytes:
     """Return ``source`` with balanced braces; its ``tree`` has an error.
 
-    ``written`` is the text with its macros, which shows the indentation of lines.
+    ``written`` is the text with its macros and indentation. ``words`` open blocks up to ``end``.
     """
     nodes = QueryCursor(_query(grammar, words)).captures(tree.root_node)
     in_text: set[int] = set()
@@ -107,7 +107,7 @@ def _query(grammar: Grammar, words: str) -> Query:
 
 
 def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
-    """Return the braces that the parser skipped between the children of an error."""
+    """Return the braces skipped between the children of an error."""
     braces: dict[int, str] = {}
     position = error.start_byte
     for child in [*error.children, None]:
@@ -144,7 +144,7 @@ class _Balancing:
 
     def __init__(self, source: bytes, written: bytes, in_text: set[int], closing: bytes) -> None:
         self.source, self.closing = source, closing
-        self.in_text = in_text  # lines that continue a string or a comment
+        self.in_text = in_text  # lines inside of a string or a comment
         self.texts = source.split(b"\n")
         self.starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))
         lines = written.split(b"\n")
@@ -152,7 +152,7 @@ class _Balancing:
         self.opened: list[_Block] = []
         self.unclosed: list[_Block] = []
         self.extra: set[int] = set()  # closing brackets without an opening one
-        self.openings: dict[int, list[int]] = {}  # of the blocks that end in a row
+        self.openings: dict[int, list[int]] = {}  # of blocks by their last row
 
     def balanced(self, brackets: list[_Bracket]) -> bytes:
         row = -1
@@ -185,7 +185,7 @@ class _Balancing:
         return bytes(mended)
 
     def _damaged_rows(self, brackets: list[_Bracket]) -> list[bool]:
-        """Return for each row whether its statement or member has unbalanced brackets."""
+        """Return whether each row's member has unbalanced brackets."""
         least = min((indent for indent in self.indents if indent), default=0)
         members: list[int] = []  # the first row of each
         for row, indent in enumerate(self.indents):
@@ -203,7 +203,7 @@ class _Balancing:
         return [bool(depths[member] or lowest[member]) for member in members]
 
     def _lost_opening(self, bracket: _Bracket) -> int:
-        """Return the position for a lost brace, before the first line of its block, or 0."""
+        """Return the position for a lost opening brace, or 0."""
         indent = self.indents[bracket.row]
         if self.closing != b"}" or bracket.start != self.starts[bracket.row] + indent:
             return 0
@@ -273,7 +273,7 @@ class _Balancing:
         del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Close a block before the line that ends it, by replacing the characters before."""
+        """Close a block over its last characters."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row
@@ -300,7 +300,7 @@ class _Balancing:
         mended[end - len(closing) : end] = closing
 
     def _empty(self, start: int, mended: bytearray) -> None:
-        """Empty the block at ``start``, or drop its head if that cannot stand alone."""
+        """Empty the block at ``start``, or drop its head."""
         end = mended.find(b"\n", start)
         rest = bytes(mended[start + 1 : end]).strip()
         if self.closing != b"}" or _unclosed(mended, start):
@@ -316,33 +316,23 @@ class _Balancing:
 
 
 def body_end(source: bytes, start: int, end: int, head: int) -> int:
-    """Return the end of a body in a damaged file: before a line indented no deeper than its head."""
+    """Return the end of a body by its ``head``'s indentation."""
     first = source.rfind(b"\n", 0, head) + 1
-    indent = _indented(source, first) - first
-    line = source.find(b"\n", start, end) + 1
-    last = line - 1  # the end of the last line that belongs to the body
-    while line:
-        text = _indented(source, line)
-        line_end = source.find(b"\n", line, end)
-        line_end = end if line_end < 0 else line_end
-        if text - line <= indent:
-            if source[text : text + 1] == b"}":
-                return min(text + 1, end)
-            words = source[line:line_end].rstrip()
-            if _END.match(words, text - line) or not _UNINDENTED.match(words, text - line):
-                return max(start, last)
-        if text - line > indent or not _COMMENT.match(source, line, line_end):
-            last = line_end
-        line = 0 if line_end == end else line_end + 1
+    indent = len(source[first:head]) - len(source[first:head].lstrip(b" \t"))
+    last = source.find(b"\n", start, end)  # the end of the body's last line
+    for line in _LINE.finditer(source, start, end):
+        text = line[2].rstrip()
+        is_inside = len(line[1]) > indent
+        if not is_inside and text[:1] == b"}":
+            return line.start(2) + 1
+        if not is_inside and (_END.match(text) or not _UNINDENTED.match(text)):
+            return last
+        if is_inside or not _COMMENT.match(text):
+            last = line.end()
     return end
 
 
-def _indented(source: bytes, line: int) -> int:
-    match = _BLANKS.match(source, line)
-    return match.end() if match else line
-
-
 def _unclosed(text: bytearray, end: int) -> int:
-    """Return the number of open parentheses in the line up to ``end``."""
+    """Count the parentheses left open in a line."""
     line = text[text.rfind(b"\n", 0, end) + 1 : end]
     return max(0, line.count(b"(") - line.count(b")"))

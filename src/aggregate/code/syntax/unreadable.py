@@ -1,4 +1,4 @@
-"""Replace bytes that a grammar misreads, for the parser only."""
+"""Replace bytes misread by a grammar, for the parser only."""
 
 import re
 
@@ -18,7 +18,7 @@ _KOTLIN_NAME = re.compile(
 
 
 def kotlin_with_plain_names(source: bytes) -> bytes:
-    """Return Kotlin without names that the scanner would misread as keywords."""
+    """Return Kotlin without names like keywords."""
     return _KOTLIN_NAME.sub(_capitalised, source)
 
 
@@ -51,7 +51,7 @@ _RUST_ITEM = re.compile(
 
 
 def rust_with_open_macros(source: bytes) -> bytes:
-    """Return Rust without the name and braces of macros around items, such as ``cfg_rt! { fn f() {} }``."""
+    """Return Rust without macros around items, as ``cfg_rt! { fn f() {} }``."""
     if not _RUST_MACRO_LINE.search(source):
         return source
     opened = bytearray(source)

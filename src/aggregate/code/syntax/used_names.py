@@ -1,4 +1,4 @@
-"""Read the names used by a source text and possibly defined elsewhere."""
+"""Read the names used by a source text."""
 
 import re
 from collections.abc import Iterable
@@ -39,13 +39,13 @@ class SyntaxReference(NamedTuple):
 
     name: str
     kind: str
-    start: int  # first byte of the name, or of the path that ends with it
+    start: int  # first byte of the name or its path
     line: int
     scope: str  # path of names before the name, at most 60 bytes
 
 
 class _Module(NamedTuple):
-    """An import statement, or a part of one, with the module of its names."""
+    """A part of an import statement with its module."""
 
     start: int = 0
     end: int = 0
@@ -65,9 +65,7 @@ class ReferenceCaptures:
     text: bytes
     names: dict[int, _Captured] = field(default_factory=dict)
     defined: set[int] = field(default_factory=set)
-    modules: set[_Module] = field(
-        default_factory=set
-    )  # import statements, with or without a module
+    modules: set[_Module] = field(default_factory=set)  # of import statements
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
     def add(self, match: dict[str, list[Node]]) -> None:
@@ -158,7 +156,7 @@ class ReferenceCaptures:
 
 
 class _Around:
-    """The modules around a position that moves forward through a text."""
+    """The modules around a moving position of a text."""
 
     __slots__ = ("_around", "_waiting")
 
@@ -167,7 +165,7 @@ class _Around:
         self._around: list[_Module] = []
 
     def module_at(self, position: int) -> _Module | None:
-        """Move to the byte ``position``; return the innermost import there, with its outer names."""
+        """Move to ``position`` and return the innermost module."""
         while self._waiting and self._waiting[-1].start <= position:
             module = self._waiting.pop()
             outer = self._left_for(module.start)
@@ -187,7 +185,7 @@ class _Around:
 
 
 def _last_name(written: str, kind: str) -> tuple[str, str]:
-    """Split several names in one node into the path and the last name; programs have no path."""
+    """Split the names in one node into path and name."""
     joint = "/" if "/" in written else "::" if "::" in written or kind == "call" else "."
     path, _, name = written.rstrip("/").rpartition(joint)
     return ("" if joint == "/" else path), name
@@ -199,7 +197,7 @@ _TIMES_AS_LONG = 3
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return the references of ``text`` in order, the most specific one per name."""
+    """Return the most specific reference per name, in order."""
     if not parsing.query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""Views of a text in one language, for programs that use this one as a library."""
+"""Views of a text in one language, for a library's users."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ from aggregate.code.views.rendering import view_of
 
 @dataclass(frozen=True)
 class ASTParser:
-    """Skeletons, outlines, definitions and signatures of texts in one language (rule M-17).
+    """Structural views of texts in one language (rule M-17).
 
     Args:
         language: Name of a language, such as ``python``, ``c`` or ``cpp``.
@@ -31,9 +31,7 @@ class ASTParser:
         row = language_named(self.language)
         if row is None:
             names = ", ".join(language.name for language in LANGUAGES)
-            raise SyntaxViewError(
-                f'there is no language "{self.language}": known languages: {names}'
-            )
+            raise SyntaxViewError(f'unknown language "{self.language}": known are {names}')
         if not row.is_installed:
             raise SyntaxViewError(f"the grammar of {row.name} is not installed: {HOW_TO_INSTALL}")
         object.__setattr__(self, "_row", row)
@@ -43,11 +41,11 @@ class ASTParser:
         return view_of(self._request(content, ViewMode.SKELETON)).text
 
     def get_code_outline(self, content: str) -> str:
-        """Return a row per definition with its lines and signature, indented by nesting."""
+        """Return a row per definition with lines and signature."""
         return view_of(self._request(content, ViewMode.OUTLINE)).text
 
     def get_definition(self, content: str, symbol: str) -> str:
-        """Return the text of every definition named ``symbol``, separated by blank lines.
+        """Return the definitions named ``symbol``, separated by blank lines.
 
         Raises:
             SyntaxViewError: No definition has the name.
@@ -56,7 +54,7 @@ class ASTParser:
         return "\n\n".join(map(module.whole, definitions))
 
     def get_signature(self, content: str, symbol: str) -> str:
-        """Return the signature of every definition named ``symbol``, separated by blank lines.
+        """Return the signatures of ``symbol``, separated by blank lines.
 
         Raises:
             SyntaxViewError: No definition has the name.

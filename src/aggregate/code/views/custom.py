@@ -1,4 +1,4 @@
-"""The slices that the user picked, located again after edits."""
+"""Slices picked by the user, found again after edits."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def custom(request: ViewRequest) -> View:
-    """Return the slices, each under its own heading, separated by blank lines (rules M-37, M-42, M-X9)."""
+    """Return the slices under their headings (rules M-37, M-42, M-X9)."""
     path, text, slices = request.path, request.text, request.slices
     if not slices:
         return summary(request)
@@ -41,14 +41,12 @@ def custom(request: ViewRequest) -> View:
 
 
 def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
-    """Return the line above a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``."""
+    """Return ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``."""
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
     if not place.found:
-        lines = (
-            f"Lines {_number_text(piece.get('start_line'))}-{_number_text(piece.get('end_line'))}"
-        )
-        return f"---{tag}{comment} {lines}: {place.state.value}: {place.reason} ---"
+        lines = "-".join(_number_text(piece.get(key)) for key in ("start_line", "end_line"))
+        return f"---{tag}{comment} Lines {lines}: {place.state.value}: {place.reason} ---"
     note = f" ({place.state.value}: {place.reason})" if place.reason else ""
     return f"---{tag}{comment} Lines {place.start_line}-{place.end_line}: ---{note}"
 

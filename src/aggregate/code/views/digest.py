@@ -13,7 +13,7 @@ LINE_WIDTH = 160
 
 
 class DigestRow(NamedTuple):
-    """A digest's row with its lines of the file; zeros for none."""
+    """A digest's row and its lines in the file."""
 
     text: str
     first_line: int = 0
@@ -85,7 +85,7 @@ def document_digest(module: Module, most: int) -> list[str]:
 
 
 def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
-    """Return at most ``most`` definitions, and the number of omitted ones: the deepest, then the last."""
+    """Drop the deepest, then the last definitions, and count them."""
     outer = definitions
     while len(outer) > most:
         deepest = max(definition.depth for definition in outer)
@@ -105,7 +105,7 @@ _SAMPLE_LINES = 3
 _LINE = re.compile(r"\S.*")
 _MOST_LANDMARKS = 30  # a digest is read at a glance: half the rows of one with a grammar
 
-# Lines that show the structure of a file, by fence tag.
+# Lines with the structure of a file, by fence tag.
 _LANDMARKS = {
     tag: re.compile(pattern, re.MULTILINE)
     for tag, pattern in {

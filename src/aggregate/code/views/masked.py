@@ -1,4 +1,4 @@
-"""The symbols that the user picked, in full or as signatures, inside their containers."""
+"""Symbols picked by the user, inside their containers."""
 
 import re
 from collections import defaultdict
@@ -34,7 +34,7 @@ def opened(module: Module, container: Definition) -> tuple[str, int]:
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return the separator of two members: a gap mark, else a blank line as in the file."""
+    """Return a gap mark, else a blank line as in the file."""
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]
@@ -42,7 +42,7 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 
 
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
-    """Return the end of a container from ``position``: a gap mark and the closing line."""
+    """Return the container's last lines: a gap mark and the closing line."""
     rest = module.source[position : container.end]
     closing = (
         rest.rfind(b"}")
@@ -79,8 +79,8 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
     if not request.mask:
         return skeleton(request)
     language = language_of(request.path, request.text)
-    if module is None and language is not None:
-        module = read_module(request.text, language)
+    if module is None:
+        module = read_module(request.text, language) if language else Module(b"", (), (), (), "")
     blocks = _blocks(request.mask, module, request.path)
     lines: list[str] = []
     spans: list[Span] = []
@@ -98,9 +98,7 @@ def masked(request: ViewRequest, module: Module | None = None) -> View:
     )
 
 
-def _pieces(
-    blocks: Sequence[_MaskedBlock | Piece], module: Module | None, mark: str
-) -> list[Piece]:
+def _pieces(blocks: Sequence[_MaskedBlock | Piece], module: Module, mark: str) -> list[Piece]:
     # Not recursive: containers may be nested to any depth.
     pieces: list[Piece] = []
     waiting: list[_MaskedBlock | Piece] = []  # in reverse order
@@ -115,7 +113,7 @@ def _pieces(
             continue
         container = part.definition
         pieces.append(Piece(part.text, container.first_line))
-        if not part.inside or not module:
+        if not part.inside:
             continue
         body: list[_MaskedBlock | Piece] = []
         _, position = opened(module, container)
@@ -130,40 +128,29 @@ def _pieces(
     return pieces
 
 
-def _message(problem: str) -> Piece:
-    # File names may hold any characters.
-    return Piece(heading_text(f"ERROR: {problem}"))
-
-
-def _blocks(
-    mask: Mapping[str, str], module: Module | None, path: str
-) -> list[_MaskedBlock | Piece]:
+def _blocks(mask: Mapping[str, str], module: Module, path: str) -> list[_MaskedBlock | Piece]:
     blocks: list[_MaskedBlock | Piece] = []
     containers: dict[Definition, Definition] = {}
     around: list[Definition] = []
-    for definition in module.definitions if module else ():
+    for definition in module.definitions:
         del around[definition.depth :]
         if around:
             containers[definition] = around[-1]
         around.append(definition)
     headers: dict[Definition, _MaskedBlock] = {}
-    by_name = _by_name(module.definitions) if module else {}
+    by_name = _by_name(module.definitions)
     for symbol, extent in mask.items():
-        definitions = _find(module, symbol, by_name) if module else []
-        if module is None or not definitions:
-            blocks.append(_message(f"symbol not found: {symbol} in {path}"))
-            continue
-        if extent not in ("def", "sig", "hide"):
-            blocks.append(
-                _message(f'unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide')
-            )
-            continue
-        if extent == "hide":
-            continue
-        for definition in definitions:
-            text = (
-                module.whole(definition).rstrip() if extent == "def" else module.header(definition)
-            )
+        definitions = _find(module, symbol, by_name)
+        problem = ""
+        if not definitions:
+            problem = f"symbol not found: {symbol} in {path}"
+        elif extent not in ("def", "sig", "hide"):
+            problem = f'unknown mask "{extent}" for {symbol} in {path}: use def, sig or hide'
+        if problem:  # file names may hold any characters
+            blocks.append(Piece(heading_text(f"ERROR: {problem}")))
+        for definition in () if problem or extent == "hide" else definitions:
+            is_whole = extent == "def"
+            text = module.whole(definition).rstrip() if is_whole else module.header(definition)
             outermost = _put(module, _MaskedBlock(text, definition), containers, headers)
             if outermost:
                 blocks.append(outermost)
@@ -188,12 +175,12 @@ def _put(
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return all definitions named ``symbol`` in file order, overloads and re-openings included."""
+    """Return all definitions named ``symbol`` in file order."""
     return _find(module, symbol, _by_name(module.definitions))
 
 
 def _by_name(definitions: Iterable[Definition]) -> Mapping[str, list[Definition]]:
-    # Built once, so that long masks stay fast.
+    # Built once: masks may be long.
     by_name: defaultdict[str, list[Definition]] = defaultdict(list)
     for definition in definitions:
         for name in dict.fromkeys((*definition.path[-1:], *definition.aliases)):

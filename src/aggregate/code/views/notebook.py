@@ -1,9 +1,10 @@
-"""A Jupyter notebook in each view: its headings, cells and definitions, without outputs."""
+"""Views of Jupyter notebooks: headings, cells and definitions."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from aggregate.base.errors import NotebookError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
@@ -35,7 +36,7 @@ _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """A cell's first line (its marker) and last line in a script, 1-based."""
+    """A cell's first line (its marker) and last line."""
 
     cell: Cell
     first_line: int
@@ -91,13 +92,8 @@ def script_of(notebook: Notebook) -> Script:
         if cell.kind == "code":
             lines += (line.text for line in cell.lines)
         else:
-            placed = (
-                _EMBEDDED_DATA.sub(
-                    lambda data: f"{data[1]}[{byte_size(len(data[2]))} left out]", line.text
-                )
-                for line in cell.lines
-            )
-            lines += (f"{comment} {text}" if text else comment for text in placed)
+            texts = (_EMBEDDED_DATA.sub(_without_data, line.text) for line in cell.lines)
+            lines += (f"{comment} {text}" if text else comment for text in texts)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
         places.append(CellPlace(cell, first_line, len(lines)))
     script = _with_escapes("\n".join(lines) + "\n")
@@ -105,6 +101,10 @@ def script_of(notebook: Notebook) -> Script:
         language = replace(language, hidden=_hidden_in_cells)
     fence = tag if re.fullmatch(r"[\w#+-]{1,30}", tag) else "text"
     return Script(script, tuple(origins), tuple(places), fence, language, comment)
+
+
+def _without_data(data: re.Match[str]) -> str:
+    return f"{data[1]}[{byte_size(len(data[2]))} left out]"
 
 
 def _with_escapes(script: str) -> str:
@@ -116,21 +116,21 @@ def _with_escapes(script: str) -> str:
 
 
 def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
-    starts = [match.end() for match in _CELL_START.finditer(source)]
-    ends = [*(match.start() for match in _CELL_START.finditer(source)), len(source)][1:]
-    for start, end in zip(starts, ends, strict=True):
+    cells = [match.span() for match in _CELL_START.finditer(source)]
+    for (marker, start), (end, _) in pairwise([*cells, (len(source), 0)]):
+        yield marker, start - 1
         if _CELL_MAGIC.match(source, start, end):
             yield start, end
         else:
             yield from (match.span() for match in _MAGIC.finditer(source, start, end))
 
 
-# How lines begin that say nothing of a notebook: headings, markup, badges, pictures, rules.
+# Beginnings of headings, markup, badges, pictures and rules.
 _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
-    """Return headings, cells of code and what ``code`` defines in them, in order, by the lines of the script."""
+    """Return headings, cells of code and their definitions, in order."""
     return with_headings(code, _headings_and_cells(script)).definitions
 
 
@@ -230,7 +230,7 @@ def _outline(script: Script) -> View:
 def _rows(
     script: Script, module: Module, definitions: tuple[Definition, ...]
 ) -> Iterator[tuple[Definition, str]]:
-    # A cell that begins with a definition needs no row.
+    # Cells with a definition in front need no row.
     lines = script.text.split("\n")
     cells = {place.first_line: place.cell for place in script.places}
     starts = {

@@ -1,6 +1,7 @@
-"""Outlines with a line per definition, and skeletons without function bodies."""
+"""Outlines of definitions, and skeletons without function bodies."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aggregate.base.files import Span, View, ViewRequest
@@ -21,6 +22,7 @@ _WANTED = frozenset(
         *("doc", "lead", "keep", "hollow", "embedded"),
     }
 )
+_SPANS = frozenset({"statement", "keep", "doc", "lead"})
 _BETWEEN_STATEMENTS = b" \t\r\n;"
 _BLANKS = b" \t\r\x0b\x0c"
 
@@ -37,15 +39,13 @@ class Elision:
 @dataclass(slots=True)
 class _BodyCaptures:
     bodies: set[tuple[int, int]] = field(default_factory=set)
-    statements: set[tuple[int, int]] = field(default_factory=set)
-    exempt: set[tuple[int, int]] = field(default_factory=set)
-    doc_end_by_start: dict[int, int] = field(default_factory=dict)
-    lead_start_by_end: dict[int, int] = field(default_factory=dict)
+    # Statements, docstrings, comments before bodies, and exempt bodies, by the capture's name.
+    spans: defaultdict[str, set[tuple[int, int]]] = field(default_factory=lambda: defaultdict(set))
     embedded: EmbeddedCaptures = field(default_factory=EmbeddedCaptures)
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
-    """Return ``text`` without function bodies, and the source of the remaining lines."""
+    """Return ``text`` without function bodies, and its spans."""
     source = text.encode(errors="surrogatepass")
     pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
@@ -71,15 +71,19 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
 
 
 def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:
+    spans = captured.spans
+    docs, leads = dict(spans["doc"]), {end: start for start, end in spans["lead"]}
+    bodies = captured.bodies.union(_runs(source, spans["statement"], spans["lead"]))
     elisions: list[Elision] = []
     done = 0
-    bodies = (
-        captured.bodies.union(_runs(source, captured)) if captured.statements else captured.bodies
-    )
-    for start, end in sorted(bodies - captured.exempt):
+    for start, end in sorted(bodies - spans["keep"]):
         if start < done or (language.hidden and parts_condition(source[start:end])):
             continue  # nested in an omitted body, or two heads share it
-        elisions += _cut_body(source, start, end, captured, language)
+        first = _first_lead(source, start, leads)
+        if start in docs:
+            elisions += _cut_behind(source, first, start, docs[start], end, language)
+        else:
+            elisions += _replace(source, first, end, start, language)
         done = end
     return elisions
 
@@ -87,33 +91,26 @@ def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> lis
 def _capture(source: bytes, language: Language, deadline: parsing.Deadline) -> _BodyCaptures:
     captured = _BodyCaptures()
     tree = parsing.parse_source(source, language, deadline=deadline)
+    is_damaged = tree.root_node.has_error
     for match in parsing.query_matches(tree, language, _WANTED, deadline):
         captured.embedded.add(match)
-        captured.bodies.update(
-            parsing.body_spans(source, match, is_damaged=tree.root_node.has_error)
-        )
-        for name, nodes in match.items():
-            for node in nodes:
+        captured.bodies.update(parsing.body_spans(source, match, is_damaged=is_damaged))
+        for node in match.get("hollow", ()):
+            captured.bodies.add((node.children[0].end_byte, node.children[-1].start_byte))
+        for name in _SPANS & match.keys():
+            for node in match[name]:
                 start = node.start_byte
                 end = parsing.trimmed_end(source, start, node.end_byte)
-                if name == "hollow":
-                    captured.bodies.add((node.children[0].end_byte, node.children[-1].start_byte))
-                elif name == "statement":
-                    captured.statements.add((start, end))
-                elif name == "keep":
-                    captured.exempt.add((start, end))
-                elif name == "doc":
-                    captured.doc_end_by_start[start] = end
-                elif name == "lead":
-                    captured.lead_start_by_end[end] = start
+                captured.spans[name].add((start, end))
     return captured
 
 
-def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
+def _runs(
+    source: bytes, statements: set[tuple[int, int]], comments: set[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
     # Grammars have no node around these: neighbours form one body, with comments between and behind them.
-    comments = {(start, end) for end, start in captured.lead_start_by_end.items()}
     first = last = -1
-    for start, end in sorted(captured.statements | comments):
+    for start, end in sorted(statements | comments) if statements else ():
         if first >= 0 and not source[last:start].strip(_BETWEEN_STATEMENTS):
             last = max(last, end)
             continue
@@ -124,23 +121,22 @@ def _runs(source: bytes, captured: _BodyCaptures) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _cut_body(
-    source: bytes, start: int, end: int, captured: _BodyCaptures, language: Language
-) -> list[Elision]:
-    # Cut leading comments and all but the docstring.
-    first, leads = start, captured.lead_start_by_end
-    while leads and (lead := leads.get(_end_before(source, first))) is not None:
+def _first_lead(source: bytes, start: int, leads: Mapping[int, int]) -> int:
+    """Return the start of the comments before a body."""
+    while leads and (lead := leads.get(_end_before(source, start))) is not None:
         if source[_line_start(source, lead) : lead].strip():
             break
-        first = lead
-    doc_end = captured.doc_end_by_start.get(start)
-    if doc_end is None:
-        return [
-            _indented(source, elision, start) for elision in _replace(source, first, end, language)
-        ]
-    elisions = (
-        [Elision(_line_start(source, first), _line_start(source, start))] if first < start else []
-    )
+        start = lead
+    return start
+
+
+def _cut_behind(
+    source: bytes, first: int, start: int, doc_end: int, end: int, language: Language
+) -> list[Elision]:
+    """Cut comments before a docstring, and the body behind it."""
+    elisions: list[Elision] = []
+    if first < start:
+        elisions.append(Elision(_line_start(source, first), _line_start(source, start)))
     rest = doc_end + _leading(source[doc_end:end], b" \t")
     if source[rest : rest + 1] not in (b"", b"\r", b"\n", b";"):  # a remark behind it
         doc_end = min(end, _line_end(source, rest))
@@ -148,23 +144,13 @@ def _cut_body(
     rest = doc_end + _leading(source[doc_end:end], _BETWEEN_STATEMENTS)
     if rest == end:
         return elisions
-    replaced = [
-        _indented(source, elision, start) for elision in _replace(source, rest, end, language)
-    ]
+    replaced = _replace(source, rest, end, start, language)
     line_end = source.rfind(b"\n", doc_end, rest)
     if replaced and line_end > doc_end:
         line_end -= source[line_end - 1 : line_end] == b"\r"
         # Omit blank lines between the docstring and the placeholder.
         elisions.append(Elision(doc_end, line_end))
     return elisions + replaced
-
-
-def _indented(source: bytes, elision: Elision, start: int) -> Elision:
-    # Comments in a body may be indented less than the body.
-    before_cut, before_body = _indentation(source, elision.start), _indentation(source, start)
-    if before_cut is None or before_body is None or before_cut == before_body:
-        return elision
-    return Elision(elision.start - len(before_cut), elision.end, before_body + elision.placeholder)
 
 
 def _indentation(source: bytes, position: int) -> bytes | None:
@@ -186,17 +172,21 @@ def _leading(text: bytes, characters: bytes) -> int:
     return len(text) - len(text.lstrip(characters))
 
 
-def _replace(source: bytes, start: int, end: int, language: Language) -> list[Elision]:
+def _replace(source: bytes, start: int, end: int, body: int, language: Language) -> list[Elision]:
     # Skip if the placeholder would be longer or comment out the rest of the line.
     placeholder = language.placeholder.encode()
-    # Beyond that the text is longer in any encoding: characters have up to four bytes.
+    # Longer texts are longer in any encoding: characters have up to four bytes.
     if end - start < 4 * len(placeholder):
         removed = source[start:end].decode(errors="replace")
         if len(removed) < len(placeholder) or removed == language.placeholder:
             return []
     if language.own_line and source[end : _line_end(source, end)].strip():
         return []
-    return [Elision(start, end, placeholder)]
+    # Comments in a body may be indented less than the body.
+    before_cut, before_body = _indentation(source, start), _indentation(source, body)
+    if before_cut is None or before_body is None or before_cut == before_body:
+        return [Elision(start, end, placeholder)]
+    return [Elision(start - len(before_cut), end, before_body + placeholder)]
 
 
 def _line_start(source: bytes, position: int) -> int:
@@ -213,7 +203,7 @@ def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Sp
     pieces: list[bytes] = []
     spans: list[Span] = []
     position, line, source_line = 0, 1, 1
-    run, source_run = 1, 1  # start of the lines that map one to one
+    run, source_run = 1, 1  # start of lines mapped one to one
     for elision in elisions:
         lines_before = source.count(b"\n", position, elision.start)
         line += lines_before
@@ -241,12 +231,12 @@ def _apply(source: bytes, elisions: list[Elision]) -> tuple[list[bytes], list[Sp
 
 # Lock files and data sets have many thousands; the outer ones show their structure.
 _MOST_DOCUMENT_ROWS = 500
-# Deepest indentation, so that hostile nesting does not outgrow the file.
+# Deepest indentation, against hostile nesting.
 _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return a row per definition: its lines and signature, indented by nesting (rule M-34)."""
+    """Return lines and signature per definition (rule M-34)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)

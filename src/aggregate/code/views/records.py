@@ -1,4 +1,4 @@
-"""Digests of tables and JSON Lines: columns or keys, types and first rows."""
+"""Digests of tables and JSON Lines."""
 
 import csv
 import json
@@ -46,7 +46,7 @@ _BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return columns or keys with their types, the number of rows and the first rows (rule M-32)."""
+    """Return columns or keys, types and first rows (rule M-32)."""
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", _json_lines_digest(request.text)

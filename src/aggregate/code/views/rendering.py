@@ -14,7 +14,7 @@ from aggregate.base.text import with_line_feeds
 from aggregate.code.syntax.languages import comment_of, language_of
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
-# Views that show a notebook by its cells; slices use the lines of its file.
+# Views of a notebook by its cells; slices use the lines of its file.
 _OF_CELLS = PARSED | {ViewMode.FULL}
 NOTEBOOK_SUFFIX = ".ipynb"
 _MOST_INDENTED = 40  # Most characters of indentation before a gap mark
@@ -43,7 +43,7 @@ def summarise_file(path: str | PurePath, content: str) -> str:
 
 
 def takes_grammar(request: ViewRequest) -> bool:
-    """Return whether a view may need a grammar, which runs in child processes only."""
+    """Return whether a view may need a grammar."""
     of_summary = request.mode is ViewMode.CUSTOM and not request.slices
     if request.mode not in PARSED and not of_summary:
         return False
@@ -51,7 +51,7 @@ def takes_grammar(request: ViewRequest) -> bool:
 
 
 def is_the_text(path: str, mode: ViewMode) -> bool:
-    """Return whether a view is the unchanged text, without rendering (rule M-31)."""
+    """Return whether a view is the unchanged text (rule M-31)."""
     return mode is ViewMode.FULL and not _is_notebook(path)
 
 
@@ -104,9 +104,9 @@ def render_all(
     on_done: Callable[[int], None] | None = None,
     patience: float = PATIENCE,
 ) -> Iterator[View | str]:
-    """Yield the view of each request in order, or the traceback if it failed.
+    """Yield views in order, a traceback for a failed one.
 
-    Requests are taken as needed and dropped with their views, so that only a few megabytes of text are held.
+    Requests are taken as needed and dropped with their views, to hold only a few megabytes.
     Consecutive requests for the same text share one parse. ``patience`` is a process's seconds per text.
     """
     texts = groupby(requests, lambda request: (request.path, id(request.text)))
@@ -136,7 +136,7 @@ def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | s
 
 
 def gap_line(language: str, lines: int) -> str:
-    """Return a gap mark for ``lines`` omitted lines: a comment in ``language``, else dots."""
+    """Return a comment with the number of omitted lines."""
     mark, _, end = comment_of(language).partition(" ")
     return f"{mark} ...{lines} {end}".rstrip() + "\n" if mark else "...\n"
 
@@ -144,14 +144,10 @@ def gap_line(language: str, lines: int) -> str:
 def focused(
     view: View, lines: Sequence[str], runs: Sequence[tuple[int, int]], *, ends: Sequence[int] = ()
 ) -> View:
-    """Return the ``runs`` of lines of ``view``, with a gap mark for each omitted part.
+    """Return the ``runs`` of lines, with gap marks between.
 
-    Args:
-        view: The view to show in part.
-        lines: Its lines.
-        runs: The first and last lines to show.
-        ends: The last line of the definition at each line, ``0`` for none: the omitted end of a definition is counted
-            apart from the gap behind it, and its mark is indented.
+    ``ends`` has the last line of the definition at each line, ``0`` for none: the omitted end of a definition has its
+    own, indented mark.
     """
     pieces: list[str] = []
     parts: list[Span] = []
@@ -173,7 +169,7 @@ def focused(
 def _gaps(
     first: int, last: int, lines: Sequence[str], ends: Sequence[int]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield the omitted lines from ``first`` to ``last``, split at the end of the first definition."""
+    """Yield omitted lines, split at the first definition's end."""
     end = ends[first - 2] if ends and first > 1 else 0
     text = next((line for line in lines[first - 1 : min(end, last)] if line.strip()), "")
     indentation = text[: len(text) - len(text.lstrip(" \t"))][:_MOST_INDENTED]

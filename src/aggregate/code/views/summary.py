@@ -30,7 +30,7 @@ _LONGEST_LINE = 1_000
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:
-    """Return a digest of a file: title, doc, imports, and definitions, headings or keys (rule M-32)."""
+    """Return a digest of a file (rule M-32)."""
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
@@ -78,7 +78,7 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
 
 
 def definition_rows(module: Module) -> list[str]:
-    """Return a row per container with its members' names, then a row per kind of the others."""
+    """Return rows of containers with members, then of other kinds."""
     members: dict[Definition, list[str]] = {}
     leaves: dict[str, list[str]] = {}
     around: list[Definition] = []

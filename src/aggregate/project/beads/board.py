@@ -121,7 +121,6 @@ def _is_file(path: Path) -> bool:
 
 
 def _follow_redirect(directory: Path) -> Path:
-    """Return the target of a ``redirect`` file, else the directory itself."""
     try:
         lines = map(str.strip, _line_file(directory / "redirect").splitlines())
         target = next((line for line in lines if line and not line.startswith("#")), "")

@@ -128,10 +128,7 @@ def _is_done(bead: Bead) -> bool:
 
 
 def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the beads that block each bead.
-
-    A blocked parent also blocks its children.
-    """
+    """Return the ids of the beads that block each bead; a blocked parent is one of them."""
     children: dict[str, list[Bead]] = {}
     for bead in by_id.values():
         for need in bead.dependencies:

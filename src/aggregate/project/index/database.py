@@ -320,7 +320,6 @@ def _create_database(path: Path) -> None:
 
 
 def _remove_leftovers(folder: Path, *, older_than: float) -> None:
-    """Remove temporary folders of killed processes."""
     for leftover in folder.parent.glob(f".{folder.name}-*{TEMPORARY_SUFFIX}"):
         with suppress(OSError):
             if time.time() - leftover.lstat().st_mtime >= older_than:

@@ -188,7 +188,6 @@ def _chunks(ids: Iterable[int]) -> Iterator[tuple[Sequence[int], str]]:
 def in_transaction(
     connection: "sqlite3.Connection", change: Callable[["sqlite3.Connection"], None]
 ) -> None:
-    """Call ``change`` in a transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         change(connection)

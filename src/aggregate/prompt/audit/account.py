@@ -39,10 +39,7 @@ def rounded(number: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one prompt.
-
-    Its tokens are the sum of those of rows, of ``generated`` and of other sections (rule A-2).
-    """
+    """The audit of one prompt; its parts' tokens add up to the whole (rule A-2)."""
 
     task: Task  # empty without a task
     budget: Budget | None

@@ -69,7 +69,6 @@ def _heading_lines(audit: Audit, title: str) -> Iterator[str]:
 
 
 def _table_lines(audit: Audit, width: int) -> Iterator[str]:
-    """Yield the header, the visible files by tokens, and the likeliest hidden files."""
     unshown = [row for row in audit.rows if not row.tokens]
     unshown.sort(key=lambda row: (row.rank is None, row.rank or 0, row.path))
     rows = sorted(

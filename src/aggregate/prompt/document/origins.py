@@ -28,10 +28,7 @@ class OriginKind(StrEnum):
 
 
 class Label(IntEnum):
-    """The kind and meaning of a run of lines.
-
-    Recorded maps contain the numbers, so they never change.
-    """
+    """The kind and meaning of a run; its number is recorded and never changes."""
 
     kind: OriginKind
     meaning: str

@@ -166,10 +166,7 @@ class ShownLines:
         return marked_runs(filled)
 
     def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
-        """Return whether a gap mark would be worse than these lines.
-
-        They must be short and complete their statements.
-        """
+        """Return whether lines are short and whole statements, so that a gap mark would be worse."""
         if last < first:
             return False
         if not self.lines.has_text(first, last):
@@ -213,7 +210,6 @@ class ShownLines:
         return self.marks.find(0, first - 1, last) < 0 or self.lines.are_few_blanks(first, last)
 
     def _without_blank_ends(self, first: int, last: int) -> Run:
-        """Strip blank lines next to a gap."""
         blank = self.lines.blank
         if self.lines.has_text(first, last):
             first = first if first == 1 else blank.find(0, first - 1) + 1
@@ -304,10 +300,7 @@ class Fit:
         return None
 
     def _try(self, entering: _Entering, limit: int) -> bool:
-        """Take a step or a part of it; return whether it fits whole.
-
-        A part already taken does not change the step's price.
-        """
+        """Take a step, or the part of it that fits; return whether all of it fits."""
         if self.spent + self._price(entering, entering.runs) <= limit:
             self._take(entering)
             return True
@@ -325,10 +318,7 @@ class Fit:
         self.order.spend(entering.step, price)
 
     def _price(self, entering: _Entering, runs: Sequence[Run]) -> int:
-        """Return an upper bound of the tokens that ``runs`` add.
-
-        It includes a gap mark before each run and the frame of a new file.
-        """
+        """Return the most tokens that ``runs`` add, with gap marks and the frame of a new file."""
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
         gap = lines.gap + _MARGIN + lines.number
@@ -352,10 +342,7 @@ class Fit:
         return soon if max(soon, self.spent) + tokens <= _SOON else tokens * _PATIENCE
 
     def _beginning(self, entering: _Entering, limit: int, *, max_unused: int) -> list[Run]:
-        """Return the first statements within ``limit``.
-
-        If they leave more than ``max_unused`` tokens, the next statement is cut.
-        """
+        """Return the first statements within ``limit``; cut the next one if more than ``max_unused`` were left."""
         lines = entering.state.lines
         if lines.is_whole:
             return []
@@ -394,10 +381,7 @@ class Fit:
 
 
 def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
-    """Return enough first lines of ``runs`` to exceed ``tokens``, statements complete.
-
-    A huge file may have millions of lines.
-    """
+    """Return the first whole statements that exceed ``tokens``: a huge file may have millions of lines."""
     numbers = [number for first, last in runs for number in range(first, last + 1)]
     nonblank = (index for index, number in enumerate(numbers) if not lines.blank[number - 1])
     # A line that is not blank costs at least a token.
@@ -420,7 +404,6 @@ def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
 
 
 def mark(marks: bytearray, first: int, last: int) -> None:
-    """Mark the lines from ``first`` to ``last``."""
     marks[first - 1 : last] = b"\1" * (last - first + 1)
 
 

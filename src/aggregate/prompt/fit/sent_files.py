@@ -59,12 +59,10 @@ class _SentFiles:
 def keep_sent_files(
     sent: Sequence[SentFile], choices: Sequence[FileChoice], *, room: int
 ) -> tuple[SentFile, ...]:
-    """Return the sent files that stay, in their order.
+    """Return the files of the last prompt that stay, in their order.
 
-    Args:
-        sent: Files of the last prompt.
-        choices: All candidates, as a fit for the new question alone would show them.
-        room: Tokens of all file blocks.
+    ``choices`` are all candidates as a fit for the new question alone would show them, ``room`` the tokens of all
+    blocks.
     """
     by_path = {file.path: file for file in choices}
     existing = [file for file in sent if file.path in by_path]

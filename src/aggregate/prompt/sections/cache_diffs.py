@@ -68,10 +68,7 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
 
 
 def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield equal blocks in order; the last one is the common end, which may be empty.
-
-    Common beginnings and ends are skipped; between them, lines that are unique on both sides are anchors.
-    """
+    """Yield equal blocks in order, at the end the common end of both texts, which may be empty."""
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
     old, new = older[first : len(older) - last], newer[first : len(newer) - last]

@@ -48,8 +48,7 @@ def task_segment(
 ) -> Segment | None:
     """Return the task at the end of a prompt, ``None`` for no task.
 
-    ``commit`` is the id of the last commit, ``since`` the revision of the changes, ``note`` a sentence such as that the
-    choice of files is a guess.
+    ``commit`` is the last commit's id, ``since`` the changes' revision, ``note`` such as that the choice is a guess.
     """
     changes = f", with the changes since {heading_text(since)}" if since else ""
     revision = f"Revision: {commit[:_DIGITS]}{changes}" if commit else ""

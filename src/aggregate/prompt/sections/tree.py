@@ -52,7 +52,6 @@ class Tree:
             yield f"{indent}{', '.join(names[:_MOST_NAMES])}{more}"
 
     def _shortened(self, path: str) -> str:
-        """Return the innermost folder of a chain of single ones."""
         while len(held := self._held.get(path, {})) == 1 and (only := next(iter(held))).endswith(
             "/"
         ):

@@ -241,10 +241,7 @@ def _pack_pieces(
     kinds: Sequence[LineKind],
     whole_lines: Sequence[str],
 ) -> tuple[list[Piece], list[bytes]]:
-    """Return the pieces, and a term table for each ``MOST_MEMBERS`` of them.
-
-    Terms come from the first ``most`` characters of ``whole_lines``; ``lines`` may be shortened.
-    """
+    """Return the pieces, and term tables of their first ``most`` characters for each ``MOST_MEMBERS`` of them."""
     pieces: list[Piece] = []
     words: list[Mapping[bytes, int]] = []
     room = most

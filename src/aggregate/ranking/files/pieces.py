@@ -143,7 +143,6 @@ class Run(NamedTuple):
 
 
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
-    """Divide all lines into runs by innermost definition."""
     has_inner = {definition.outer for definition in definitions}
     whole_until = lines if not is_code and lines <= WHOLE_DATA_LINES else 0
     runs: list[Run] = []

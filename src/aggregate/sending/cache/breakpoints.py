@@ -60,10 +60,7 @@ FIRST_REQUEST = EarlierRequest()
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The pieces of a request for planning breakpoints.
-
-    A position is the number of pieces before it.
-    """
+    """The pieces of a request; a position is the number of pieces before it."""
 
     digests: tuple[str, ...]  # of the pieces
     tokens: Sequence[int]  # cumulative
@@ -94,7 +91,7 @@ class Outline:
 def layout_with_breakpoints(
     outline: Outline, policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Return a layout that keeps ends and breakpoints of the shared prefix.
+    """Return a layout that keeps ends and breakpoints of the prefix shared with the last request.
 
     A cache that matches any prefix needs no breakpoints; then every piece is a block.
     """
@@ -141,15 +138,10 @@ def _breakpoints(
     old: Collection[int],
     fallback: int,
 ) -> tuple[int, ...]:
-    """Choose positions: at most ``policy.max_breakpoints``, none below the minimum.
+    """Choose at most ``policy.max_breakpoints`` positions, none below the minimum size.
 
-    Args:
-        outline: The new request.
-        policy: The provider's rules.
-        last: The last useful position.
-        ends: Where blocks end.
-        old: Breakpoints of the shared prefix whose entries are still alive.
-        fallback: The last of these with the longer lifetime; it is set again, or its entry would expire.
+    ``old`` are breakpoints of the shared prefix with living entries. ``fallback``, the last of them with the longer
+    lifetime, is set again, or its entry would expire.
     """
     tokens, body = outline.tokens[:last], min(outline.body, last)
     free = policy.max_breakpoints - len(outline.fixed)
@@ -188,10 +180,7 @@ def _last_long(
     hit: int,
     fallback: int,
 ) -> int:
-    """Return the last position with the longer lifetime, 0 for none.
-
-    ``hit`` is the end of the entry that this request reads.
-    """
+    """Return the last position with the longer lifetime, 0 for none; ``hit`` ends the entry to be read."""
     new = [end for end in breakpoints if end > hit]
     if not before.takes_hours or fallback != hit or not new:
         return fallback

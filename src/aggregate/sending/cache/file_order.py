@@ -210,10 +210,7 @@ class FileOrder:
     def _retained(
         self, current: Mapping[str, HashedSegment], *, following: int
     ) -> list[RetainedFile]:
-        """Return the leading files that keep their positions.
-
-        ``following`` are the tokens after all files.
-        """
+        """Return the leading files that keep their positions, with ``following`` tokens after all files."""
         old, readable = self.earlier.numbered(Section.FILES), self.earlier.readable()
         total = sum(file.tokens for file in current.values()) + following
         best, lowest_price = 0, self.policy.write * total

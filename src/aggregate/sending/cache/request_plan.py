@@ -108,15 +108,10 @@ def plan_request(
     before: EarlierRequest = FIRST_REQUEST,
     turns: Sequence[LoopTurn] | None = None,
 ) -> RequestPlan:
-    """Plan a request of a prompt and a message.
+    """Plan a request of a prompt, which later requests repeat, and a message, which they do not.
 
-    Args:
-        prompt: Repeated by later requests.
-        policy: The provider's rules.
-        message: Not repeated by later requests.
-        message_tokens: o200k tokens of the message.
-        before: The last request, whose breakpoints are kept in the shared prefix.
-        turns: Turns of a tool loop after the message; two of the breakpoints move along with them.
+    Breakpoints of the request ``before`` are kept in the shared prefix. ``turns`` of a tool loop follow the message,
+    and two of the breakpoints move along with them.
     """
     if turns is not None:
         policy = replace(policy, max_breakpoints=max(policy.max_breakpoints - LOOP_BREAKPOINTS, 0))
@@ -202,10 +197,7 @@ class Message:
 def _sent_blocks(
     plan: RequestPlan, *, has_tools: bool
 ) -> list[tuple[RequestBlock, LoopTurn | None]]:
-    """Return the blocks after the instructions, each with its tool calls' turn.
-
-    Blank blocks are dropped, since providers refuse them. Their breakpoints move to the previous block.
-    """
+    """Return the blocks after the instructions, without blank ones, each with its tool calls' turn."""
     blocks: list[tuple[RequestBlock, LoopTurn | None]] = []
     for block in plan.blocks:
         is_turn = block.role in (BlockRole.USER, BlockRole.ASSISTANT)

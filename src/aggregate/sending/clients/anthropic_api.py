@@ -181,7 +181,7 @@ def parse_reply(message: Mapping[str, Any]) -> Reply:
     texts = [_text_of(block) for block in blocks if block.get("type") == "text"]
     uses = [block for block in blocks if block.get("type") == "tool_use"]
     if blocks and not (uses or "".join(texts)) and not all(map(_is_known, blocks)):
-        raise TypeError("content has no text")
+        raise TypeError("a content block has no text")
     reason = message.get("stop_reason")
     stop = finish_reason(reason, has_answer=bool(uses or "".join(texts)))
     is_cut = stop is FinishReason.LENGTH or not reason

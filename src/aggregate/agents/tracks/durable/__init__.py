@@ -1,4 +1,4 @@
-"""Durable runs on DBOS: the only package that knows of the database, its processes and their leases.
+"""Durable runs on DBOS: the database, its processes, their signs of life.
 
-``dbos_queue.open_database`` is its door; ``database`` says which database that is.
+No other package knows of these. ``dbos_queue.open_database`` is the door.
 """

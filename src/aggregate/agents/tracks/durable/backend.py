@@ -1,6 +1,6 @@
-"""The two kinds of databases: SQLite in one process or many of a machine, Postgres for many machines.
+"""SQLite for one machine, or Postgres for many.
 
-Only the module of the kind in use is loaded.
+Only the module of the database in use is loaded.
 """
 
 import os
@@ -38,7 +38,7 @@ def open_engine(url: str) -> sa.Engine:
             url,
             pool_size=_POOL_SIZE,
             max_overflow=_MAX_OVERFLOW,
-            # A server may have closed a connection that waited in the pool.
+            # A server may have closed a pooled connection.
             pool_pre_ping=not is_file,
         )
         if is_file:
@@ -54,7 +54,7 @@ def _create_in_file(engine: sa.Engine, path: Path) -> None:
     sqlite.create_file(path)
     sa.event.listen(engine, "connect", sqlite.prepare_connection)
     with engine.begin() as connection:
-        # Processes that start at once would all create the tables.
+        # Otherwise several new processes would create the tables.
         connection.execute(sa.text("BEGIN IMMEDIATE"))
         METADATA.create_all(connection)
 
@@ -70,7 +70,7 @@ def _create_on_server(engine: sa.Engine) -> None:
 
 
 def shrink(engine: sa.Engine) -> None:
-    """Return the space of deleted rows in a file to the disk; Postgres reuses it by itself."""
+    """Shrink a file by its deleted rows; Postgres reuses their space."""
     if engine.dialect.name == "sqlite":
         from aggregate.agents.tracks.durable.sqlite import shrink_file
 
@@ -91,7 +91,7 @@ def conducting(
     lease: float,
     away: Callable[[str], None] = lambda _reason: None,
 ) -> Iterator[None]:
-    """Show that this process conducts a run while the block runs; see ``Heartbeat.start``."""
+    """Register this process as conductor of a run during the block."""
     heartbeat = _heartbeat(engine, f"{_prefix(run_id)}{token_hex(6)}", lease)
     retry_while_away(engine, heartbeat.renew)
     heartbeat.start(away=away)

@@ -1,4 +1,4 @@
-"""The database of durable runs: its location, tables and engine, and waiting while it is away."""
+"""The database of runs: location, tables, errors and retries."""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -19,12 +19,10 @@ from aggregate.project.configuration import Project
 
 Engine = sa.Engine
 SQLITE = "sqlite:///"
-PATIENCE_SECONDS = (
-    60.0  # that a run waits for an absent database: a restart takes less; workers wait on
-)
+PATIENCE_SECONDS = 60.0  # of a run without its database: a restart takes less; workers wait on
 _RETRY_SECONDS = 0.1
 _MAX_RETRY_SECONDS = 2.0  # a person waits for the run to go on
-# Words of a server that will be back soon
+# Messages of a server during a restart
 _PASSING = ("starting up", "shutting down", "recovery mode", "too many")
 _T = TypeVar("_T")
 DATABASE = "conductor.sqlite"  # by default, in the project's state folder
@@ -49,7 +47,7 @@ RUNS = _table(
     *map(_column, ("project", "track")),
     _column("number", sa.Integer),
     *map(_column, ("state", "tickets")),
-    # Of two processes that begin a run at once, one fails: see ``RunTable.begin``.
+    # Makes one of two simultaneous beginnings fail: see ``RunTable.begin``.
     sa.UniqueConstraint("project", "track", "number"),
 )
 # Segments of prompts: DBOS would keep a copy for each ticket.
@@ -74,10 +72,10 @@ def workflow_table(dialect: str, *columns: str) -> sa.TableClause:
 def refuse_pickles() -> None:
     """Make DBOS refuse pickled values in this process.
 
-    The library has no setting for that: a row's format overrides the configured serializer.
+    The library lacks a setting: a row's format overrides the configured serializer.
     """
 
-    def refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - in the place of a method that returns anything
+    def refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - replaces a method of this type
         refuse_row("a value")
 
     DefaultSerializer.deserialize = refuse  # type: ignore[method-assign, assignment]
@@ -129,21 +127,21 @@ def database_errors(url: str) -> Iterator[None]:
 
 
 def _is_away(error: Exception) -> bool:
-    """Return whether a server cannot be reached, or starts or stops; a refusal means that it is there."""
+    """Return whether a server is unreachable or restarting; refusals do not count."""
     text = str(error)
     is_refusal = "FATAL" in text and not any(words in text for words in _PASSING)
     return isinstance(error, OperationalError) and "sqlite" not in text and not is_refusal
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of a database's error, without statement and advice."""
+    """Return the first line of a database's error."""
     return str(getattr(error, "orig", None) or error).strip().split("\n")[0]
 
 
 def retry_while_away(
     engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS
 ) -> _T:
-    """Return the result of ``ask``, repeated while the server is away.
+    """Call ``ask`` again while the server is away.
 
     DBOS would wait without end; a person should learn the reason.
     """
@@ -161,12 +159,12 @@ def retry_while_away(
 
 
 def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
-    """Yield lists of at most ``size`` items: a statement's length is limited."""
+    """Yield lists of at most ``size`` items, for one statement each."""
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
 
 
 def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
-    """Return the condition that a column begins with ``text``; SQLite's LIKE would ignore case."""
+    """Return a condition on a column's beginning; SQLite's LIKE ignores case."""
     return sa.func.substr(column, 1, len(text)) == text

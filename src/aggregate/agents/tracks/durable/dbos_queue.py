@@ -1,14 +1,14 @@
-"""Durable runs on DBOS: assignments are workflows on a queue, attempts are their steps.
+"""The queue of tickets on DBOS: assignments are workflows, attempts steps.
 
 The settings here and in ``worker_process``:
 
-- The executor's id is unique to the process: a second one of the same id would run again what the first is still at.
+- The executor's id is unique to the process: a second one of the same id would repeat unfinished work of the first.
 - The application's version is fixed: a change of code would hide pending work.
 - Values are JSON, and pickles are refused: see ``refuse_pickles``.
 - A workflow's id is the assignment's key: one ticket is never begun twice.
-- An attempt is a step: an answer that was recorded is never asked for again.
-- A worker counts for itself how many attempts it makes: between two polls DBOS does not count what it has taken and
-  its threads have not begun, so on a busy machine the queue gives out more than it should.
+- An attempt is a step: a recorded answer is never requested again.
+- A worker counts its attempts itself: between two polls DBOS ignores workflows whose threads have not begun, so on a
+  busy machine the queue hands out too many.
 - Results come from polling: SQLite has no LISTEN/NOTIFY.
 """
 
@@ -72,7 +72,7 @@ def open_database(url: str) -> Iterator[sa.Engine]:
 
 
 def prepare_database(engine: sa.Engine) -> None:
-    """Create or update the tables of DBOS and the queue, before any other use."""
+    """Create or update the tables of DBOS and the queue."""
     # Errors are raised or retried, so DBOS's log stays off standard error; without a handler DBOS would add one.
     log = logging.getLogger("dbos")
     for handler in list(log.handlers):
@@ -84,7 +84,7 @@ def prepare_database(engine: sa.Engine) -> None:
 
 
 class DbosQueue:
-    """The queue of tickets in a database, for any number of processes."""
+    """The queue of tickets, for any number of processes."""
 
     def __init__(self, engine: sa.Engine) -> None:
         refuse_pickles()
@@ -102,7 +102,7 @@ class DbosQueue:
         )
 
     def set_concurrency(self, tickets: int | None) -> None:
-        """Set the number of tickets of each worker at one time; ``None`` keeps it."""
+        """Set the concurrency of each worker; ``None`` keeps it."""
         is_shared = self._engine.dialect.name == "postgresql"
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
@@ -130,15 +130,15 @@ class DbosQueue:
         if not assignment.urgent:
             options["priority"] = _NOT_URGENT
         digests = self._segments.write(run_of(assignment.key), assignment.prompt.segments)
-        text = replace(assignment, prompt=Prompt(())).to_json()
+        text = assignment.to_json()
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
 
     def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
-        bare = Assignment.from_json(text)
+        bare = Assignment.from_json(text, Prompt(()))
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
-        """Record that an answer has begun, if the database is there."""
+        """Record the beginning of an answer, if the database is up."""
         mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
         with suppress(StateError, WorkerStopping):
             retry_while_away(self._engine, mark, patience=0)
@@ -209,7 +209,7 @@ class DbosQueue:
         return met
 
     def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
-        """Return the keys of workflows and nothing else, so that damaged ones can be ended."""
+        """Return keys alone, so that damaged workflows can be ended."""
         query = sa.select(self._workflows.workflow_uuid).where(condition)
 
         def find() -> set[str]:
@@ -232,6 +232,6 @@ def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
     elif isinstance(workflow.error, Exception):
         reason = f"its worker failed: {workflow.error}"
     else:
-        # DBOS returns the text of a row that it may not read.
+        # DBOS returns the text of an unreadable row.
         reason = "its worker failed: the reason is not JSON"
     return TicketOutcome.without_worker(ticket, TicketStatus.FAILED, reason)

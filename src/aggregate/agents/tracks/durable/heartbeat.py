@@ -1,4 +1,4 @@
-"""Signs of life of workers and conductors, by which the tickets of dead ones are recovered."""
+"""Signs of life of workers and conductors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _STOP_SECONDS = 5.0  # for a beat under way when the process ends
 
 
 class Heartbeat(ABC):
-    """The sign of life of this process, and a look at those of others."""
+    """The sign of life of this process, and those of others."""
 
     def __init__(self, engine: sa.Engine, executor_id: str, lease: float) -> None:
         self.engine = engine
@@ -28,24 +28,24 @@ class Heartbeat(ABC):
 
     @abstractmethod
     def renew(self) -> None:
-        """Give or renew the sign of life, also before taking a ticket."""
+        """Give or renew the sign of life."""
 
     @abstractmethod
     def end(self) -> None:
-        """Take the sign of life back, so that others take the tickets."""
+        """Withdraw the sign of life; others then take the tickets."""
 
     @abstractmethod
     def alive(self, prefix: str) -> set[str]:
-        """Return the ids of living processes that begin with ``prefix``."""
+        """Return the ids of living processes by their prefix."""
 
     def start(
         self,
         after_beat: Callable[[], None] = lambda: None,
         away: Callable[[str], None] = lambda _reason: None,
     ) -> None:
-        """Renew the sign of life in a thread, and call ``after_beat`` each time.
+        """Renew the sign of life in a thread, with ``after_beat``.
 
-        When the database becomes unreachable, ``away`` is called with the reason.
+        At the first of several failures of the database, ``away`` is called with the reason.
         """
         self._thread = Thread(
             target=self._beat, args=(after_beat, away), name="conductor-heartbeat", daemon=True

@@ -1,4 +1,4 @@
-"""Postgres as the database of runs: a server that may go away, and leases between machines.
+"""Postgres as the database of runs: connections and leases.
 
 DBOS recovers the work of dead processes only in its hosted service; else when a process of the same id starts again,
 which on another machine never happens. A run on SQLite does not load this module.
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from aggregate.agents.tracks.durable.database import begins_with
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat
 
-_SCHEMA_LOCK = 7266437226  # an advisory lock's number that no other program on the server uses
+_SCHEMA_LOCK = 7266437226  # an advisory lock's number, unused by other programs
 # The server's clock: those of two machines may differ by more than a lease.
 _NOW: sa.ColumnElement[float] = sa.literal_column(
     "extract(epoch from clock_timestamp())", sa.Double
@@ -24,22 +24,22 @@ LEASES = sa.Table(
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Lock the tables' creation, since processes that start at once would all create them."""
+    """Lock the creation of tables until the transaction ends."""
     connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"))
 
 
 def mark_disconnected(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connection as a lost one, so that work waits for the server.
+    """Treat a failed connection as a lost one, worth a retry.
 
     DBOS recognises only some reasons by their words; for others, such as a missing socket, it would give up a ticket
-    that its process still holds.
+    still held by its process.
     """
     if context.connection is None:
         context.is_disconnect = True
 
 
 class Lease(Heartbeat):
-    """The lease of a process in the database, which it renews.
+    """A process's lease in the database.
 
     A process counts as dead when its lease has expired; each sets the length of its own. A slow process loses only
     time: a recovered ticket is not recorded twice.

@@ -1,4 +1,4 @@
-"""The tables of a track's runs: runs, endings, segments of prompts, and changes."""
+"""Tables of runs, endings, segments of prompts, and changes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ class RunTable:
         return [RunRow(*row) for row in execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
-        """Enter a new run; of two processes that do so at once under one number, both get the same run."""
+        """Insert a new run; two processes with one number share it."""
         run_id = f"{self._project}/{self._track}/{number:03d}"
         record = {"record": _RECORD, "run": tickets.model_dump(mode="json")}
         run = RunRow(run_id, number, RUNNING, json.dumps(record))
@@ -146,7 +146,7 @@ class EndingTable:
         return ending  # the run was forgotten meanwhile
 
     def decide(self, key: str, ending: Ending) -> bool:
-        """Write a person's decision on what waits; tell whether it is this one that counts."""
+        """Write a person's decision; return whether the ticket was waiting."""
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
         waits &= ENDINGS.c.state == TicketStatus.WAITING
         update = ENDINGS.update().where(waits).values(state=ending.status, text=ending.text)
@@ -212,7 +212,7 @@ class SegmentTable:
                 {"run_id": run_id, "digest": digest, "segment": _to_json(by_digest[digest])}
                 for digest in batch
             ]
-            # Another process that goes on with the run may have written them.
+            # Another process may have written them.
             insert = insert_into(self._engine, SEGMENTS).on_conflict_do_nothing()
             execute(self._engine, insert, rows)
             self._written.update((run_id, digest) for digest in batch)
@@ -264,7 +264,7 @@ def _digest(text: str) -> str:
 
 
 class PackTable:
-    """The changes of a run: packs of commits, and named commits of its line."""
+    """The changes of a run: packs and named commits."""
 
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
@@ -289,7 +289,7 @@ class PackTable:
         return next((str(row[0]) for row in execute(self._engine, query)), "")
 
     def move(self, name: str, before: str, after: str) -> bool:
-        """Move a name from one commit to another; of two processes only one succeeds."""
+        """Move a name between commits; only one process succeeds."""
         if before:
             stands = self._named(name) & (REFS.c["commit"] == before)
             change = REFS.update().where(stands).values(commit=after)

@@ -1,6 +1,6 @@
-"""SQLite as the database of runs: a private file, and lock files as signs of life.
+"""SQLite as the database of runs, with lock files for processes.
 
-All processes are on one machine, so nobody needs a lease: a process that ends loses its lock.
+All processes are on one machine, so nobody needs a lease: the end of a process frees its lock.
 """
 
 import glob
@@ -19,19 +19,19 @@ from aggregate.base.disk.writing import create_private, private_folder
 _SUBSEC_SINCE = (3, 42)  # the version of SQLite with unixepoch('subsec')
 _BUSY_SECONDS = 30  # for other processes; as DBOS has it on an engine of its own
 _BUSY_LOOK_SECONDS = 0.02
-_ABANDONED_SECONDS = 60.0  # age of a free lock file that is deleted: a new one is not locked yet
+_ABANDONED_SECONDS = 60.0  # age of a deleted lock file: a new one is not locked yet
 
 
 def create_file(path: Path) -> None:
-    """Create a database's file; it is private, since it contains all prompts and answers."""
+    """Create a private file, since it contains prompts and answers."""
     private_folder(path.parent)
     with suppress(FileExistsError):
         os.close(create_private(path))
 
 
 def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
-    """Set up a connection, as DBOS does only on its own engines, and in part."""
-    # Writers take turns from their first read on, so that none gives up.
+    """Set up a connection, as DBOS does on its own engines."""
+    # Writers take turns from their first read on, and none gives up.
     connection.isolation_level = "IMMEDIATE"
     connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
     connection.execute("PRAGMA foreign_keys=ON")
@@ -63,7 +63,7 @@ def shrink_file(engine: sa.Engine) -> None:
 
 
 class LockFile(Heartbeat):
-    """A file beside the database that SQLite keeps locked as long as this process lives."""
+    """A file beside the database, locked while this process lives."""
 
     _lock: sqlite3.Connection | None = None
 

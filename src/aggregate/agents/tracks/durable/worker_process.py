@@ -1,4 +1,4 @@
-"""A worker process: DBOS takes tickets from the queue, a worker answers, a heartbeat renews the lease."""
+"""A worker process: DBOS takes tickets, a worker answers them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -34,12 +34,12 @@ from aggregate.base.errors import StateError
 
 LISTEN_SECONDS = 0.05  # for an unused listener of a closing process; DBOS takes 1
 CLOSE_SECONDS = 2.0  # for attempts of a closing process to stop; another worker takes them
-MAX_REQUEUES = 3  # of a ticket that could not be recorded: each asks a model again
+MAX_REQUEUES = 3  # of an unrecorded ticket: each asks a model again
 _ONLY = Lock()  # held by the open worker
 
 
 class WorkerProcess:
-    """This process as a worker, which takes tickets from the queue while the block runs.
+    """This process as a worker on the queue during the block.
 
     A process has at most one, since DBOS uses globals. ``changed`` is set when an answer has ended or, if others wait
     for it, begun. ``away`` is called with the reason when the database begins to fail.
@@ -64,7 +64,7 @@ class WorkerProcess:
         self._stop = Event()
         self._changed = changed or Event()
         self._away = away
-        # The keys at work, by the event that stops their attempts; a key that was taken over may come back here
+        # The keys at work, by the event to stop their attempts; a key taken over by others may come back here
         # while its attempt goes on.
         self._busy: dict[Event, str] = {}
         self._trees = Trees(partial(PackTable, self._engine))
@@ -89,12 +89,12 @@ class WorkerProcess:
             "executor_id": self.executor_id,
             "use_listen_notify": False,
             "serializer": JSON,
-            "log_level": "CRITICAL",  # a program that embeds this one has a log of its own
+            "log_level": "CRITICAL",  # an embedding program has its own log
             "notification_listener_polling_interval_sec": LISTEN_SECONDS,
         }
         try:
             with database_errors(self._url):
-                # The database knows that this process lives before DBOS takes any ticket.
+                # Before DBOS takes any ticket
                 self._heartbeat.renew()
                 DBOS(config=config)
                 DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MAX_STARTS)(self._workflow())
@@ -117,7 +117,7 @@ class WorkerProcess:
                 sleep(POLL_SECONDS)
             self._heartbeat.stop()
             self._watch.join(timeout=CLOSE_SECONDS)
-            # DBOS leaves threads behind that wait for what others record; they must not reach for the
+            # DBOS leaves threads behind, waiting for other processes; they must not reach for the
             # database any more. It sees to that on an engine of its own only.
             sa.event.listen(self._engine, "do_connect", _refuse_connection)
             sa.event.listen(self._engine, "checkin", _disconnect)
@@ -128,10 +128,10 @@ class WorkerProcess:
             _ONLY.release()
 
     def _workflow(self) -> Callable[[str, list[str]], str]:
-        """Return the workflow; DBOS marks functions, and a method cannot be marked."""
+        """Return the workflow, a function, since DBOS cannot mark methods."""
 
         def ticket(text: str, digests: list[str]) -> str:
-            """Work on one assignment; after a kill skip the recorded steps."""
+            """Work on one assignment; skip its recorded steps."""
             try:
                 assignment = self._queue.assignment(text, digests)
                 with self._at_work_on(assignment.key) as stop:
@@ -164,7 +164,10 @@ class WorkerProcess:
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
     ) -> WorkerReply:
-        """Make one attempt in a slot until it is recorded: a kill repeats no more attempts than slots."""
+        """Make and record one attempt, in one of the slots.
+
+        A kill repeats at most as many attempts as there are slots.
+        """
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
 
@@ -210,16 +213,16 @@ class WorkerProcess:
                     stop.set()
 
     def _look_after(self) -> None:
-        """Recover tickets of dead workers, and requeue idle ones of this worker, as DBOS does not."""
+        """Recover dead workers' tickets, and requeue this worker's idle ones."""
         self._recover_dead()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
-        idle_twice = idle_before & self._idle  # what was taken a moment ago is not busy yet
+        idle_twice = idle_before & self._idle  # a new ticket is not busy yet
         self._queue.requeue({key for key in idle_twice if self._requeues[key] < MAX_REQUEUES})
         self._requeues.update(idle_twice)
 
     def _recover_dead(self) -> None:
-        """Return tickets of dead workers to the queue, unless another worker has them.
+        """Return tickets of dead workers to the queue.
 
         The library does this for its hosted service; here it is called by its internal name, which a test holds on to.
         The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and count

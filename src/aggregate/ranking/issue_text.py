@@ -1,0 +1,135 @@
+"""Read a reported issue: drop its form, environment and versions, and the names of its example."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from aggregate.base.text import heading_level, with_fences
+
+# A heading of these words alone is part of a form.
+_FORM_WORDS: Final = frozenset(
+    """
+    a actual additional affected also and any anything are as behavior behaviour bug can checklist code command complete
+    config configuration context current debug describe description details did do does else error example expect
+    expected feature file files for full happened help how i in info information input instead is issue it job link log
+    logs me message minimal more motivation my notes observed of or other output please possible problem project
+    proposal proposed python question reason related relevant replicate report reproduce reproducer reproducible
+    reproducing reproduction request response result results sample screenshot screenshots see short should snippet
+    solution solutions stack step steps suggested summary tasks that the this to trace traceback under usage used
+    verifiable was were what when where which why with working would you your
+    """.split()  # noqa: SIM905 - a line for each word would fill a page
+)
+# The heading of a section about the reporter's machine.
+_ENVIRONMENT: Final = re.compile(
+    r"(?:\S+ ){0,4}?(?:environment|versions?|platform|dependenc(?:y|ies)|operating system|os|system)"
+    r"(?: (?:details?|info|information|is|used|of \S+))?"
+)
+_CHECK_BOX: Final = re.compile(r"[ \t]*+[-*] \[[ xX]\] .*")
+_VERSION: Final = re.compile(
+    r"[ \t>*|-]*[A-Za-z[][\w./()@+ \[-]{0,60}?[ \t:=|]++(?:\(?v?\d+\.\d+\.\d+.{0,100}|None)"
+)
+_FEWEST_VERSIONS: Final = 3  # lines of a paragraph about the installed software
+
+_PROMPT: Final = r"[ \t]*+(?:>>> ?|\.\.\. ?|In ?\[\d{1,4}\]: ?)?+[ \t]*+"
+_NAMES: Final = r"[^\W\d]\w*+(?:, ?[^\W\d]\w*+)*+"
+_ASSIGNED: Final = re.compile(
+    rf"{_PROMPT}(?:(?:auto|const|let|mut|val|var) )*(?:(?:for|with .{{1,80}} as) )?(?P<names>{_NAMES}) ?"
+    r"(?::=|=(?!=)|in\b|:$)"
+)
+_IMPORTED: Final = re.compile(
+    rf"{_PROMPT}(?:from (?P<source>[\w.]+) )?import (?P<names>[\w., ]{{1,200}})"
+)
+_WORD: Final = re.compile(r"[^\W\d]\w*")
+_VARIABLE: Final = re.compile(r"(?<![\w.])[^\W\d]\w*+(?!\()")
+_MOST_QUOTES: Final = 60
+_FEWEST_SIGNS: Final = 2  # of a line of code, such as brackets
+_SIGN: Final = re.compile(r"[()\[\]{}=.;:<>&|+*/\"'-]")
+_STATEMENT: Final = re.compile(r"[\w.]{1,80}+(?: ?=|\()(?!.*[a-z]{2} [a-z]{2,20} [a-z]{2})")
+_VALUE: Final = re.compile(r"'[^']{1,100}'")
+_TRACED: Final = re.compile(
+    r"[ \t]*+(?:-++>|>|E(?= ))?+[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
+)
+
+
+def report_text(text: str) -> str:
+    """Return an issue without its form, environment and tables of versions."""
+    return "\n".join(_without_versions(_without_form(text.split("\n"))))
+
+
+def _without_form(lines: Sequence[str]) -> Iterator[str]:
+    is_begun = is_environment = False
+    for line, is_code in with_fences(lines):
+        if not is_code and heading_level(line):
+            title = " ".join(_WORD.findall(line.lower()))
+            is_environment = is_begun and bool(_ENVIRONMENT.fullmatch(title))
+            if _FORM_WORDS.issuperset(title.split()):
+                continue
+        elif not is_code and _CHECK_BOX.fullmatch(line):
+            continue
+        is_begun = is_begun or bool(line.strip())
+        if not is_environment:
+            yield line
+
+
+def _without_versions(lines: Iterator[str]) -> Iterator[str]:
+    for is_blank, group in groupby(lines, lambda line: not line.strip(" \t`~")):
+        paragraph = list(group)
+        versions = sum(1 for line in paragraph if _VERSION.fullmatch(line))
+        if is_blank or versions < max(_FEWEST_VERSIONS, len(paragraph) / 2):
+            yield from paragraph
+
+
+def without_example_names(text: str) -> str:
+    """Remove variables that only exist in the reporter's example from its code."""
+    lines = [*with_fences(text.split("\n"))]
+    code = [_is_code(line, is_fenced=is_fenced) for line, is_fenced in lines]
+    assigned: set[str] = set()
+    prose: set[str] = set()
+    for (line, _), is_example in zip(lines, code, strict=True):
+        match = _ASSIGNED.match(line) if is_example else None
+        if match:
+            assigned.update(_WORD.findall(match["names"]))
+        elif not is_example:
+            prose.update(_WORD.findall(line))
+    assigned -= prose
+    if not assigned:
+        return text
+
+    def blank(match: re.Match[str]) -> str:
+        return " " if match[0] in assigned else match[0]
+
+    return "\n".join(
+        _VARIABLE.sub(blank, line) if is_example else line
+        for (line, _), is_example in zip(lines, code, strict=True)
+    )
+
+
+def _is_code(line: str, *, is_fenced: bool) -> bool:
+    return is_fenced or line.startswith((">>>", "    ", "\t", "In ["))
+
+
+def imported_names(text: str) -> dict[str, str]:
+    """Return the modules of names that an example imports, by name."""
+    modules: dict[str, str] = {}
+    for line in text.split("\n"):
+        match = _IMPORTED.match(line) if "import " in line else None
+        if match is None:
+            continue
+        for imported in match["names"].split(","):
+            name, _, alias = imported.strip().partition(" as ")
+            module = match["source"] or name
+            if name:
+                modules[alias.strip() or name.partition(".")[0]] = module
+    return modules
+
+
+def quoted_lines(text: str) -> list[str]:
+    """Return an issue's lines of code and messages, without places, marks and values."""
+    quotes: dict[str, None] = {}
+    for line, is_fenced in with_fences(text.split("\n")):
+        is_quoted = is_fenced or line.startswith("    ") or _STATEMENT.match(line)
+        is_import = "import " in line and _IMPORTED.match(line)
+        if is_quoted and not is_import and len(_SIGN.findall(line)) >= _FEWEST_SIGNS:
+            quotes[_VALUE.sub(" ", _TRACED.sub("", line, count=1))] = None
+    return list(quotes)[:_MOST_QUOTES]
