@@ -21,11 +21,10 @@ from aggregate.prompt.known_files import (
     Part,
     analysed,
     content_hash,
-    tables_of,
 )
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import term_list
-from aggregate.ranking.files import Analysis, FileFacts, TermTable
+from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 
 _ABSENT: Final = -1  # number of a group's file that is not in the corpus
 _GROUPS_AT_ONCE: Final = 16  # groups whose terms are in memory: some megabytes
@@ -78,8 +77,8 @@ class FileCorpus:
 
     def _terms_again(self, numbers: Sequence[int]) -> bytes:
         present = [None if number == _ABSENT else self.shown[number] for number in numbers]
-        read = [file and (file.path, read_file(file.file).text) for file in present]
-        return tables_of(read)[1]
+        words = [file and look_roughly(file.path, read_file(file.file).text) for file in present]
+        return pack_tables(words)[1]
 
     def files_with(self, term: str) -> Mapping[int, int]:
         if term not in self._terms:

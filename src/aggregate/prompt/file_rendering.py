@@ -333,9 +333,11 @@ def _holds_text(reading: Reading, view: View) -> bool:
     if reading.file.entry.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
     # Line ends and outer blanks may differ.
-    text = reading.source.text.replace("\r\n", "\n").strip()
-    content = view.text.replace("\r\n", "\n").strip()
-    return bool(text) and view.text != reading.source.text and text in content
+    text, content = reading.source.text.strip(), view.text
+    if not text or content == reading.source.text:
+        return False
+    is_longer = len(text) - text.count("\r\n") > len(content)
+    return not is_longer and text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
 
 
 def _rendered_file(

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from aggregate.base.disk.reading import confined, is_file
+from aggregate.base.disk.witnesses import IGNORE_ALL
 from aggregate.base.disk.writing import (
     TEMPORARY_SUFFIX,
     create_private,
@@ -90,7 +91,7 @@ def write_numbered(
 def _ignore_folder(folder: Path) -> None:
     """Let git ignore a new folder; an existing .gitignore stays."""
     with suppress(OSError), os.fdopen(create_private(folder / ".gitignore"), "wb") as file:
-        file.write(b"*\n")
+        file.write(IGNORE_ALL)
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:

@@ -18,7 +18,7 @@ from aggregate.project.index import Index, describe, look_at
 from aggregate.prompt.commit_history import RECENT, CommitHistory, begin_history
 from aggregate.prompt.file_corpus import FileCorpus, read_corpus
 from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
+from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, focus_paths, unknown_focus
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.ranking import (
     WEIGHTS,
@@ -156,10 +156,9 @@ def task_is_strict(request: Request) -> bool:
 
 def check_focus(request: Request, selection: Selection) -> None:
     """Raise ``SeedError`` if none of the focus files of a request exists."""
-    files = [file for file in selection.files if not file.is_remark]
-    index = FocusIndex((file.path, file.item.path) for file in files)
-    if request.focus_paths and not index.find(*request.focus_paths):
-        paths = [file.path for file in files]
+    files = [(file.path, file.item.path) for file in selection.files if not file.is_remark]
+    if request.focus_paths and not focus_paths(files, request.focus_paths):
+        paths = [path for path, _ in files]
         raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))
 
 

@@ -22,7 +22,7 @@ _MOST_CHARACTERS = 20_000_000  # of counted texts in memory, since a page may be
 COUNT = Struct("<Q")
 TOKEN_CODE = ("base.errors", "base.tokens")  # modules hashed into the version of counts
 # Counting libraries, if installed. Our code has the vocabulary's hash.
-TOKEN_LIBRARIES = ("tiktoken", "toktok")
+TOKEN_LIBRARIES = ("re2", "tiktoken", "toktok")
 
 
 @cache

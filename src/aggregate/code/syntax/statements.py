@@ -208,14 +208,15 @@ class _Units:
     def _rows(self, node: Node) -> tuple[int, int]:
         """Return the first and the last row of a node without white space at its ends."""
         first, last = node.start_point[0], node.end_point[0]
-        if first < last:
-            source, start, end = self._source, node.start_byte, node.end_byte
-            while start < end and source[end - 1 : end].isspace():
-                end -= 1
-                last -= source[end] == 10
-            while start < end and source[start : start + 1].isspace():
-                first += source[start] == 10
-                start += 1
+        if first == last:  # most nodes
+            return first, last
+        source, start, end = self._source, node.start_byte, node.end_byte
+        while start < end and source[end - 1 : end].isspace():
+            end -= 1
+            last -= source[end] == 10
+        while start < end and source[start : start + 1].isspace():
+            first += source[start] == 10
+            start += 1
         return first, max(first, last)
 
 

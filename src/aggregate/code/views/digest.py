@@ -102,6 +102,7 @@ def _key_row(definition: Definition, size: str) -> str:
 
 
 _SAMPLE_LINES = 3
+_LINE = re.compile(r"\S.*")
 _MOST_LANDMARKS = 30  # a digest is read at a glance: half the rows of one with a grammar
 
 # Lines with the structure of a file, by fence tag.
@@ -144,5 +145,5 @@ def plain_digest(path: str, text: str) -> list[str]:
 
 
 def sample(text: str) -> list[str]:
-    lines = (line.strip() for line in text.split("\n"))
-    return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
+    lines = islice(_LINE.finditer(text), _SAMPLE_LINES)
+    return [shortened(line[0].rstrip()) for line in lines]

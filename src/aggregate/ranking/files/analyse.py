@@ -273,11 +273,10 @@ def _sizes_before(
     lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind
 ) -> Sequence[int]:
     """Return for each line how many characters of a kind, or of licences, precede it."""
-    sizes = [0]
-    for line, kind in zip(lines, kinds or repeat(LineKind.CODE), strict=False):
-        is_counted = kind is wanted or kind is LineKind.LICENCE
-        sizes.append(sizes[-1] + (len(line) + 1 if is_counted else 0))
-    return sizes
+    counted = (wanted, LineKind.LICENCE)
+    pairs = zip(lines, kinds or repeat(LineKind.CODE), strict=False)
+    sizes = (len(line) + 1 if kind in counted else 0 for line, kind in pairs)
+    return list(accumulate(sizes, initial=0))
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:
