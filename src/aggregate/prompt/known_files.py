@@ -1,4 +1,4 @@
-"""Cached tables of words and analyses of files, by content.
+"""Tables of the words and definitions of files, cached by content for the ranking.
 
 Neighbouring files form a group with one large table. Edited files move to a small second table. Definitions and pieces
 are cached only for files that a question has analysed.
@@ -44,7 +44,7 @@ USUAL: Final = ReadFacts()  # the facts of most files
 
 
 def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analysis]:
-    """Yield the analyses of files in order, made in child processes."""
+    """Analyse files in child processes; yield the analyses in order."""
     calls = (Call(file, _packed, (*file, with_references), len(file[1])) for file in files)
     with closing(in_children(calls)) as answered:
         for call in answered:
@@ -85,7 +85,7 @@ def _read_tables(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A table of some files of a group."""
+    """A table of some files of a group, with their numbers."""
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
@@ -95,7 +95,7 @@ class Part:
 
 @dataclass(slots=True)
 class FileGroup:
-    """A group of files on its way into the corpus."""
+    """A group of neighbouring files, with the cached tables that are still valid."""
 
     files: Sequence[ResolvedFile]
     places: Sequence[int]  # indexes among all files of the prompt
@@ -108,7 +108,7 @@ class FileGroup:
 
     @property
     def unknown(self) -> Sequence[int]:
-        """Members without a table."""
+        """Files of the group that no table contains."""
         members = {member for part in self.parts for member in part.members}
         return [member for member in range(len(self.files)) if member not in members]
 
@@ -121,9 +121,9 @@ class FileGroup:
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
     def unpack(self, row: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Return the keys and members of the parts in a row of the index.
+        """Return the parts in a row of the index: key, and numbers of the files, for each.
 
-        ``before`` has each file's old member number, ``-1`` for none.
+        ``before`` has each file's number in the row, ``-1`` if the row lacks it.
         """
         self.identities = [b""] * len(self.files)
         if not row:
@@ -185,9 +185,9 @@ def content_hash(identity: bytes) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class KnownFiles:
-    """Cached analyses of files and tables of groups.
+    """Cached analyses of single files, and cached tables of groups.
 
-    A file's identity is a hash of its bytes, or of its text without secrets, and a digest of its name's traits.
+    A key is a hash of a file's bytes (or of its redacted text) and of the parts of its name that matter.
     """
 
     index: Index
@@ -195,7 +195,7 @@ class KnownFiles:
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
-        """Return the readable files in groups, with the cached data of unchanged ones."""
+        """Return the readable files in groups, with cached tables for unchanged ones."""
         groups = list(self._groups(files))
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             batch = groups[start : start + _GROUPS_AT_ONCE]
@@ -213,7 +213,7 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups, with borders by path, so that a new file changes few of them."""
+        """Yield the readable files in groups; borders depend on paths, so that a new file changes few groups."""
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)
@@ -232,7 +232,7 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Make the missing tables of groups by reading files; yield the number of files read."""
+        """Read the files without tables and make these; yield the number of files read after each step."""
 
         def calls() -> Iterator[Call[tuple[FileGroup, int, Sequence[int]], Any]]:
             has_begun = False
@@ -261,7 +261,7 @@ class KnownFiles:
                 yield count
 
     def _new_part(self, group: FileGroup) -> Sequence[int]:
-        """Return the members of the missing part of a group, none if the index has its tables."""
+        """Add the table of a group's new files from the index, or return the files that must be read for it."""
         for member, identity in enumerate(group.identities):
             if not identity:
                 file = group.files[member]

@@ -1,4 +1,4 @@
-"""Rank files for a question: gather evidence, weigh it, sort."""
+"""Rank files for a question: collect evidence, weigh it, sort the files."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -74,7 +74,7 @@ _CERTAIN = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All evidence and its weighted sums by file and piece."""
+    """All evidence for a question, and its weighted sums by file and by piece."""
 
     evidences: Sequence[Evidence]
     candidates: Candidates
@@ -83,7 +83,7 @@ class Observation:
 
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
-    """Gather all evidence; weights decide which files become candidates."""
+    """Collect all evidence for a question; only files with enough of it are analysed."""
     seeds = seed_files(inquiry)
     whole = [
         file_text(inquiry),
@@ -360,7 +360,7 @@ _MOST_EXPLAINED = 200  # files with reasons beyond the candidates; a monorepo ha
 
 
 def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS) -> Ranking:
-    """Rank the files and pieces of a corpus by relevance (rules T-1 to T-5).
+    """Rank the files of a corpus and their pieces by relevance for a question (rules T-1 to T-5).
 
     Args:
         corpus: The candidates.

@@ -20,7 +20,10 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class EditedPrompt:
-    """An edited prompt, with the interface of a ``Composition`` and of a ``PromptMeter``."""
+    """The last prompt with the blocks of changed files replaced.
+
+    It can be used like a ``Composition``, and like its ``PromptMeter``.
+    """
 
     rows: Sequence[FileRow]
     warnings: Sequence[str]
@@ -48,7 +51,7 @@ class EditedPrompt:
     ) -> Self | None:
         """Return the prompt at ``path`` with new ``blocks`` of files.
 
-        ``None`` if its SHA-256 is not ``digest``, or if it lacks one of the files.
+        ``None`` if the SHA-256 of its bytes is not ``digest``, or if it lacks one of the files.
         """
         earlier = read_request(path)
         if earlier is None:
@@ -76,7 +79,7 @@ class EditedPrompt:
 
     @property
     def pieces(self) -> Iterator[bytes]:
-        """The prompt's bytes: new segments, the rest from the old file."""
+        """The bytes of the prompt: unchanged parts are read from the old file."""
         start = end = 0
         for number, segment in enumerate(self._earlier.fingerprint.segments[1:], start=1):
             if number in self._texts:

@@ -217,7 +217,7 @@ class Lanes:
             self._give_back()
 
     def begin(self, call: Call[None, _Answer]) -> Callable[[], _Answer | DeadlineError]:
-        """Send a call; return a function to await its answer."""
+        """Send a call to a child process; return a function that waits for its result."""
         self._add(call)
 
         def answer() -> _Answer | DeadlineError:

@@ -1,4 +1,4 @@
-"""Rows of digests and outlines, with and without a grammar."""
+"""The lines of digests and outlines, for files with and without a grammar."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ LINE_WIDTH = 160
 
 
 class DigestRow(NamedTuple):
-    """A digest's row and its lines in the file."""
+    """A line of a digest, and the lines of the file that it describes."""
 
     text: str
     first_line: int = 0
@@ -67,7 +67,7 @@ def document_row(definition: Definition, module: Module) -> str:
 
 
 def document_digest(module: Module, most: int) -> list[str]:
-    """Return at most ``most`` rows; repeated keys share a row."""
+    """Return the keys or headings of a document in at most ``most`` lines; repeated keys share a line."""
     groups: dict[object, list[Definition]] = {}
     for definition in module.definitions:
         is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
@@ -85,7 +85,7 @@ def document_digest(module: Module, most: int) -> list[str]:
 
 
 def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
-    """Drop the deepest, then the last definitions, and count them."""
+    """Return at most ``most`` definitions, and how many were left out: the deepest, then the last ones."""
     outer = definitions
     while len(outer) > most:
         deepest = max(definition.depth for definition in outer)
