@@ -186,8 +186,8 @@ def test_a_review_of_nothing_warns(clone: Path) -> None:
 
 
 def test_a_pattern_that_leaves_no_file_is_named(clone: Path) -> None:
-    """Where ``--include`` or ``--exclude`` leaves nothing, the warning does not blame the folder (rule T-13)."""
-    sentence = "warning: no files: --include and --exclude leave none\n"
+    """Where ``--include`` or ``--exclude`` leaves nothing, the warning names the options (rule T-13)."""
+    sentence = "or nothing matches [files] paths, --include or --exclude\n"
     assert sentence in succeeded("--include", "nothing/*.md").err
     assert sentence not in succeeded("--include", "src/*.py").err
 

@@ -105,7 +105,8 @@ class MemoryQueue:
 
     def put(self, assignment: Assignment) -> None:
         assert assignment.key not in self.ended
-        self.waiting[assignment.key] = Assignment.from_json(assignment.to_json())
+        text = assignment.to_json()
+        self.waiting[assignment.key] = Assignment.from_json(text, assignment.prompt)
         self.most = max(self.most, len(self.waiting))
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:

@@ -263,7 +263,9 @@ def test_secrets_are_taken_by_name_and_permission_only(tmp_path: Path) -> None:
     text, warnings, refused = composed(clone)
     assert SECRET not in text
     assert "### File .env.example" in text
-    note = "4 matching files left out as secret-looking (.env, deploy/.docker/config.json, deploy/id_rsa and"
+    note = (
+        "4 secret-looking files are left out (.env, deploy/.docker/config.json, deploy/id_rsa and"
+    )
     note += " 1 more); name one and add --allow-secrets to include it: **"
     assert [warning for warning in warnings if "secret-looking" in warning] == [f"NOTE: {note}"]
     assert f"NOTE: {note}" in text

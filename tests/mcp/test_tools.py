@@ -169,7 +169,7 @@ def test_what_only_the_user_can_allow_is_no_hint_for_an_agent(tmp_path: Path) ->
 
     with asking(tmp_path / "in") as ask:
         said = ask("compose", task="a").text
-        assert "[2 matching files left out as secret-looking (.env, key.pem)]" in said
+        assert "[2 secret-looking files are left out (.env, key.pem)]" in said
         assert "ERROR: looks like a secret, so not read: key.pem" in said
         assert "ERROR: outside the project, so not read: ../x.py" in said
         assert "--allow" not in said

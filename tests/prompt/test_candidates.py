@@ -214,3 +214,51 @@ def test_a_folded_definition_says_what_it_is_for(tmp_path: Path) -> None:
         "def long(x):\n    # ...12\n"
         "def begun(x):\n    y = x\n    # ...10\n"
     )
+
+
+BRACES = """\
+namespace Demo
+{
+    /** @inheritDoc */
+    public class Box
+    {
+        // Say it. And
+        // more.
+        public int Area(int side)
+        {
+            var area = side;
+            area *= side;
+            area += 1;
+            area += 2;
+            area += 3;
+            return area;
+        }
+
+        public int Grow(int side)
+        {
+            var area = side;
+            area *= side;
+            area += 1;
+            area += 2;
+            area += 3;
+            return area;
+        }
+    }
+}
+"""
+
+
+def test_a_container_is_not_described_by_its_first_member(tmp_path: Path) -> None:
+    """A brace, a tag and a member's comment describe nothing; a comment is not cut before its last line (rule B-2)."""
+    project(tmp_path, {"a.cs": BRACES})
+    request = request_for(
+        open_project({"files": {"base_dir": str(tmp_path), "paths": ["a.cs"]}}),
+        task=Task("change what `Area` returns"),
+        budget=Budget(2_000),
+    )
+    index = kept_nothing()
+    found = Candidates(request, rank_files(request, index=index), index=index)
+    assert "Say it" not in found.rendered(0, shown(found, (1, 1), (4, 4))).content
+    content = found.rendered(0, shown(found, (8, 8), (18, 18))).content
+    assert "        // Say it. And\n        // more.\n        public int Area" in content
+    assert "            area += 1;\n            // ...3\n" in content

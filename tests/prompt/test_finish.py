@@ -218,7 +218,7 @@ def test_changes_have_a_quarter_of_what_pins_leave(tmp_path: Path) -> None:
     project(tmp_path, commits=True, **dict.fromkeys(names, FILES["ferry.py"]))
     for name in (*names, "ferry.py"):
         (tmp_path / name).write_text(FILES["ferry.py"].replace("return", "return 1 +"))
-    for budget in (1_500, 3_000):
+    for budget in (1_050, 3_000):
         finish = Finish(changes="HEAD")
         composition = composed(asking(tmp_path, budget=budget, finish=finish))
         assert count(composition.prompt.markdown) <= budget
@@ -305,7 +305,7 @@ def test_sections_share_what_pins_leave(tmp_path: Path) -> None:
         instructions=(Given("the instructions", long),),
         attached=(Given("Log", long),),
     )
-    for budget in (1_000, 3_000):
+    for budget in (1_050, 3_000):
         history = {"discussion": {"history": [f"User: {long[:900]}"] * 6}}
         request = asking(tmp_path, budget=budget, finish=finish, tables=history)
         request = replace(request, results=(result("$found", long),))

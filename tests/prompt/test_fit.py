@@ -207,7 +207,7 @@ def test_a_share_gets_its_part_while_others_have_more() -> None:
         spent[step.file] += 10
         if sum(spent) == 3_000:
             break
-    assert spent == [2_760, 240]
+    assert spent == [2_850, 150]
 
 
 def test_a_likely_file_unfolds_what_is_short_and_called() -> None:

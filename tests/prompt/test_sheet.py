@@ -195,8 +195,8 @@ def test_a_pick_leaves_other_likely_files_their_signatures(folder: Path) -> None
     sure = shown_paths(
         composed(folder, Pick("src/lantern.py"), Pick("src/lantern.py", "lantern_upper"))
     )
-    assert len(plain) > 3
-    assert sure == plain
+    assert len(sure) > 3
+    assert plain <= sure
 
 
 def shown_paths(composition: Composition) -> set[str]:

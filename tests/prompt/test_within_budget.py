@@ -76,10 +76,10 @@ FILES = {
 
 def test_a_copy_is_shown_behind_all_others(tmp_path: Path) -> None:
     """Of files with the same content the likeliest is shown, the others as soon as all fits (rules B-2, B-7)."""
-    files = {**FILES, "built/net/retry.py": FILES["net/retry.py"]}
+    files = {**FILES, "built/net/retry.py": FILES["net/retry.py"], "words.txt": "word\n" * 5_000}
     request = project(tmp_path, files)
     task = Task("fix backoff in the retry loop")
-    small, all_of_it = composed(request, 900, task), composed(request, 30_000, task)
+    small, all_of_it = composed(request, 4_000, task), composed(request, 30_000, task)
     copies = ["built/net/retry.py", "net/retry.py"]
     first, other = sorted(copies, key=lambda path: path not in [file.path for file in small.files])
     text = small.prompt.markdown

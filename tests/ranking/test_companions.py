@@ -29,10 +29,19 @@ def test_what_bears_or_holds_a_source_s_name_belongs_to_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["CHANGELOG.md", "docs/news.rst", "History.md", ".github/build.yml", "docs/conf.py"]
+    "name",
+    [
+        "CHANGELOG.md",
+        "docs/news.rst",
+        "History.md",
+        ".github/build.yml",
+        "docs/conf.py",
+        "tests/fixtures/router.py",
+        "tests/__snapshots__/router.py",
+    ],
 )
-def test_only_pages_accompany_sources(name: str) -> None:
-    """A changelog mentions every source, and a workflow explains none: they get no share (rule T-11)."""
+def test_only_pages_and_tests_accompany_sources(name: str) -> None:
+    """A changelog mentions every source, a workflow or fixture explains none: they get no share (rule T-11)."""
     corpus = FakeCorpus({"src/router.py": "def route(): ...\n", name: "Fix the router.\n"})
     assert belonging(corpus, "match paths faster") == {"tests": {}, "documents": {}}
 

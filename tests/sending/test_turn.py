@@ -118,7 +118,7 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     edit(folder, "b.py", more="# more\n")
     made, done = say(folder, "Second?")
     assert made.prefix is not None
-    assert (made.prefix.cause, made.prefix.where) == ("changed", "src/b.py")
+    assert made.prefix.where == "src/b.py"
     assert (files_of(made), made.ordered.older) == (
         ["a.py", "b.py", "c.py", "b.py*"],
         ("src/b.py",),
@@ -129,7 +129,7 @@ def test_a_changed_file_is_named_and_shown_by_a_diff(folder: Path) -> None:
     assert made.ordered.extra < 150
     again, _ = say(folder, "Third?")
     assert again.prefix is not None
-    assert again.prefix.cause == "appended"
+    assert again.prefix.where == ""
     edit(folder, "c.py", more="# more\n")
     assert files_of(ready(folder, "Fourth?")) == ["a.py", "b.py", "c.py", "b.py*", "c.py*"]
 
@@ -265,7 +265,7 @@ def test_a_project_that_is_no_file_keeps_no_discussion(folder: Path) -> None:
     turns = [{"role": "User", "content": "First?"}, {"role": "AI", "content": done.reply.text}]
     again = prepare_turn(open_project({**tables, "history": turns}), "Second?", SCRIPTED)
     assert again.prefix is not None
-    assert again.prefix.cause == "appended"
+    assert again.prefix.where == ""
 
 
 def test_a_refusal_is_no_turn(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Limits of goals and tickets, and a goal's budget."""
+"""The limits of goals and tickets, and the tokens and time that a goal has used."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
 
 @dataclass(frozen=True, slots=True)
 class EngineLimits:
-    """Limits of one goal; each is a maximum."""
+    """The limits of one goal; each field is a maximum."""
 
     depth: int = MAX_DEPTH  # levels of sub-tasks
     attempts: int = MAX_RETRIES  # executions of one step
@@ -39,7 +39,7 @@ class EngineLimits:
 
 
 class Limit(StrEnum):
-    """A bound that can end a goal before it is complete."""
+    """A limit that can end a goal before it is complete."""
 
     TOKENS = "tokens"
     SECONDS = "seconds"
@@ -49,7 +49,7 @@ class Limit(StrEnum):
 
 
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result
-    """A bound of the whole goal was reached."""
+    """A limit of the whole goal was reached."""
 
     def __init__(self, reason: str, limit: Limit | None = None) -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """Used tokens and time of a goal; thread-safe."""
+    """The tokens and time that a goal has used; thread-safe."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
@@ -95,7 +95,7 @@ class BudgetTracker:
         return f"the goal's time of {self.limits.seconds:g} s is over"
 
     def stop(self, limit: Limit | None, place: str = "") -> None:
-        """Record a limit with undone work, at a step's place."""
+        """Record a reached limit, and the step at ``place`` that it left undone."""
         with self._lock:
             self.reached = self.reached or limit
             if place:
@@ -108,7 +108,7 @@ class BudgetTracker:
 
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
-    """Tokens of all attempts at a ticket, seconds and turns of one."""
+    """The limits of one ticket: tokens of all its attempts, seconds and turns of each."""
 
     max_tokens: int = 500_000  # of requests and answers, as providers report them
     max_seconds: float | None = None  # for as long as the ticket says
@@ -120,7 +120,7 @@ class TicketLimits:
         max_turns: int | None = None,
         max_seconds: float | None = None,
     ) -> "TicketLimits":
-        """Return the lower of these and other limits."""
+        """Return limits, each the lower one of these and the arguments."""
         seconds = [most for most in (self.max_seconds, max_seconds) if most is not None]
         return TicketLimits(
             min(self.max_tokens, max_tokens or self.max_tokens),

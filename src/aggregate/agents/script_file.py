@@ -1,6 +1,6 @@
-"""Scripted answers by ticket or question, from TOML or JSON.
+"""Files with scripted answers by ticket or question, in TOML or JSON.
 
-An answer is a text, a table of ``ScriptedReply``, or a list of these, one per attempt.
+An answer is a text, a table of ``ScriptedReply``, or a list of these: one for each attempt.
 """
 
 import json
@@ -16,7 +16,7 @@ from aggregate.project.toml_text import parse_untrusted_toml
 
 
 class ScriptedCall(BaseModel):
-    """A call of a tool, with its arguments as further keys."""
+    """A scripted tool call; further keys are its arguments."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -24,7 +24,7 @@ class ScriptedCall(BaseModel):
 
 
 class ScriptedReply(BaseModel):
-    """One answer of a scripted model."""
+    """One scripted answer, with delay, failure, cost and tool calls."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -56,13 +56,13 @@ class ScriptedReply(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _as_table(cls, answer: object) -> object:
-        """Convert an answer, such as a text, to a table."""
+        """Convert a text to a table with that text."""
         first, *rest = answer if isinstance(answer, list | tuple) and answer else [answer]
         table = {"text": first} if isinstance(first, str) else first
         return {**table, "then": rest} if rest and isinstance(table, dict) else table
 
     def take(self, attempt: int) -> "ScriptedReply":
-        """Return the reply to an attempt, or raise a ``WorkerError``."""
+        """Return the reply for an attempt; raise ``WorkerError`` if the attempt should fail."""
         reply = (self, *self.then)[:attempt][-1]
         time.sleep(reply.seconds)
         if reply.fail and (reply.failures == 0 or attempt <= reply.failures):
@@ -71,7 +71,7 @@ class ScriptedReply(BaseModel):
 
 
 class ReplyScript(BaseModel):
-    """A file of answers."""
+    """The content of a script file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -82,7 +82,7 @@ class ReplyScript(BaseModel):
 
 
 def load_replies(path: Path) -> Mapping[str, ScriptedReply]:
-    """Read the answers of a script.
+    """Read the answers of a script file.
 
     Raises:
         ConfigError: The file cannot be read, or is not a script.

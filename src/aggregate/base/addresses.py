@@ -61,7 +61,7 @@ def display_address(url: str) -> str:
 
 
 def _split(url: str) -> SplitResult | None:
-    """Return the parts of an address if it is unambiguous."""
+    """Parse an address; return None if programs might parse it differently."""
     if re.search(r"[\\\s\x00-\x1f\x7f]", url):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Lazy doors: a package's ``__init__`` lists its names and imports them on first use."""
+"""Lazy imports: a package's ``__init__`` lists its public names and imports each on first use."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -10,9 +10,9 @@ TYPE_CHECKING = False  # type checkers take this name for true
 
 
 def door(package: str, names_by_module: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package.
+    """Return the ``__getattr__`` function of a package.
 
-    ``names_by_module`` lists the names of each module, separated by spaces.
+    ``names_by_module`` has the public names of each module, separated by spaces.
     """
     modules = {name: module for module, names in names_by_module.items() for name in names.split()}
 

@@ -14,9 +14,9 @@ class ConfigError(AggregateError):
     """A configuration cannot be used.
 
     Attributes:
-        path: The file, None for a mapping.
-        key: Dotted key, ``""`` for the whole file.
-        line: 1-based, None if unknown.
+        path: The configuration file, None for a mapping.
+        key: Dotted key of the faulty value, ``""`` for the whole file.
+        line: 1-based line of the fault, None if unknown.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class PresetError(AggregateError):
 
 
 class AnchorError(AggregateError):
-    """A slice cannot be captured from this text."""
+    """A slice's lines are reversed or outside of the text."""
 
 
 class SyntaxViewError(AggregateError):
@@ -40,7 +40,7 @@ class SyntaxViewError(AggregateError):
 
 
 class DeadlineError(SyntaxViewError):
-    """Parsing a text exceeded the limits of time or memory."""
+    """Parsing a text exceeded its limit of time or memory, or crashed."""
 
     def __init__(self, problem: str = "") -> None:
         too_slow = "parsing was stopped: it takes far longer than for a program of this size"
@@ -52,7 +52,7 @@ class NotebookError(SyntaxViewError):
 
 
 class BeadsError(AggregateError):
-    """One source of a project's beads cannot be read."""
+    """A file or command with a project's beads (issues) cannot be read."""
 
 
 class TokenizerError(AggregateError):
@@ -60,15 +60,15 @@ class TokenizerError(AggregateError):
 
 
 class ScopeError(AggregateError):
-    """An untrusted project names a file outside of it or a secret."""
+    """An untrusted project refers to a file outside of it or to a secret."""
 
 
 class BudgetError(AggregateError):
-    """The pinned parts do not fit into the budget.
+    """The parts that must be shown do not fit into the budget.
 
     Attributes:
         smallest: The smallest sufficient budget in tokens.
-        reason: The message without the fix, for callers with larger requests.
+        reason: The message without the proposed remedy, for callers with a different remedy.
     """
 
     def __init__(self, message: str, *, smallest: int, reason: str = "") -> None:
@@ -82,7 +82,7 @@ class SeedError(AggregateError):
 
 
 class OutputError(AggregateError):
-    """A result cannot be written."""
+    """A file or other output cannot be written."""
 
 
 class Refusal(StrEnum):
@@ -106,7 +106,7 @@ class Refusal(StrEnum):
 
 
 class SpawnError(AggregateError):
-    """A request to spawn sub-agents was refused; ``code`` is the stable reason."""
+    """A request to spawn sub-agents was refused; ``code`` is the reason."""
 
     def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
@@ -114,7 +114,7 @@ class SpawnError(AggregateError):
 
 
 class Stopped(StrEnum):
-    """Why foreign code returned no value."""
+    """Why sandboxed code returned no value."""
 
     SYNTAX = "syntax"
     RUNTIME = "runtime"
@@ -126,7 +126,7 @@ class Stopped(StrEnum):
 
 
 class SandboxError(AggregateError):
-    """Foreign code raised ``exception``, exceeded a limit, or cannot run."""
+    """Sandboxed code raised ``exception``, exceeded a limit, or could not run."""
 
     def __init__(
         self, message: str, *, kind: Stopped = Stopped.REFUSED, exception: str = ""
@@ -147,9 +147,9 @@ class WorkerError(AggregateError):
     """A worker returned no answer.
 
     Attributes:
-        again: A retry may help.
-        tokens: Tokens used nevertheless.
-        cost: Dollars spent nevertheless.
+        again: Whether a retry may help.
+        tokens: Tokens used by the failed attempt.
+        cost: Dollars spent by the failed attempt, None if unknown.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class WorkerError(AggregateError):
 
 
 class DataReferenceError(AggregateError, FileNotFoundError):
-    """A compacted value has no readable file."""
+    """A value that was moved to a file has no readable file."""
 
 
 class ClientError(AggregateError):
@@ -168,7 +168,7 @@ class ClientError(AggregateError):
 
 
 class ClientSetupError(ClientError):
-    """A key, SDK, program or name is missing; the message gives the fix."""
+    """A key, package, program or model name is missing; the message has the remedy."""
 
 
 class NoProviderError(ClientSetupError):
@@ -176,7 +176,7 @@ class NoProviderError(ClientSetupError):
 
 
 class PromptTooLongError(ClientError):
-    """Prompt and answer need more ``tokens`` than the context ``window`` has."""
+    """Prompt and answer need more ``tokens`` than the model's context ``window`` has."""
 
     def __init__(self, message: str, *, tokens: int, window: int) -> None:
         super().__init__(message)
@@ -184,12 +184,12 @@ class PromptTooLongError(ClientError):
 
 
 class ProviderError(ClientError):
-    """The provider refused or failed.
+    """The provider of a model refused or failed to answer.
 
     Attributes:
         status: HTTP status, if any.
-        retry_after: Seconds that the provider asks to wait.
-        retryable: A retry may help.
+        retry_after: Seconds after which the provider allows a retry.
+        retryable: Whether a retry may help.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class ToolError(AggregateError, ValueError):
 
 
 class StateError(AggregateError):
-    """The store of saved state or durable runs cannot be used."""
+    """The database of saved values or of durable runs cannot be used."""
 
 
 class DatabaseAwayError(StateError):
@@ -217,4 +217,4 @@ class DatabaseAwayError(StateError):
 
 
 class ModelError(AggregateError):
-    """A model returned no answer, or has no script for the question."""
+    """A model returned no answer, or a scripted model has none for the question."""

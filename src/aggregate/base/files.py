@@ -1,4 +1,4 @@
-"""A file of a prompt: settings, view, and source lines."""
+"""The files of a prompt: their settings, their views, and the source lines of views."""
 
 import struct
 from bisect import bisect_left, bisect_right
@@ -24,7 +24,7 @@ class ViewMode(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "ViewMode":
-        """Parse a mode; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
+        """Return the mode named by ``value``; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
         return _MODES.get(str(value).strip().lower(), cls.SUMMARY)
 
 
@@ -34,7 +34,8 @@ _MODES = {mode.value: mode for mode in ViewMode}
 class Span(NamedTuple):
     """A mapping from lines of a view to lines of the file, 1-based and inclusive.
 
-    Runs of equal length map line by line. Otherwise a placeholder or an outline's row represents the whole run.
+    Two ranges of equal length correspond line by line. Otherwise the view's lines, such as a placeholder or a row of an
+    outline, represent the whole range of the file.
     """
 
     start: int
@@ -44,7 +45,7 @@ class Span(NamedTuple):
 
 
 def source_lines(spans: Iterable[Span]) -> dict[int, int]:
-    """Return the file's line by line of a view."""
+    """Return the file's line for each line of a view that shows one."""
     return {
         span.start + offset: span.source_start + offset
         for span in spans
@@ -54,9 +55,10 @@ def source_lines(spans: Iterable[Span]) -> dict[int, int]:
 
 
 def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
-    """Compose the mapping of a view of a view with that of the inner view.
+    """Combine the mappings of two successive views into one.
 
-    Lines without a source get no span.
+    ``outer`` maps the second view to the first, ``inner`` the first view to the file. Lines without a source get no
+    span.
     """
     composed: list[Span] = []
     ordered = sorted(inner)
@@ -83,7 +85,7 @@ def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
 
 
 def _source_of(part: Span, first: int, last: int) -> tuple[int, int]:
-    """Return a span's source lines for some lines of a view."""
+    """Return the source lines of lines ``first`` to ``last`` within a span."""
     if part.end - part.start != part.source_end - part.source_start:
         return part.source_start, part.source_end
     offset = part.source_start - part.start
@@ -94,7 +96,7 @@ _SPAN = struct.Struct("<4I")
 
 
 class PackedSpans(Sequence[Span]):
-    """Spans as bytes, decoded on use: most are never read."""
+    """Spans stored as bytes and decoded on use, since most are never read."""
 
     __slots__ = ("data",)
 
@@ -127,7 +129,7 @@ class PackedSpans(Sequence[Span]):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A file as a model sees it."""
+    """The text of a file in one view mode, with its source lines."""
 
     text: str
     spans: Sequence[Span] = ()  # in order; without lines that have no source (a digest's prose)
@@ -165,9 +167,9 @@ class ShownText(NamedTuple):
 class FileRecord(TypedDict):
     """A rendered file in the result of ``build_file_items`` (rule M-5).
 
-    ``path`` is relative to the base directory with ``/``, also outside of it (``../other/c.py``). ``content`` is the
-    view or the error text. ``source`` is the decoded file, ``""`` if it cannot be read. ``spans`` map lines of
-    ``content`` to the file; a file in full needs none.
+    ``path`` is relative to the base directory with ``/``, also for files outside of it (``../other/c.py``). ``content``
+    is the view or the error text. ``source`` is the decoded file, ``""`` if it cannot be read. ``spans`` map lines of
+    ``content`` to the file; a file shown in full needs none.
     """
 
     path: str
@@ -188,7 +190,7 @@ class FileRecord(TypedDict):
 
 @dataclass
 class FileItem:
-    """Settings of a file or of all files of a glob (rule M-40)."""
+    """Settings of one file, or of all files that match a glob (rule M-40)."""
 
     path: str  # relative to the base directory, absolute, or a glob
     auto_aggregate: bool = True  # ``False``: in the items, not in the markdown
@@ -219,14 +221,14 @@ class FileItem:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
-        """Build an item from a mapping; ignore unknown keys and None."""
+        """Build an item from a mapping; unknown keys and None values are ignored."""
         names = {item_field.name for item_field in fields(cls)}
         values = {key: value for key, value in data.items() if key in names and value is not None}
         return cls(**{"path": "", **values})
 
 
 class FileRow(NamedTuple):
-    """Fields of a ``RenderedFile`` that survive its text."""
+    """The fields of a ``RenderedFile`` that are kept when its text is dropped."""
 
     path: str
     entry: str
@@ -281,7 +283,7 @@ class RenderedFile:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
-        """Build a file from a record, which may lack any key."""
+        """Build a rendered file from a record, in which any key may be missing."""
         fields = {name: record.get(name) for name in FileRecord.__annotations__}
         values = {name: value for name, value in fields.items() if value is not None}
         values["path"] = str(record.get("path") or record.get("entry") or "")
@@ -309,7 +311,7 @@ class GeneratedPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Limits of the files from the command line (rule T-13)."""
+    """Restriction to some files by command-line arguments (rule T-13)."""
 
     paths: tuple[str, ...] = ()  # files and globs, relative to the base directory; ``()`` for all
     include: tuple[str, ...] = ()  # patterns as in ``.gitignore``; ``()`` for all
@@ -338,6 +340,6 @@ class Entry:
 
     @classmethod
     def of(cls, entry: FileEntry) -> "Entry":
-        """Convert a configured entry (path, glob or table) to an ``Entry``."""
+        """Convert a path, glob, mapping or item to an ``Entry``."""
         tier = entry.get("tier") if isinstance(entry, Mapping) else None
         return cls(FileItem.of(entry), tier if isinstance(tier, int) else None)

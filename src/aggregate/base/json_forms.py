@@ -1,7 +1,7 @@
 """Convert any value to JSON.
 
-Values come from agents, tools and foreign code. A value that raises becomes a visible placeholder; its neighbours
-are converted as usual.
+Values come from agents, tools and foreign code. A value that raises an error is replaced by a visible placeholder; the
+values beside it are converted as usual.
 """
 
 import json
@@ -30,17 +30,17 @@ _LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryvie
 
 
 def jsonable(value: Value) -> Value:
-    """Return a copy made of JSON's types.
+    """Return a copy of a value, made of JSON's types.
 
-    Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays become their value;
-    other objects ``<their type>``. Unsupported numbers become texts: ``"NaN"``, ``"Infinity"``. A ``DataReference``
-    is kept. Never raises.
+    Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays are converted; other
+    objects become ``<their type>``. Numbers that JSON lacks become texts: ``"NaN"``, ``"Infinity"``. A
+    ``DataReference`` is kept. Never raises.
     """
     return JsonCopy().of(value)
 
 
 def json_text(value: Value, *, indent: int | None = None) -> str:
-    """Return any value as portable JSON; never raises."""
+    """Return any value as JSON text; never raises."""
     try:
         return escape_surrogates(json.dumps(jsonable(value), indent=indent, ensure_ascii=False))
     except RecursionError:  # the caller's own stack is nearly full
@@ -53,7 +53,7 @@ def message_text(value: Value) -> str:
 
 
 def failure_text(error: object) -> str:
-    """Return an exception's name and message, or ``no reason given``."""
+    """Return the text of an exception or other error, ``no reason given`` if it is empty."""
     if isinstance(error, BaseException):
         return _exception_text(error)
     return ("" if error is None else message_text(error)) or "no reason given"
@@ -64,7 +64,7 @@ def type_name(value: object) -> str:
 
 
 class JsonCopy:
-    """A copy in progress; ``stored`` uses ``str()`` of dates and keeps NaN (rule D-40)."""
+    """Copies one value into JSON's types; ``stored`` keeps NaN (rule D-40)."""
 
     def __init__(self, *, stored: bool = False) -> None:
         self.cut = ""  # why parts are missing: a cycle, or too many levels
@@ -154,7 +154,7 @@ class JsonCopy:
         return self._keyed([*declared, *extra.items()], depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
-        """Copy an object's entries; keys with equal text get ``-2``, ``-3``, ..."""
+        """Copy an object's entries; keys with equal text get a suffix: ``-2``, ``-3``, ..."""
         copy: dict[str, Value] = {}
         last_numbers: dict[str, int] = {}
         for key, item in pairs:
@@ -171,7 +171,7 @@ def free_key(
     *,
     separator: str = "-",
 ) -> str:
-    """Return the first free key: ``wanted``, or with ``-2``, ``-3``, ..."""
+    """Return ``wanted``, or if it is taken the first free one of ``wanted-2``, ``wanted-3``, ..."""
     if wanted not in taken:
         return wanted
     last_numbers = {} if last_numbers is None else last_numbers
@@ -195,7 +195,7 @@ def _exception_text(error: BaseException) -> str:
 
 
 def _object_text(value: Value, kind: type) -> str:
-    """Return ``str(value)``, or ``<type>`` instead of a default."""
+    """Return ``str(value)``, or ``<type>`` if the type only has Python's default text."""
     if all(getattr(kind, name) is getattr(object, name) for name in ("__str__", "__repr__")):
         return _placeholder(value)
     text = str.__str__(str(value))

@@ -26,7 +26,7 @@ def path_meant(path: str, paths: Sequence[str]) -> str:
 
 
 def nearest_path(path: str, paths: Sequence[str]) -> str:
-    """Return the path most similar to a missing one."""
+    """Return the path most similar to a missing one, ``""`` if none is similar."""
     from rapidfuzz import fuzz  # needed only for a mistake
 
     wanted, length = _parts(path), path.count("/") + 1
@@ -58,11 +58,11 @@ def shorten(text: str, most: int) -> str:
 
 
 def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None = None) -> str:
-    """Return the shell command that adds an extra to this installation.
+    """Return the shell command that installs an extra of this package.
 
     Args:
-        extra: Name of the extra.
-        prefix: Folder of the environment.
+        extra: Name of the extra (a group of optional dependencies).
+        prefix: Folder of the Python environment.
         origin: Content of ``direct_url.json`` (PEP 610), by default this package's.
     """
     from importlib.util import find_spec  # a run without mistakes does without

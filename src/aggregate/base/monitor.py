@@ -39,7 +39,7 @@ class Monitor:
             self._timings[name] = Timing(old.count + 1, old.total + seconds, seconds)
 
     def steps(self, name: str, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Yield items and time their production, not their use."""
+        """Yield items, and time how long they take to produce, not to use."""
         seconds = 0.0
         rest = iter(items)
         try:
@@ -66,5 +66,5 @@ _monitor = Monitor()
 
 
 def get_monitor() -> Monitor:
-    """Return the process's monitor (rule M-18)."""
+    """Return the monitor shared by the whole process (rule M-18)."""
     return _monitor

@@ -18,7 +18,7 @@ class FileOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A limit of the whole prompt (rule B-1)."""
+    """The token limit of a whole prompt (rule B-1)."""
 
     tokens: int  # o200k tokens of the markdown
     history: float = 0.2  # largest share of the discussion, after pins
@@ -31,7 +31,7 @@ _LINES = re.compile(r"(?P<path>.+?):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file, or lines of one."""
+    """A file, or a range of lines in it."""
 
     path: str  # as written by the user, or relative to the base directory
     first: int = 0  # the first line, 1-based; ``0`` for the whole file
@@ -53,7 +53,7 @@ class Place:
 
 
 class Pick(NamedTuple):
-    """A file or definition picked from the shortlist."""
+    """A file or definition that a model picked from the shortlist."""
 
     path: str
     definition: str = ""  # such as ``name`` or ``Class.name``, ``""`` for the file
@@ -63,7 +63,7 @@ class Pick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A user's task, which decides the relevant files (rules T-1 and T-2)."""
+    """A user's task, by which files are ranked (rules T-1 and T-2)."""
 
     # In the user's words: a question, a ticket, a commit message, a traceback; may be empty.
     text: str = ""
@@ -77,7 +77,7 @@ class Task:
 
 
 class Given(NamedTuple):
-    """A text that the user adds to a prompt (rule T-8)."""
+    """A text from the user with its title, such as a command's output (rule T-8)."""
 
     title: str  # such as the command of an output
     text: str
@@ -85,13 +85,14 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The user's texts in a prompt (rules T-7 and T-8)."""
+    """Additions to a prompt on the user's request (rules T-7 and T-8)."""
 
     has_frame: bool = True  # with a task and a budget: project line first, task last
     changes: str = ""  # with a budget: show changes since this git revision
     instructions: tuple[Given, ...] = ()  # at most one
     attached: tuple[Given, ...] = ()
     line_numbers: bool = False
+    is_xml: bool = False  # files as XML documents
 
 
 AUTO: Final = "auto"  # a budget derived from the model
@@ -160,7 +161,7 @@ class Reason(NamedTuple):
 
 
 class FileChoice(NamedTuple):
-    """The choice for one of up to a hundred thousand files."""
+    """The chosen level of one file, with its score and reasons. A prompt has up to a hundred thousand of these."""
 
     path: str  # as in the prompt
     entry: str  # its path or glob in the configuration
@@ -197,7 +198,7 @@ class Guess(NamedTuple):
 
 
 def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
-    """Return warnings about unknown names, corrected names, missing grammars and a guess."""
+    """Return warnings about unknown or corrected names, missing grammars and a guessed ranking."""
     kinds = ("symbol", "spelling", "changes", "grammars")
     warnings = [gap.reason for gap in missing if gap.evidence in kinds]
     if guess:

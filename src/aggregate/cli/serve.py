@@ -41,7 +41,7 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     if context.invoked_subcommand:
         return
     if find_spec("mcp") is None:
-        raise ConfigError(_needs_extra())
+        raise ConfigError(_needs("mcp"))
     cap = max_tokens
     with suppress(ValueError):  # not set, or not a number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
@@ -51,8 +51,8 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     say(*filter(None, [serve_on_stdio(config, cap=cap)]))
 
 
-def _needs_extra() -> str:
-    return f"aggregate mcp needs another package: {install_command('mcp')}"
+def _needs(extra: str) -> str:
+    return f"aggregate {extra} needs another package: {install_command(extra)}"
 
 
 @mcp.command()
@@ -91,7 +91,7 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
         say(f"{path} needs no change")
         return
     if find_spec("mcp") is None and not remove:
-        warn(_needs_extra())
+        warn(_needs("mcp"))
     say(str(path))
     write_rows(*unified_diff(content.splitlines(), after.splitlines()))
     if dry_run:
@@ -123,7 +123,7 @@ def panel(config: Path, port: int | None, no_open: bool) -> None:
     The printed address works once, in one browser, which may edit and send. Ctrl-C ends it.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise ConfigError(f"aggregate panel needs another package: {install_command('panel')}")
+        raise ConfigError(_needs("panel"))
     open_asked_project(config, allow_outside=None, allow_secrets=None)
     from aggregate.panel import serve_panel
 

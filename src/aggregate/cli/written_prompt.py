@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
-_NARROWED = "--include and --exclude leave none"
-_UNMATCHED = "the folder is empty, or [files] paths of the configuration match none"
 _ALWAYS_FITS = 1_000_000  # tokens: some model takes them, so its slow list need not be loaded
 
 
@@ -100,15 +98,14 @@ class WrittenPrompt:
         if self.stream.smallest:
             warn(no_file_fits(self.stream.smallest))
         elif not self.stream.rows:
-            narrowing = self.request.narrowing
-            is_narrowed = narrowing.include or narrowing.exclude
-            warn(f"no files: {_NARROWED if is_narrowed else _UNMATCHED}")
+            warn(
+                "no files: the folder is empty, or nothing matches [files] paths, --include or --exclude"
+            )
         lines = [f"{self.tokens.document:>11,} tokens (o200k)"]
         lines += [f"{tokens:>11,} in {part.value}" for part, tokens in self.tokens.sections.items()]
         files = sorted(self.tokens.files.items(), key=lambda item: (-item[1], item[0]))
-        for path, number in files[:_LARGEST]:
-            name = "notes on files left out" if path == ALL_FILES else path
-            lines.append(f"{number:>11,}   {name}")
+        names = {ALL_FILES: "notes on files left out"}
+        lines += [f"{number:>11,}   {names.get(path, path)}" for path, number in files[:_LARGEST]]
         if smaller := files[_LARGEST:]:
             rest = sum(number for _, number in smaller)
             lines.append(f"{rest:>11,}   in {len(smaller):,} smaller files (--json lists them)")

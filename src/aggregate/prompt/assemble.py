@@ -17,6 +17,7 @@ from aggregate.base.task import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_image_header
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
+from aggregate.prompt.documents import as_documents
 from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
 from aggregate.prompt.layout import files_segments, numbered, screenshots_section, tier3_segments
 from aggregate.prompt.request import Request, is_named, unknown_focus
@@ -247,8 +248,9 @@ class Composition:
             history = safe_discussion_segments(request.history)
             parts = given_parts(history, request.results, request.finish)
         files = self._file_segments(secrets)
+        files = map(numbered, files) if request.is_numbered else files
         segments = section_segments(
-            map(numbered, files) if request.is_numbered else files,
+            as_documents(files) if request.is_xml else files,
             parts,
             images=self._images,
             beads=beads,

@@ -257,10 +257,9 @@ def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[st
 
 
 def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
-    plural = "s" if len(group) > 1 else ""
+    files, size = "file is" if len(group) == 1 else "files are", sum(file.size for file in group)
     problem = (
-        f"{len(group):,} matching file{plural} left out as generated "
-        f"({sum(omitted.size for omitted in group):,} bytes, listed by name); name one to include it"
+        f"{len(group):,} generated {files} only listed ({size:,} bytes); name a file to include it"
     )
     # By folder and reason: whole paths and reasons would take twice the tokens.
     folders: dict[str, dict[str, list[str]]] = {}

@@ -42,6 +42,7 @@ def finished(request: Request, finish: Finish, project: Project, redaction: Reda
         instructions=tuple(clean[: len(instructions)]),
         attached=tuple(clean[len(instructions) :]),
         line_numbers=finish.line_numbers,
+        is_xml=finish.is_xml,
     )
     return replace(request, finish=finish, doubts=tuple(doubts))
 

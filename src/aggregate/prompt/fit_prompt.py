@@ -25,7 +25,6 @@ from aggregate.prompt.layout import (
     files_section,
     rendered_segment,
 )
-from aggregate.prompt.opened_candidates import RELEVANT
 from aggregate.prompt.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.request import Request
 from aggregate.prompt.revision_changes import changes_for
@@ -37,7 +36,7 @@ _REMAINDER = (
 )
 _LEAST_REMAINDER = 64  # tokens of the list in any case (rule B-7)
 _ROUNDS = 4  # of laying out a prompt that is a little over or has room; each leaves a fraction
-NOTHING_ELSE = f"Nothing else scores {RELEVANT:.2%} for the task. "
+NOTHING_ELSE = "Nothing else scores {:.2%} for the task. "
 _NEXT = 0.1  # part of the budget by which the audit estimates the next level (rule A-1)
 _HIDDEN = frozenset({Level.LEFT_OUT, Level.NAME, Level.NONE})
 _MOST_DOUBLINGS = 16  # of a budget that shows no file
@@ -275,7 +274,7 @@ class _Filling:
             limit=remainder,
             count=self.files.count,
             called=self.files.called(fit) if hidden else (),
-            note=NOTHING_ELSE if is_end else "",
+            note=NOTHING_ELSE.format(self.files.relevant) if is_end else "",
         )
         title = FILES_SUMMARY if request.is_summary else FILES
         title = FILES_TIER3 if request.is_tier3 else title

@@ -40,7 +40,7 @@ def find_next_increment(output_dir: Path, namespace: str) -> int:
 
 
 def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
-    pattern = re.compile(rf"{re.escape(namespace)}_([0-9]+)\.md")
+    pattern = re.compile(rf"{re.escape(namespace)}_([0-9]+)\.(?:md|xml)")
     try:
         entries = list(os.scandir(output_dir))
     except (FileNotFoundError, NotADirectoryError):
@@ -54,9 +54,14 @@ def numbered_files(output_dir: Path, namespace: str) -> list[tuple[int, Path]]:
 
 @get_monitor().scope("write_numbered")
 def write_numbered(
-    output_dir: Path, namespace: str, text: str | Iterable[bytes], *, project: Path | None = None
+    output_dir: Path,
+    namespace: str,
+    text: str | Iterable[bytes],
+    *,
+    project: Path | None = None,
+    suffix: str = ".md",
 ) -> Path:
-    """Write text, or pieces of UTF-8, to the next ``<namespace>_<NNN>.md``.
+    """Write text, or pieces of UTF-8, to the next ``<namespace>_<NNN>.md`` or ``.xml``.
 
     No two runs share a number, no file is overwritten, and a kill leaves no torn output. There is no fsync: a power
     failure may lose the newest prompt. The file and its new folders are private to the user.
@@ -72,7 +77,7 @@ def write_numbered(
     pieces = (text.encode(),) if isinstance(text, str) else text
     is_new = not os.path.lexists(output_dir)
     try:
-        paths = _free_paths(output_dir, namespace)
+        paths = (path.with_suffix(suffix) for path in _free_paths(output_dir, namespace))
         path = write_to_free(paths, pieces, temporary_name(output_dir, namespace), within=project)
     except OSError as error:
         raise OutputError(f"cannot write to {output_dir}: {error.strerror or error}") from error
@@ -114,7 +119,7 @@ def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
     """Yield unused paths in order; a reply without its prompt also reserves its number."""
     for number in count(find_next_increment(output_dir, namespace)):
         path = output_dir / f"{namespace}_{number:03d}.md"
-        if not os.path.lexists(reply_path(path)):
+        if not any(map(os.path.lexists, (path, path.with_suffix(".xml"), reply_path(path)))):
             yield path
 
 

@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from math import inf
 from typing import Final, NamedTuple
 
@@ -13,6 +14,7 @@ from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
+from aggregate.prompt.documents import MORE_TOKENS
 from aggregate.prompt.file_reading import encoding_note
 from aggregate.prompt.fit.entry_order import (
     ALL_LINES,
@@ -39,7 +41,14 @@ from aggregate.ranking.files import Analysis, Piece
 
 # Files below the first score follow all likelier ones; those below the second are hidden (rule B-6), unless the task
 # matches nothing, where breadth is worth more (rule T-9).
-_LIKELY, RELEVANT = 0.002, 0.0002
+_LIKELY, _RELEVANT = 0.002, 0.0002
+# The same relative to the likeliest file and piece: where one is nearly certain, the others are noise. With 0.01 for
+# pieces prompts of 4,000 to 27,000 tokens show fewer changed lines (measured on commits). All pieces of files with the
+# last part of the best score are relevant.
+_OF_BEST, _OF_BEST_PIECE, _NEAR_BEST = 0.005, 0.001, 0.1
+# Likeliest files of a task that show a signature in any case; with 20, as without a task, 4,000 tokens show a hundredth
+# fewer of the changed definitions.
+_SEEN_FOR_TASK = 8
 _LEADING = (
     5  # likeliest files, which also show short bodies, the functions these call, and comments
 )
@@ -77,6 +86,7 @@ class OpenedCandidates:
         self._pins = find_pins(request, ranked.files.selection.files)
         self._is_scored = request.task is not None
         self._is_numbered = request.is_numbered
+        self._around = MORE_TOKENS if request.is_xml else 0
         self._corpus = ranked.files.corpus
         self._opened: dict[int, OpenedFile | None] = {}
         self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
@@ -121,7 +131,7 @@ class OpenedCandidates:
         """Return a fit with the pinned lines and the lines kept from the last prompt."""
         share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
-        fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
+        fit = Fit(StepOrder(self._shares(), share, self.has_least), self.lines, self.count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
         fit.spent = 0
@@ -161,7 +171,7 @@ class OpenedCandidates:
             kind = "copy" if number in self._copies else kind
             kind = "unlikely" if kind == "read" and ranked.score < self._least(_LIKELY) else kind
             is_hidden_copy = kind == "copy" and self.has_least  # the original shows its text
-            if kind in _PARTS or (ranked.score >= self._least(RELEVANT) and not is_hidden_copy):
+            if kind in _PARTS or (ranked.score >= self.relevant and not is_hidden_copy):
                 by_kind.setdefault(kind, []).append(number)
         others = [number for kind in _OTHERS for number in by_kind.get(kind, [])]
         groups = self._groups(by_kind.get("read", []), others)
@@ -169,7 +179,8 @@ class OpenedCandidates:
             Share([self._fittables(by_kind.get(kind, []))], part, first=0)
             for kind, part in _PARTS.items()
         )
-        return [Share(groups), *companions_shares]
+        first = _SEEN_FOR_TASK if self.has_least else SEEN_FILES
+        return [Share(groups, first=first), *companions_shares]
 
     def _shares_of_overview(self) -> list[Share]:
         """Return the shares of introductions, of folders by the size of their code, and of all others."""
@@ -181,6 +192,25 @@ class OpenedCandidates:
             Share([self._fittables(groups.beside)], PART_BESIDE),
             Share(self._groups([], groups.others)),
         ]
+
+    @cached_property
+    def relevant(self) -> float:
+        """The least score of a file that is shown, ``0`` if all are."""
+        if not self._is_relative:
+            return self._least(_RELEVANT)
+        return max(_RELEVANT, _OF_BEST * self.in_rank_order[0].ranked.score)
+
+    @cached_property
+    def _least_piece(self) -> float:
+        """The least probability of a piece that is shown of a file far below the likeliest."""
+        likeliest = (max(file.ranked.pieces, default=0.0) for file in self.in_rank_order)
+        return _OF_BEST_PIECE * max(islice(likeliest, SEEN_FILES))
+
+    @property
+    def _is_relative(self) -> bool:
+        """Whether files and pieces far below the likeliest are hidden; after a pick all others score little."""
+        is_picked = self.ranked.ranking.unpicked != 1.0
+        return self.has_least and bool(self.in_rank_order) and not is_picked
 
     def _least(self, score: float) -> float:
         # Scores before a second look: after it all other files together score little.
@@ -234,8 +264,20 @@ class OpenedCandidates:
         is_likely = self.has_least and number in self._leading
         calls = self._calls(number) if is_likely else {}
         is_notebook = self.by_number[number].file.path.endswith(".ipynb")
+        least = 0.0
+        if self._is_relative and number not in self.ranked.ranking.companions:
+            is_near = ranked.score >= _NEAR_BEST * self.in_rank_order[0].ranked.score
+            least = 0.0 if is_near else self._least_piece
         return Fittable(
-            number, analysis.definitions, pieces, chances, is_prose, is_notebook, is_likely, calls
+            number,
+            analysis.definitions,
+            pieces,
+            chances,
+            is_prose,
+            is_notebook,
+            is_likely,
+            calls,
+            least,
         )
 
     @cached_property
@@ -276,6 +318,7 @@ class OpenedCandidates:
                 definitions=analysis.definitions if is_code else (),
                 count=self.count,
                 is_numbered=self._is_numbered,
+                around=self._around,
                 has_leads=number in self._leading,
                 shortens=self._shortens and self._pins.files.get(reading.file.path) != (),
             )

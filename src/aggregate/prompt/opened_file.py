@@ -22,6 +22,8 @@ from aggregate.ranking.files import DefinedName
 _WHOLE_VIEWS: Final = frozenset({ViewMode.MASKED, ViewMode.CUSTOM, ViewMode.SUMMARY})
 _MOST_SENTENCE, _LONGEST_LEAD = 3, 8  # lines of a leading sentence, and with whole statements
 _COMMENT: Final = re.compile(r"[ \t]*(?://|/\*|\*|#(?!\[)|--|;|%)")
+# A comment that begins with a tag, such as ``@inheritDoc``, describes nothing.
+_TAG: Final = re.compile(r"[\s/*#;%!-]*[@\\:]\w")
 _DOCSTRING: Final = re.compile(r"[ \t]*[rRuU]?(?:\"{3}|'{3}|\"|')")
 
 
@@ -41,13 +43,14 @@ def open_file(
     definitions: Sequence[DefinedName],
     count: Callable[[str], int],
     is_numbered: bool,
+    around: int = 0,
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
     """Return a file's text and lines, ``None`` if its view fails.
 
     ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
-    ``is_numbered`` adds line numbers, ``shortens`` cuts long lines.
+    ``is_numbered`` adds line numbers, ``around`` tokens to the file's frame, ``shortens`` cuts long lines.
     """
     path, item = file.path, file.item
     is_text = is_the_text(path, mode)
@@ -79,9 +82,8 @@ def open_file(
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     gap += bool(ends)  # an indented mark
     leads = _leads(definitions, texts, mapped) if ends and has_leads else {}
-    lines = FileLines(
-        texts, find, count(frame + SEPARATOR), gap, is_whole, number, mapped, ends, leads
-    )
+    around += count(frame + SEPARATOR)
+    lines = FileLines(texts, find, around, gap, is_whole, number, mapped, ends, leads)
     return OpenedFile(source, view, lines, is_text and view.text != source.text)
 
 
@@ -109,19 +111,31 @@ def _leads(
     """Return the lines that describe each definition, by the first line of its signature."""
     units = statements or range(1, len(texts) + 1)
     last_lines = {unit: line for line, unit in enumerate(units, start=1)}
-    leads: dict[int, Run] = {}
+    first_members: dict[int, int] = {}
     for definition in definitions:
-        run = _comment_above(definition, texts) or _beginning(definition, texts)
-        if run is None or units[run[0] - 1] != run[0]:
-            continue
-        end = 0
-        for line in range(run[0], run[1] + 1):
-            whole = max(end, last_lines[units[line - 1]])
-            if whole - run[0] >= _LONGEST_LEAD or whole > definition.last:
+        first_members.setdefault(definition.outer, definition.first)
+    leads: dict[int, Run] = {}
+    for number, definition in enumerate(definitions):
+        end = min(definition.last, first_members.get(number, len(texts) + 1) - 1)
+        body = definition.body
+        docstring = _first_statement(body, end, texts, units)
+        runs = [_comment_above(definition, texts)]
+        if docstring and _DOCSTRING.match(texts[docstring - 1]):
+            runs.append((docstring, docstring))
+            body = last_lines[units[docstring - 1]] + 1
+        start = _first_statement(body, end, texts, units)
+        if start:
+            runs.append((start, min(start + _MOST_SENTENCE - 1, end)))
+        for first, limit in filter(None, runs):
+            last = 0
+            for line in range(first, limit + 1):
+                whole = max(last, last_lines[units[line - 1]])
+                if whole - first >= _LONGEST_LEAD or whole > definition.last:
+                    break
+                last = whole
+            if last and units[first - 1] == first:
+                leads[definition.signature] = first, last
                 break
-            end = whole
-        if end:
-            leads[definition.signature] = run[0], end
     return leads
 
 
@@ -129,25 +143,22 @@ def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
     """Return the lines of the first sentence in the comment above a definition."""
     lines = range(definition.first, definition.signature)
     first = next((line for line in lines if _COMMENT.match(texts[line - 1])), 0)
-    if not first:
+    if not first or _TAG.match("".join(texts[first - 1 : definition.signature - 1])):
         return None
     last = first
     while last + 1 < definition.signature and last - first + 1 < _MOST_SENTENCE:
         if texts[last - 1].rstrip().endswith(".") or not _COMMENT.match(texts[last]):
             break
         last += 1
+    if last + 2 == definition.signature:  # a mark in place of one line saves nothing
+        last += 1
     return first, last
 
 
-def _beginning(definition: DefinedName, texts: Sequence[str]) -> Run | None:
-    """Return a definition's docstring, or the first lines of its body."""
-    lines = range(definition.body, definition.last)
-    first = next((line for line in lines if texts[line - 1].strip()), 0)
-    if not first:
-        return None
-    if _DOCSTRING.match(texts[first - 1]):
-        return first, first
-    return first, min(first + _MOST_SENTENCE - 1, definition.last)
+def _first_statement(first: int, last: int, texts: Sequence[str], units: Sequence[int]) -> int:
+    """Return the first line of a statement, ``0`` for none; a brace belongs to the signature."""
+    lines = (line for line in range(first, last + 1) if units[line - 1] == line)
+    return next((line for line in lines if texts[line - 1].strip()), 0)
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:

@@ -183,6 +183,11 @@ class Request:
         return self.finish is not None and self.finish.line_numbers
 
     @property
+    def is_xml(self) -> bool:
+        """Whether files are shown as XML documents (rule T-16)."""
+        return self.finish is not None and self.finish.is_xml
+
+    @property
     def is_tier3(self) -> bool:
         return self.tier == FOCUS_TIER or bool(self.focus_files)
 
@@ -263,7 +268,7 @@ MOST: Final = 60_000  # tokens of ``auto``: beyond, models find less and cost mo
 _RESERVE: Final = 10  # a tenth of the window stays free, for instructions and other tokenizers
 _LEAST: Final = 4  # a prompt gets a quarter of the window at least: few answers are that long
 # The remark on a glob's binary files.
-_BINARY: Final = re.compile(r"(?:^|; )[\d,]+ matching files? left out as binary \([^()]*\)")
+_BINARY: Final = re.compile(r"(?:^|; )[\d,]+ binary files? (?:is|are) left out \([^()]*\)")
 
 
 def asked_for(

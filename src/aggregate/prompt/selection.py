@@ -259,11 +259,11 @@ def omission_remark(
     entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
 ) -> ResolvedFile:
     """Return the remark on a glob's omitted files of one kind."""
-    plural = "s" if len(paths) > 1 else ""
+    files = "files are" if len(paths) > 1 else "file is"
     names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
     if len(paths) > MOST_NAMED:
         names += f" and {len(paths) - MOST_NAMED:,} more"
-    problem = f"{len(paths):,} matching file{plural} left out as {kind} ({names}){hint}"
+    problem = f"{len(paths):,} {kind} {files} left out ({names}){hint}"
     return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
 
 

@@ -196,9 +196,12 @@ def _target(link: str) -> str:
 
 def _add_file(runs: RunCollector, segment: Segment) -> None:
     source, lines, mapping = segment.source, segment.text.count("\n") + 1, segment.shown
+    is_document = segment.text.startswith("<document ")
     runs.add(1, Label.HEADING, source)
-    runs.add(1, Label.BLANK)
-    if not is_fenced(segment.text):  # a note stands for the content that is left out on purpose
+    runs.add(1, *((Label.HEADING, source) if is_document else (Label.BLANK,)))
+    if not is_document and not is_fenced(
+        segment.text
+    ):  # a note stands for the content that is left out on purpose
         runs.add(lines - 2, Label.NOTE, source)
         return
     runs.add(1, Label.FENCE, source)

@@ -21,6 +21,9 @@ _REQUESTED: Final = 0.5
 _AFFIXES: Final = re.compile(
     r"^(?:test|spec)s?[_.-]|(?:[_.-]?(?:tests?|specs?|e2e))$", re.IGNORECASE
 )
+_FIXTURE: Final = re.compile(
+    r"(?:^|/)(?:__)?(?:fixtures?|snapshots?|testdata)(?:__)?/", re.IGNORECASE
+)
 _EXCLUDED: Final = re.compile(
     r"\b(?:no|not|without|except|excluding|exclude|ignore|ignoring|skip|leave out|omit)\b[^.;\n]{0,30}?"
     r"\b(?:(?P<tests>tests?)|(?P<documents>docs?|documents?|documentation))\b",
@@ -59,7 +62,7 @@ def companions(
             if value > _REQUESTED
             and inquiry.kinds[file] is kind
             and name not in excluded
-            and (kind is PathKind.TEST or _is_page(inquiry.files[file].path))
+            and _explains(inquiry.files[file].path, kind)
         ]
         values, matched = _match_sources(inquiry, files, names)
         best = best_keys({file: sums[file] + 2 * value for file, value in values.items()}, most)
@@ -73,8 +76,10 @@ def companions(
     return evidences
 
 
-def _is_page(path: str) -> bool:
-    """Return whether a document is prose; a changelog is not, since it mentions every source."""
+def _explains(path: str, kind: PathKind) -> bool:
+    """Return whether a file is a test, not its data, or prose, not a changelog, which mentions every source."""
+    if kind is PathKind.TEST:
+        return not _FIXTURE.search(path)
     suffix = path.rpartition("/")[2].partition(".")[2].rpartition(".")[2]
     return (not suffix or suffix.lower() in DOCUMENT_SUFFIXES) and not CHANGELOG.search(path)
 

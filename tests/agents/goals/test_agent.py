@@ -180,7 +180,7 @@ def test_a_goal_goes_on_without_memory(tmp_path: Path, answer: str) -> None:
     (tmp_path / "state.db").write_bytes(b"damaged" * 1000)
     result = made.execute_goal("Look")
     assert result.text == "line of a"
-    assert "Nothing was recalled" in result.warnings[0]
+    assert "No saved value was used" in result.warnings[0]
 
 
 VERDICTS: list[tuple[str, Any, str | None]] = [

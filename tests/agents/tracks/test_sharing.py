@@ -223,4 +223,4 @@ def test_limits_are_only_lowered(tmp_path: Path) -> None:
     assert contexts.limits(asking) == TicketLimits(90_000, 30, 2)
     given = contexts.assignment(asking, {}, "r/b")
     assert (given.max_tokens, given.max_turns, given.timeout) == (90_000, 2, 30)
-    assert type(given).from_json(given.to_json()) == given
+    assert type(given).from_json(given.to_json(), given.prompt) == given

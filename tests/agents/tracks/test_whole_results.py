@@ -58,7 +58,7 @@ def test_what_is_cut_can_be_read_by_tickets_with_tools(
     assert ("read_result" in text) is bool(tools)
     cut = {one.ticket: one.text for one in outcomes if one.text not in text}
     assert assignment.whole_results == (cut if tools else {})
-    assert Assignment.from_json(assignment.to_json()).whole_results == assignment.whole_results
+    assert Assignment.from_json(assignment.to_json(), assignment.prompt) == assignment
 
 
 def test_read_result_reads_on(tmp_path: Path) -> None:

@@ -8,8 +8,19 @@ from typing import Any
 
 import pytest
 
-from aggregate import AggregatedResult, BudgetError, ConfigError, Segment, count, open_project
+from aggregate import (
+    AggregatedResult,
+    BudgetError,
+    ConfigError,
+    Prompt,
+    Segment,
+    count,
+    open_project,
+)
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
+from aggregate.agents.tracks.durable.backend import open_engine
+from aggregate.agents.tracks.durable.database import SEGMENTS, database_url
+from aggregate.agents.tracks.durable.run_table import SegmentTable
 from aggregate.prompt.numbered_output import audit_path
 from tests.fakes.conducting import TRACK, run_files, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
@@ -228,9 +239,12 @@ def test_budgets_in_a_file(tmp_path: Path) -> None:
 def test_an_assignment_keeps_its_prompt_and_no_texts_behind_it(tmp_path: Path) -> None:
     """What a block was made of stays in memory: the database has the prompt, and gives the same one back (rule L-3)."""
     given = contexts_of(tmp_path).assignment(NONE, {}, "r/c")
-    text = given.to_json()
-    assert "def one()" in text
-    assert "return 1" not in text
-    kept = {tuple(one) for one in json.loads(text)["prompt"]["segments"]}
-    assert kept == {("section", "text", "stability", "source")}
-    assert type(given).from_json(text) == given
+    engine = open_engine(database_url(str(tmp_path / "state.sqlite")))
+    digests = SegmentTable(engine).write("r", given.prompt.segments)
+    with engine.connect() as connection:
+        rows = [str(row) for row in connection.execute(SEGMENTS.select())]
+    assert any("def one()" in row for row in rows)
+    assert not any("return 1" in row for row in rows)
+    prompt = Prompt(SegmentTable(engine).read("r", digests))
+    assert type(given).from_json(given.to_json(), prompt) == given
+    engine.dispose()

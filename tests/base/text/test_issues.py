@@ -62,6 +62,8 @@ def test_a_form_leaves_only_what_its_user_wrote() -> None:
         "Sent from my iPhone",
         "*This issue was automatically opened by a bot.*",
         "<sub>Powered by a bot</sub>",
+        "Merge pull request 12",
+        "---------\n\nCo-authored-by: B <b@b.c>",
     ],
 )
 def test_trailers_and_footers_of_programs_go(footer: str) -> None:

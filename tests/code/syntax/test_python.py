@@ -15,7 +15,7 @@ from aggregate import ASTParser, View, ViewMode
 from aggregate.base.text import line_count
 from aggregate.code.syntax import Language
 from aggregate.code.views.outline import without_bodies
-from tests.viewing import language_called, viewed
+from tests.viewing import language_called, masked_of, outline_of, viewed
 
 MARKED = '''\
 #!/usr/bin/env python
@@ -354,3 +354,23 @@ def test_comments_at_another_depth_do_not_move_the_body(body: str) -> None:
 def test_all_that_is_installed(folder: Path) -> None:
     """The same for every module of the standard library and of the installed packages (M-33)."""
     assert sum(map(check, modules(folder))) > 100
+
+
+def test_cells_of_a_percent_script() -> None:
+    """Each cell has a row with its definitions below it, whose names stay their own (M-34)."""
+    text = (
+        "# %% Load data\nframe = read()\n\n# %% Fit\nclass Model:\n    def fit(self):\n"
+        "        return 12345\n\n#%%\nModel().fit()\n"
+    )
+    assert outline_of("a.py", text) == (
+        "1-2    # %% Load data\n4-7    # %% Fit\n5-7      class Model\n6-7        def fit(self)\n"
+        "9-10   #%%\n"
+    )
+    assert masked_of("a.py", text, {"Model.fit": "sig"}) == "def fit(self):"
+
+
+@pytest.mark.parametrize("path", ["report.qmd", "report.Rmd"])
+def test_headings_of_a_report_with_code(path: str) -> None:
+    """Quarto and R Markdown are Markdown with code in fences (M-34)."""
+    text = "---\ntitle: Report\n---\n\n# Data\n\n```{r}\n# not a heading\n```\n\n## Fit\n\nWords.\n"
+    assert outline_of(path, text) == "5-13   # Data\n11-13    ## Fit\n"

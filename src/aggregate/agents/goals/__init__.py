@@ -1,6 +1,6 @@
 """Reach goals by steps, tools and small questions to a model.
 
-The model is asked only if no fixed rule decides. With a scripted model every run is the same.
+The model is asked only if no fixed rule decides, so a run with a scripted model is always the same.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

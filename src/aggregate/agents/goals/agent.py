@@ -31,7 +31,7 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChatModel:
-    """A provider's client as a model for questions."""
+    """Lets a provider's client answer the agent's questions."""
 
     client: Client
     model: str = ""
@@ -59,15 +59,15 @@ class ChatModel:
 class NeuronAgent:
     """Reaches goals with tools and small questions to a model.
 
-    Each goal begins with a fresh context; only saved state stays between goals.
+    Each goal begins with a fresh context; only saved values stay between goals.
 
     Args:
         client: A provider's client, or anything with ``ask``, such as a ``scripted_model``.
-        tools: A registry, or tools and functions that may only read.
-        state_dir: The folder of large results and saved state; made when first needed.
-        limits: The bounds of each goal.
-        prose: Answer in sentences of the model instead of with the data.
-        clock: Monotonic seconds, for the limit of time.
+        tools: A registry, or tools and functions that only read.
+        state_dir: The folder of large results and saved values, created at the first use.
+        limits: The limits of each goal.
+        prose: Whether the model rewrites the answer as sentences; else the data is the answer.
+        clock: Returns monotonic seconds, for the time limit.
     """
 
     def __init__(
@@ -88,13 +88,13 @@ class NeuronAgent:
         self.clock = clock
 
     def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
-        """Reach ``goal`` and return answer, steps and trace.
+        """Reach ``goal``; return the answer, the steps and the trace.
 
-        Failures of the model and of tools never raise.
+        Failures of the model and of tools do not raise errors; the result lists them.
 
         Args:
             goal: The goal in plain language.
-            depth: 0 for a user's goal; ``limits.depth`` or more is refused.
+            depth: 0 for a user's goal; from ``limits.depth`` on a goal is refused.
 
         Raises:
             ClientSetupError: The client lacks a package, a key or a model.
@@ -132,7 +132,7 @@ class NeuronAgent:
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
-        """Return relevant saved values by key, none after a failure (P15)."""
+        """Return the saved values relevant for the goal, by key; none if reading fails (P15)."""
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
@@ -148,7 +148,7 @@ class NeuronAgent:
     def _answer(
         self, branch: Branch, neurons: tuple[Neuron, ...]
     ) -> tuple[tuple[Neuron, ...], Answer]:
-        """Choose the answer, and correct an incomplete one once."""
+        """Choose the answer, and try once to complete an incomplete one."""
         goal = branch.goal
         answer = answers.answer_of(goal, neurons)
         if branch.depth == 0:
@@ -191,9 +191,9 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
 def _check_answer(
     branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
-    """Return the fault of an answer, and its corrective step.
+    """Return what an answer lacks, and the step that was run to correct it.
 
-    The list is empty unless that step succeeded. It uses earlier results only: nothing is fetched again.
+    There is no such step unless it succeeded. It uses earlier results only: nothing is fetched again.
     """
     missing = ""
     try:
@@ -242,7 +242,10 @@ def _missing(branch: Branch, answer: Answer) -> str:
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return the fault in the number of lines, ``None`` if undecided (P12)."""
+    """Compare an answer's lines with the number in the goal (P12).
+
+    Returns the fault, ``""`` if there is none, ``None`` if this rule cannot decide.
+    """
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)
@@ -256,9 +259,9 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
-    """Return a sentence on the limit and the finished steps (X-12).
+    """Return a sentence about the limit that was reached, with the finished steps (X-12).
 
-    A step answered only in words does not count as finished.
+    A step that only the model answered does not count as finished.
     """
     if budget.reached is None:
         return ""

@@ -1,7 +1,7 @@
-"""Choose the answer among results (D-60 to D-74, X-3, X-5).
+"""Choose the answer of a goal among its steps' results (D-60 to D-74, X-3, X-5).
 
-In order: a text with the requested number of lines; results of sub-tasks; the newest text of Python, of a model, of
-other tools; a number for a goal that counts; the last successful result.
+The first that exists is chosen: a text with the requested number of lines; results of sub-tasks; the newest text by
+Python code, by a model, by other tools; a number if the goal asks for a count; the last successful result.
 """
 
 import json
@@ -44,15 +44,15 @@ def select_answer(
     descriptions: Sequence[str] | None = None,
     missing: str = "",
 ) -> Answer:
-    """Choose the answer to ``goal``.
+    """Choose the answer to ``goal`` among the results of its steps.
 
-    Without a usable result its ``success`` is false.
+    Without a usable result the answer's ``success`` is false.
 
     Args:
         goal: The goal in plain language.
         results: The result of each step in execution order, those of corrective steps last (D-67).
         descriptions: The text of each step, for warnings only.
-        missing: The fault of an earlier answer; a mere number of items repeats it.
+        missing: What an earlier answer lacked, repeated if the answer is only a number of items.
     """
     target = extract_quantity(goal)
     if target is not None:
@@ -129,7 +129,7 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
 
 
 def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, AnswerSource] | None:
-    """Return the newest whole number, for a counting goal (D-71)."""
+    """Return the newest whole number, if the goal asks for a count (D-71)."""
     noun = counted_noun(goal)
     for number, result in newest if noun else ():
         if (count := count_of(result)) is not None:
@@ -141,7 +141,7 @@ def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, Answe
 def _last_value(
     newest: Sequence[tuple[int, Value]], missing: str
 ) -> tuple[str, AnswerSource] | None:
-    """Render the last successful result (D-68, X-7, X-8)."""
+    """Return the last successful result as text (D-68, X-7, X-8)."""
     for number, result in newest:
         count, value = count_of(result), envelope_content(result)
         if count is not None and (

@@ -1,7 +1,8 @@
-"""Choose the items of a list for a step (P18).
+"""Choose the items of a list that a step is about (P18).
 
-The model names them, unless the words mean all. If its choice contradicts the words of goal or step, it is asked once
-more; then the step and its goal fail: calls for the wrong items would look like success.
+The model names the items, unless the step's words mean all of them. If the choice contradicts the words of step or
+goal, the model is asked once more; then the step and its goal fail, since calls for the wrong items would look like
+success.
 """
 
 import re
@@ -31,7 +32,7 @@ _THEN: Final = re.compile(r"[.;]\s|,?\s*\b(?:and )?then\b", re.IGNORECASE)
 def list_in_reach(
     branch: Branch, step: str, tool: Tool, iteration: heuristics.Iteration | None
 ) -> Loop | None:
-    """Find a list whose items ``tool`` takes one by one."""
+    """Find an earlier result's list whose items ``tool`` takes one at a time."""
     if branch.item is not None or tool.name == ANALYSIS or not tool.parameters:
         return None
     stems = [stem for parameter in tool.parameters if (stem := _ID.sub("", parameter.name))]
@@ -61,7 +62,7 @@ def _takes_one(tool: Tool, stems: list[str], source: heuristics.ItemList, noun: 
 
 
 def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
-    """Return the names of each item, or numbers for equal ids."""
+    """Return the names of each item; if first names are equal, numbers instead."""
     names: list[list[str]] = []
     for item in items:
         if not isinstance(item, dict):
@@ -78,10 +79,12 @@ def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
 
 
 def meant_items(branch: Branch, loop: Loop) -> Loop | None:
-    """Return ``loop`` with the chosen items, ``None`` for a step about others.
+    """Reduce ``loop`` to the items that its step means.
+
+    Returns ``None`` if the step is about something that is not in the list.
 
     Raises:
-        ItemsUnclear: The model names none, unknown ones, or too many or few.
+        ItemsUnclear: The model names no items, unknown ones, or too many or few.
     """
     items, noun = loop.source.items, loop.iteration.noun
     names = item_names(items, noun)
@@ -101,9 +104,9 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
 
 
 def _is_plain(loop: Loop) -> bool:
-    """Return whether a step means all items, without condition (D-21).
+    """Return whether a step means all items of its list, without a condition (D-21).
 
-    A required field of the items is no condition: it is looked up (rule D-32).
+    A field that the items must have is no condition: it is looked up (rule D-32).
     """
     phrase, items = loop.iteration.phrase, loop.source.items
     between = [word for word in heuristics.words(phrase)[1:] if word not in heuristics.STOP]
@@ -114,7 +117,7 @@ def _is_plain(loop: Loop) -> bool:
 
 
 def _part_of_goal(goal: str, step: str) -> str:
-    """Return the goal from the step's verb on.
+    """Return the part of the goal that begins with the step's verb.
 
     So "List all rooms, book two" requires two rooms for the step "Book the rooms".
     """
@@ -127,7 +130,7 @@ def _part_of_goal(goal: str, step: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The question for the items of a step, and claims on its answer."""
+    """The model's choice of items, and the claims that it must not contradict."""
 
     branch: Branch
     loop: Loop
@@ -169,7 +172,7 @@ class _Choice:
         return fence("\n".join(lines))
 
     def _positions(self, reply: str) -> tuple[list[int], str]:
-        """Return the items in an answer, and its fault."""
+        """Parse an answer; return the positions of the named items, and the answer's fault."""
         table = questions.json_value(reply, dict) if reply.lstrip().startswith("{") else None
         answers = table.get("items") if table else questions.json_value(reply, list)
         if not isinstance(answers, list):

@@ -1,4 +1,4 @@
-"""Execute one step: arguments, calls, reflection, and a check.
+"""Execute one step: find its arguments, call its tool, retry, and check the result.
 
 Rules D-50 to D-53, P4, P5, X-15. The model is asked only if no fixed rule decides.
 """
@@ -29,7 +29,7 @@ _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
 
 @dataclass(frozen=True, slots=True)
 class FailureFeedback:
-    """Feedback on a failed call, with suggested arguments."""
+    """Why a call failed, with suggested arguments for the next attempt."""
 
     text: str = ""
     arguments: Mapping[str, Any] | None = None
@@ -38,8 +38,8 @@ class FailureFeedback:
 def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool) -> StepOutcome:
     """Execute a step with its tool, or by the model alone.
 
-    A reported success is ``trusted`` or checked by the model. If the model denies it, only reading tools are called
-    again.
+    If the tool reports success and the step is ``trusted``, its result is accepted; else the model checks it. If the
+    model rejects the result, the call is repeated only for tools that read.
     """
     if tool is None:
         return _answer_step(branch, step)
@@ -76,7 +76,7 @@ def claims_success(result: Value) -> bool:
 
 
 def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
-    """Return an outcome, invalid if empty or rejected (X-15)."""
+    """Return an outcome, marked as invalid if it is empty or the model rejects it (X-15)."""
     verdict: bool | None = False
     if outcome.result is not None and outcome.result != "":
         fenced = result_texts.fenced_data(outcome.result, result_texts.ALL_RESULTS)
@@ -127,7 +127,7 @@ def _clarified(branch: Branch, step: str, tool: Tool) -> str:
 def _reflect(
     branch: Branch, step: str, tool: Tool, arguments: Mapping[str, Any], failure: Mapping[str, Any]
 ) -> FailureFeedback:
-    """Ask why a call failed; return diagnosis and suggested arguments."""
+    """Ask the model why a call failed, and which arguments may help."""
     error = result_texts.failure_message(failure)
     reply = branch.ask(
         QuestionKind.REFLECT,
@@ -155,7 +155,7 @@ def _reflect(
 def arguments_for(
     branch: Branch, step: str, tool: Tool, feedback: FailureFeedback
 ) -> dict[str, Any]:
-    """Return the arguments of one call (P4).
+    """Return the arguments for one call of ``tool`` (P4).
 
     Precedence: the current item, the step's text, the model's suggestion, older results. The model is not asked if the
     item has all required arguments.
@@ -216,7 +216,7 @@ def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
-    """Return arguments from the current item and words like ``activity 7``."""
+    """Return the arguments found in the current item or in words like ``activity 7``."""
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):
@@ -267,7 +267,7 @@ def _is_id(name: str) -> bool:
 
 
 def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
-    """Return code for a step, corrected once if necessary (P5)."""
+    """Return the model's code for a step, corrected once if it does not compile (P5)."""
     results = result_texts.known_results(branch.context)
     name, fields = _newest_fields(branch)
     if fields:

@@ -1,4 +1,4 @@
-"""Sub-tasks of a step and their merged results (D-20 to D-34, P6 to P9)."""
+"""Split a step into sub-tasks, and merge their results (D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 parts of a step, or none."""
+    """Return the 2 or 3 parts that the model splits a step into, or none."""
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -43,7 +43,7 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Merge the results of parts; half a range fails."""
+    """Merge the results of a step's parts; the step fails if a part failed."""
     errors, fails = failures(result_texts.labelled(results), FailurePolicy.FAIL)
     if fails:
         error = f"a part of the step failed: {errors[0]}"
@@ -53,10 +53,10 @@ def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, An
 
 
 def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return ``start``, ``end`` and their range (D-26, X-10).
+    """Return the ``start`` and ``end`` that the parts found, and their range (D-26, X-10).
 
-    The words of the parts name start and end, else two numbers in ascending order do. A midnight as ``end`` makes
-    ``before_unix`` the last second of the day.
+    The words of each part say whether it is start or end; else two ascending numbers are start and end. If ``end`` is a
+    midnight, ``before_unix`` is the last second of that day.
     """
     merged: dict[str, Any] = {}
     numbers = [_number(result) for result in results]
@@ -89,7 +89,7 @@ def _number(result: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A step and the list whose items it processes."""
+    """A step, and the list whose items it processes one by one."""
 
     step: str
     iteration: heuristics.Iteration
@@ -97,7 +97,10 @@ class Loop:
 
 
 def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
-    """Find the list of a step, unless a loop uses it (D-20, D-34)."""
+    """Find the list that a step loops over (D-20, D-34).
+
+    A list that an outer loop already processes does not count.
+    """
     source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -113,10 +116,11 @@ def loop_over_result(
 
 
 def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
-    """Return whether a step needs a call for each item.
+    """Return whether a step needs a separate call for each item of its list.
 
-    Code can loop over a list, and a tool without arguments does the same for each item. A tool whose arguments are
-    fields of the items is called for each. Otherwise the model decides: one call for all would look like success.
+    Code can loop over a list itself, and a tool without arguments does the same for each item. A tool whose arguments
+    are fields of the items needs a call for each. Otherwise the model decides, since a wrong single call would look
+    like success.
     """
     items = loop.source.items
     if tool is None:
@@ -132,9 +136,9 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
 
 
 def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
-    """Return whether the items of a result need further calls (D-27).
+    """Return whether the items of a result need calls of another tool (D-27).
 
-    They do not if they have all fields in the step's words, or if no other tool takes a field of theirs.
+    They do not if the items have all fields that the step mentions, or if no other tool takes one of their fields.
     """
     registry, noun = branch.run.tools, loop.iteration.noun
     other_tools = (
@@ -166,9 +170,9 @@ def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> str | Non
 
 
 def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
-    """Return the goal of one item, with fields in braces (P8).
+    """Return the text of an item's sub-task, with fields of the item in braces (P8).
 
-    By rule, else by the model, else the step itself.
+    It is made from the step by a rule, else by the model; else it is the step itself.
     """
     items = loop.source.items
     by_rule = heuristics.rule_template(loop.step, loop.iteration, items[0])
@@ -182,7 +186,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
 def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
-    """Return a branch for each item; a ``chosen`` one has a single step."""
+    """Return a branch for each item's sub-task; a ``chosen`` item gets a single step."""
     total, limit = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:
@@ -216,7 +220,10 @@ def item_branches(
 
 
 def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
-    """Return distinct items, up to a number of equal ones (D-10)."""
+    """Return the items without repeated ones (D-10).
+
+    After the allowed number of repeated items, the rest of the list is left out.
+    """
     distinct: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items, 1):
@@ -238,7 +245,7 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    """Merge the results of items; the step fails if all failed."""
+    """Merge the results of all items; the step fails if every item failed."""
     errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
     pairs = list(zip(items, results, strict=True))
     merged: dict[str, Any] = {"success": True}
@@ -261,7 +268,7 @@ def items_result(
 
 
 def _left(items: Sequence[Value]) -> str:
-    """Name unfinished items by their ids or content."""
+    """Return a sentence that lists unfinished items by id or content."""
     names = [
         str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
         for item in items[: result_texts.SHOWN_ITEMS]
@@ -271,7 +278,7 @@ def _left(items: Sequence[Value]) -> str:
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
-    """Return a tool's result with the results of its items (D-29)."""
+    """Add to each item of a tool's result the result of its sub-task (D-29)."""
     if not isinstance(result, dict) or not source.name:
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}

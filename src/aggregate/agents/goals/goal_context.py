@@ -1,4 +1,4 @@
-"""The shared state of a goal (model, tools, limits), and a branch for each sub-task."""
+"""The state shared by all steps of a goal, and a branch for each of its sub-tasks."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,16 +29,16 @@ NOTE: Final = 120
 
 
 class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its step
-    """A step cannot be done, and no further attempt helps."""
+    """A step that cannot be done, so that a retry is useless."""
 
 
 class ItemsUnclear(StepFailed):
-    """The items of a step are unclear, and its goal fails."""
+    """A step whose items are unclear, so that its goal fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """Model, tools and limits for all branches of a goal."""
+    """Model, tools and limits, shared by all branches of a goal."""
 
     model: Model
     tools: ToolRegistry
@@ -50,7 +50,7 @@ class GoalContext:
     done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def answer(self, question: Question, node: Trace) -> str:
-        """Ask the model within the goal's time and tokens.
+        """Return the model's answer to a question, within the goal's time and tokens.
 
         Raises:
             ModelError: There is no usable answer.
@@ -76,7 +76,7 @@ class GoalContext:
 
 @dataclass(slots=True)
 class Branch:
-    """The goal or one of its sub-tasks, executed by one thread."""
+    """A goal or one of its sub-tasks, executed by one thread."""
 
     run: GoalContext
     goal: str
@@ -102,7 +102,7 @@ class Branch:
     def ask(
         self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model a question; warn and return ``None`` without an answer."""
+        """Ask the model a question; without an answer, warn and return ``None``."""
         budget, node = self.run.budget, self.node
         question = Question(
             kind,
@@ -128,7 +128,7 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Call a tool, unless the same call has succeeded."""
+        """Call a tool; return the earlier result if the same call has succeeded."""
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -159,7 +159,7 @@ class Branch:
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return the branch of a sub-task with its own context (D-4, D-33)."""
+        """Return the branch of a sub-task, which has its own context (D-4, D-33)."""
         depth = self.depth + 1
         node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
         context = dict(self.context)
@@ -170,7 +170,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """The result of a step, and the labels of its sub-tasks."""
+    """A step's result, whether it passed its check, and the labels of its sub-tasks."""
 
     result: Value
     validated: bool

@@ -1,4 +1,4 @@
-"""The trace and result of a goal."""
+"""The result of a goal, and the trace of its calls."""
 
 import time
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node in the tree of calls, for one thread at a time."""
+    """A node in the tree of a goal's steps and calls; used by one thread at a time."""
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -37,7 +37,7 @@ class Trace:
 
     @property
     def tokens(self) -> int:
-        """Tokens of the questions in the node and below it."""
+        """Tokens of all questions in this node and below."""
         return self.own_tokens + sum(child.tokens for child in self.children)
 
     @property
@@ -80,7 +80,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step: a small question and one tool call (D-1, D-2)."""
+    """One step of a goal: a small question and one tool call (D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -91,7 +91,7 @@ class Neuron:
 
     @property
     def key(self) -> str:
-        """The key of its result in the context (rule D-3)."""
+        """The key of the step's result in the goal's context (rule D-3)."""
         return f"neuron_{self.depth}_{self.index}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -121,12 +121,12 @@ class GoalResult:
 
     @property
     def results(self) -> tuple[Value, ...]:
-        """The whole result of each step."""
+        """The full result of each step."""
         return tuple(neuron.result for neuron in self.neurons)
 
     @property
     def text(self) -> str:
-        """The answer, or the reason why there is none."""
+        """The answer, or why there is none."""
         if self.has_answer and self.final:
             return self.final.summary
         reason = self.final.summary if self.final else self.error
@@ -134,7 +134,7 @@ class GoalResult:
 
     @property
     def has_answer(self) -> bool:
-        """Whether a step gave a usable result, at a limit too."""
+        """Whether a step gave a usable result, even if a limit then stopped the goal."""
         return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Fixed rules on a step's words and on lists, without domain vocabulary."""
+"""Fixed rules about the words of a step and the lists in results. The rules use no vocabulary of any domain."""
 
 import hashlib
 import re
@@ -58,7 +58,7 @@ def words(text: str) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return the lower-case words; names in camelCase are split."""
+    """Return a text's words in lower case, with camelCase names split."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return re.findall(r"[^\W_]+", spaced.lower())
 
@@ -80,14 +80,14 @@ def significant_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """The items in a step's words: "each activity"."""
+    """The words of a step that refer to the items of a list, such as "each activity"."""
 
     phrase: str  # the words of the step
     noun: str  # in the singular
 
 
 def find_iteration(step: str) -> Iteration | None:
-    """Find ``each``, ``every`` or ``all`` with its noun (D-21, D-28)."""
+    """Find ``each``, ``every`` or ``all`` with a noun in a step (D-21, D-28)."""
     matches = sorted(_ITERATION.finditer(step), key=lambda match: match[1].lower() == "all")
     if not matches:
         return None
@@ -107,10 +107,10 @@ def find_iteration(step: str) -> Iteration | None:
 
 
 def has_parts(step: str, tool: Tool | None) -> bool:
-    """Return whether a step may consist of several similar ones (P9).
+    """Return whether a step may consist of several similar steps (P9).
 
-    Its words suggest so, or it mentions several values for a tool with one argument. A tool for both ends of a range
-    needs no parts.
+    Its words suggest so, or it mentions several values for a tool with one argument. A tool that returns both ends of a
+    range needs no split.
     """
     if tool is not None:
         both_ends = {"start", "end"}
@@ -133,7 +133,7 @@ def is_compound(goal: str) -> bool:
 
 
 def is_vague(step: str) -> bool:
-    """Return whether a step lacks an object: ``Process the data`` (P3)."""
+    """Return whether a step names no object, as in ``Process the data`` (P3)."""
     after_verb = significant_words(step)[1:]
     return all(word in VAGUE for word in after_verb)
 
@@ -159,7 +159,7 @@ HAVING: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
-    """A list among results."""
+    """A list in the result of a step."""
 
     name: str  # its key, "" if it is the whole result
     items: tuple[Value, ...]
@@ -179,7 +179,7 @@ def without_attached(item: Value) -> Value:
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
-    """Load the value of a reference, if there is one."""
+    """Load the value that a reference points to; return other values unchanged."""
     # Code may return a reference from its data.
     reference = recognise_reference(value, cache_dir=cache_dir)
     if reference is None:
@@ -191,7 +191,7 @@ def resolve_reference(value: Value, cache_dir: Path) -> Value:
 
 
 def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
-    """Return the newest list of the noun, else the newest with items (D-22)."""
+    """Return the newest list named by the noun, else the newest that has items (D-22)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
@@ -204,7 +204,7 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
-    """Yield the lists in a result: noun_keys ones, usual ones, others."""
+    """Yield the lists in a result: first those named by the noun, then by usual names, then others."""
     if isinstance(value, list):
         yield ItemList("", tuple(value), named=False)
         return
@@ -225,7 +225,7 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
 def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dict[str, list[Value]]:
     """Return the lists in nested objects by key; outer keys win.
 
-    Lists of one key are joined: rooms by floor are all rooms.
+    Lists with the same key are joined: the rooms of each floor become all rooms.
     """
     lists: dict[str, list[Value]] = {}
     inner: list[Mapping[str, Value]] = []
@@ -240,9 +240,9 @@ def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dic
 
 
 def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
-    """Return the items ``with X``, all if none has X (D-32).
+    """Return the items ``with X``, or all items if none has X (D-32).
 
-    An item has it if ``X``, ``X_count`` or ``has_X`` has a value.
+    An item has X if its field ``X``, ``X_count`` or ``has_X`` has a value.
     """
     for match in HAVING.finditer(step):
         word = match.group(1).lower()
@@ -278,7 +278,7 @@ MOST_VALUE: Final = 200
 
 
 def naming_field(item: Value, noun: str) -> str:
-    """Return the identifying field of an item, or ``""``."""
+    """Return the field that identifies an item, such as its id, else ``""``."""
     if not isinstance(item, Mapping):
         return "item"
     identity = item_identity(item, noun)
@@ -286,7 +286,7 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the goal of one item: ``Get kudos for activity {id}``."""
+    """Return the goal of an item's sub-task by a rule: ``Get kudos for activity {id}``."""
     field = naming_field(item, iteration.noun)
     if not field:
         return None
@@ -295,10 +295,10 @@ def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
 
 
 def item_goal(template: str, item: Value, number: int) -> str:
-    """Fill in the template of an item's goal (D-31).
+    """Fill an item's fields into the template of its goal (D-31).
 
-    A missing field becomes the item's id, or ``(item N)``. A template without fields gets the id or the number at its
-    end: all goals differ.
+    A missing field becomes the item's id, or ``(item N)``. A template without fields gets the id or number at its end,
+    so that all goals differ.
     """
     fields = item if isinstance(item, Mapping) else {"item": item}
     identity = item_identity(item)

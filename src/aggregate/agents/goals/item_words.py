@@ -1,4 +1,4 @@
-"""Restrictions of a list's items in the words of a step (P18).
+"""Read from the words of a step how many and which items it is about (P18).
 
 No model is asked. The words check a choice of items; they never make one.
 """
@@ -57,7 +57,7 @@ _ARTICLES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ItemClaim:
-    """Bounds on the number of items in a text, and named items."""
+    """The number of items that a text allows, and the items that it names or excludes."""
 
     least: int
     most: int
@@ -65,7 +65,7 @@ class ItemClaim:
     excluded: frozenset[int] = frozenset()
 
     def fault(self, chosen: Sequence[int]) -> str:
-        """Return why chosen positions contradict the text, or ``""``."""
+        """Return why the chosen items contradict the text, or ``""``."""
         number = len(set(chosen))
         if self.excluded.intersection(chosen):
             return "items that are excluded were named"
@@ -78,13 +78,13 @@ class ItemClaim:
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:
-    """Parse the items of ``text``.
+    """Parse which items a text is about.
 
     Args:
-        text: A step, or its part of a goal.
-        noun: The name of one item, in the singular.
+        text: A step, or the part of the goal about it.
+        noun: The noun for one item, in the singular.
         names: The names of each item, such as its id and its title.
-        data: All items as text, for words such as "free" in their fields.
+        data: All items as text; words such as "free" that occur there are a condition.
     """
     total = len(names)
     included, word, exception = _halves(text.lower())
@@ -110,7 +110,7 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
 
 
 def _halves(text: str) -> tuple[str, str, str]:
-    """Split a text at its exception: beginning, introducing word, exception."""
+    """Split a text at an exception: the text without it, the introducing word, the exception."""
     match = _EXCEPT.search(text)
     if match is None:
         return text, "", ""
@@ -127,7 +127,7 @@ def _tokens(text: str) -> list[str]:
 def _named(
     text: str, noun: str, names: Sequence[Sequence[str]], *, is_exception: bool = False
 ) -> tuple[set[int], bool]:
-    """Return the named items, and whether they are all (not in "2 to 4")."""
+    """Return the items named in a text, and whether the list is complete (not in "2 to 4")."""
     by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
     # "Tickets 101 and 102" are ABC-101 and ABC-102
     by_name = {re.sub(r"^[a-z]+-", "", name): n for name, n in by_name.items()} | by_name
@@ -154,7 +154,7 @@ def _named(
 
 
 def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
-    """Return the bounds of "at least two rooms" or "the first two"."""
+    """Return the least and greatest number of items, as in "at least two rooms"."""
     if re.search(r"\buntil\b", text):
         return None
     match = _ABOUT.search(text)
@@ -203,7 +203,7 @@ def _count(text: str, noun: str) -> int | None:
 
 
 def _is_one(text: str, noun: str) -> bool:
-    """Return whether a text means one item: "a ticket", "it"."""
+    """Return whether a text means a single item: "a ticket", "it"."""
     if _EACH.search(text) or re.search(r"\band\b|,", text):
         return False
     article = r"(?:a|an|any|the|this|that|another)"
@@ -213,7 +213,7 @@ def _is_one(text: str, noun: str) -> bool:
 
 
 def _left_out(text: str, noun: str) -> int:
-    """Count the items of an exception, 0 if unknown."""
+    """Return the number of items that an exception leaves out, 0 if unknown."""
     count = _count(text, noun)
     if count is not None:
         return count
@@ -223,7 +223,7 @@ def _left_out(text: str, noun: str) -> int:
 
 
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
-    """Return whether all items are meant, and whether on a condition."""
+    """Return whether a text means all items, and whether it adds a condition."""
     fields = set(re.findall(r"[a-z]{3,}", data.lower()))
     is_filtered = any(pattern.search(text) for pattern in (_FILTER, _OTHERS, _EVERY_OTHER))
     for match in _ALL.finditer(text):

@@ -1,4 +1,4 @@
-"""The number of items of a goal, and counting goals (D-60, D-71, X-9)."""
+"""The number of items that a goal asks for, and goals that ask for a count (D-60, D-71, X-9)."""
 
 import re
 from itertools import dropwhile
@@ -55,10 +55,10 @@ _is_plural: Final = re.compile(
 
 
 def extract_quantity(goal: str) -> int | None:
-    """Return the number beside ``first``, ``top`` or ``last`` (D-60, X-9).
+    """Return the number beside ``first``, ``top`` or ``last`` in a goal (D-60, X-9).
 
-    Skip numbers of time (``last 30 days``), measures (``first 100 bp``), descriptions (``top 5-star hotels``) and
-    dates (``first 15 January``).
+    Numbers of time (``last 30 days``), measures (``first 100 bp``), descriptions (``top 5-star hotels``) and dates
+    (``first 15 January``) are skipped.
     """
     for match in _QUANTITY.finditer(goal):
         word = (match["number"] or match["before"]).lower()
@@ -73,7 +73,7 @@ def extract_quantity(goal: str) -> int | None:
 
 
 def counted_noun(goal: str) -> str | None:
-    """Return the counted noun: ``runs`` for ``how many long runs did I do``."""
+    """Return the noun that a goal counts: ``runs`` for ``how many long runs did I do``."""
     match = _COUNTING.search(goal.lower())
     if match is None:
         return None

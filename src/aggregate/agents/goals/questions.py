@@ -1,7 +1,8 @@
-"""The agent's questions to the model, and parsers of answers (D-8).
+"""The agent's questions to the model, and the parsers of its answers (D-8).
 
-Data of steps and tools is fenced. Answers may be JSON or prose; unreadable ones are ``None`` or empty, never an error.
-Schemas use only common features of all providers: every property is required, optional ones are null.
+Data of steps and tools is fenced in a question. An answer may be JSON or prose; an unreadable one becomes ``None`` or
+empty, never an error. Schemas use only features that all providers have: every property is required, optional ones may
+be null.
 """
 
 import json
@@ -16,7 +17,7 @@ from aggregate.agents.tools import Tool
 
 
 class QuestionKind(StrEnum):
-    """The questions (rules P1 to P18)."""
+    """The kinds of questions to the model (rules P1 to P18)."""
 
     DECOMPOSE = "decompose"
     FIND_TOOL = "find_tool"
@@ -71,10 +72,10 @@ class Completion:
 
 @runtime_checkable
 class Model(Protocol):
-    """Answers questions, from several threads at once."""
+    """Answers questions; called from several threads at once."""
 
     def ask(self, question: Question) -> Completion:
-        """Return the answer; whatever is raised counts as no answer."""
+        """Return the answer to a question; any error that it raises counts as no answer."""
         ...
 
 
@@ -232,7 +233,7 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Parse the steps from a numbered list; without a list, return the goal as the only step."""
+    """Parse the steps from a numbered list; without a list, the goal is the only step."""
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:
@@ -245,7 +246,7 @@ def _squeezed(line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """Remove all marks of a list item: ``- 1. **Fetch**``."""
+    """Remove the marks of a list item: ``- 1. **Fetch**`` becomes ``Fetch``."""
     while match := _MARK.match(line):
         line = match.group("text")
     line = line.strip()
@@ -258,7 +259,7 @@ def _unmarked(line: str) -> str:
 
 
 def yes_or_no(text: str | None) -> bool | None:
-    """Parse a verdict: the first word, else the only one (P6)."""
+    """Parse yes or no from an answer's first word, or if only one of them occurs (P6)."""
     verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
     opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
     return verdicts[0] if opening or len(set(verdicts)) == 1 else None
@@ -283,7 +284,7 @@ def named_text(text: str, name: str) -> str:
 
 
 def parse_code(text: str | None) -> str:
-    """Extract Python from JSON, fenced blocks, or the whole answer."""
+    """Extract Python code from JSON, from fenced blocks, or from the whole answer."""
     if not text or not text.strip():
         return ""
     value = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
@@ -342,7 +343,7 @@ def choice_schema(names: list[str]) -> Schema:
 
 
 def arguments_schema(tool: Tool) -> Schema | None:
-    """Return the schema of a tool's arguments, if all are simple."""
+    """Return the schema of a tool's arguments, ``None`` if one has a complex type."""
     if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
     properties = tool.input_schema["properties"]

@@ -1,4 +1,4 @@
-"""Results of steps as text for models and readers."""
+"""Texts of step results, for models and readers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -54,7 +54,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
-    """Return fenced names of fields, after the name of their list."""
+    """Return the names of a list's fields in a fence, after the list's name ``of``."""
     line = ", ".join(" ".join(name.split()) for name in names)
     if of:
         line = f"{' '.join(of.split())}: {line}"
@@ -70,7 +70,7 @@ DENDRITES: Final = "dendrite_results"
 
 
 def count_of(result: Value) -> int | None:
-    """Return the whole number in a result (D-71, D-72, X-8)."""
+    """Return the whole number that is a result's content, if any (D-71, D-72, X-8)."""
     is_object = isinstance(result, Mapping)
     for value in (result.get("result"), result.get("count")) if is_object else (result,):
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
@@ -111,7 +111,7 @@ def _inline(value: Value) -> str:
 
 
 def subtasks_text(result: Mapping[str, Any]) -> str:
-    """Return a line per sub-task: ``Activity 7: Ann, Bo (2 total)`` (D-73)."""
+    """Return a line for each sub-task: ``Activity 7: Ann, Bo (2 total)`` (D-73)."""
     lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
     key, items = next(iter(lists.items()), ("item", []))
     singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
@@ -145,7 +145,7 @@ def _subtask(subtask: Value) -> str:
 
 
 def is_prose(result: Value) -> bool:
-    """Return whether a result is a model's answer, not a tool's."""
+    """Return whether a result is text by the model alone, without a tool."""
     return isinstance(result, Mapping) and result.get("type") == "ai_response"
 
 
@@ -156,7 +156,7 @@ def is_failure(result: Value) -> bool:
 
 
 def labelled(results: Sequence[Value]) -> list[LabelledOutput]:
-    """Return results of sub-tasks as the outputs of a group."""
+    """Convert results of sub-tasks to the outputs that a group merges."""
     outputs: list[LabelledOutput] = []
     for result in results:
         error = failure_message(result) if is_failure(result) else None

@@ -1,4 +1,4 @@
-"""A scripted model, the same in every run."""
+"""A model with scripted answers, the same in every run."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from aggregate.base.errors import ModelError
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers by the rule with the longest matching text.
+    """Answers each question by the rule with the longest text that it contains.
 
-    The replies of a rule are used in order, starting anew for each step; the last one repeats.
+    The replies of a rule are used in order, from the first one again for each step; the last one repeats.
     """
 
     rules: Mapping[tuple[QuestionKind, str], ScriptedReply]
@@ -44,7 +44,7 @@ class ScriptedModel:
 
 
 def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
-    """Return a scripted model.
+    """Return a model that answers from ``script``.
 
     Args:
         script: Answers by question kind, or by ``kind: text in the question``. An answer is a text, a
@@ -66,5 +66,5 @@ def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
 
 
 def read_script(path: Path) -> ScriptedModel:
-    """Return a scripted model from a file."""
+    """Return a model that answers from a script in a file."""
     return scripted_model(load_replies(path))

@@ -27,7 +27,7 @@ TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Execute all steps of a goal; return them, or an error."""
+    """Execute all steps of a goal; return them, and an error if there are none."""
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
@@ -41,7 +41,7 @@ def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
 
 
 def _steps(branch: Branch) -> list[str]:
-    """Split a goal into steps, with a second question if necessary (P1).
+    """Let the model split a goal into steps; ask again if its answer has none (P1).
 
     A sub-task with a single action is one step, without a question.
     """
@@ -79,7 +79,7 @@ def _steps(branch: Branch) -> list[str]:
 
 
 def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
-    """Execute one step, and add its result to the context."""
+    """Execute one step, and store its result in the goal's context."""
     step = neuron.description
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
@@ -118,7 +118,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
 
 
 def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
-    """Execute a step whole, by its parts, or for items of a list."""
+    """Execute a step as a whole, in parts, or for each item of a list."""
     iteration = None
     if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
@@ -152,7 +152,7 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Call the tool once for a single chosen item, or spawn a sub-task for each of several."""
+    """Call the tool for the chosen item, or start a sub-task for each of several."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
         without_items = replace(branch, other_items=reach.source.items)
@@ -171,7 +171,7 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
 def _over_result(
     branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
 ) -> StepOutcome | None:
-    """Call another tool for each item of a result, if necessary (D-27)."""
+    """Call another tool for each item of a step's result, if necessary (D-27)."""
     if not fan_out.more_calls_needed(branch, loop, tool):
         return None
     template = fan_out.template_for(branch, loop, ask=True)
@@ -199,7 +199,7 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 
 
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
-    """Run sub-tasks, in parallel only at the first level, and return their results in order."""
+    """Run sub-tasks and return their results in order; only the first level runs in parallel."""
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:

@@ -1,4 +1,4 @@
-"""Choose the tool of a step, mostly by the model (P2)."""
+"""Choose the tool of a step; mostly the model does (P2)."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(branch: Branch, step: str) -> Tool | None:
-    """Return the tool of a step, ``None`` for the model alone."""
+    """Return the tool of a step, ``None`` if the model does the step alone."""
     if branch.decided:
         return branch.tool
     if branch.corrective:
@@ -70,7 +70,7 @@ def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | No
 
 
 def _tool_line(tool: Tool, characters: int) -> str:
-    """Return a tool as a line: ``getPrice(article_id: int): Get it.``."""
+    """Describe a tool in one line: ``getPrice(article_id: int): Get it.``."""
     parameters = ", ".join(
         f"{parameter.name}{'' if parameter.required else '?'}: {parameter.type}"
         for parameter in tool.parameters

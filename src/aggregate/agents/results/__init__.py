@@ -1,4 +1,4 @@
-"""Merge outputs into a value, and tools' results into a report."""
+"""Merge outputs of sub-agents or tickets into one value, and results of tools into a report."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

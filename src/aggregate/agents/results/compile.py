@@ -38,22 +38,25 @@ class CompilationContext:
 
 
 class ResultCompiler(ABC):
-    """Makes one section from the results of one category (R-2)."""
+    """Makes one section of a report from the results of one category of tools (R-2)."""
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether this compiler handles a result with this ``_tool_metadata``."""
+        """Return whether this compiler handles results of a tool.
+
+        ``metadata`` is the ``_tool_metadata`` of the result.
+        """
 
     @abstractmethod
     def compile(
         self, tool_name: str, result: dict[str, Any], context: CompilationContext
     ) -> dict[str, Any]:
-        """Return the entries of the section; ``result`` is a copy."""
+        """Return the entries that a result adds to the section; ``result`` is a copy."""
 
     @property
     @abstractmethod
     def output_section(self) -> str:
-        """The name of the section."""
+        """The name of the report's section."""
 
 
 # Rule R-6; any other type takes its own name and "tool"
@@ -78,7 +81,7 @@ SECTIONS: Final[Mapping[str, str]] = {
 def _section_entries(
     section: str, tool: str, result: Compiled, context: CompilationContext
 ) -> Compiled:
-    """Return a result's entries in a built-in section (R-6 to R-10, R-13)."""
+    """Return the entries that a result adds to a built-in section (R-6 to R-10, R-13)."""
     declared = _metadata_of(result).get("result_type")
     kind = declared if isinstance(declared, str) and declared else "unknown"
     time = utc_text(context.timestamp)
@@ -103,13 +106,13 @@ def _section_entries(
 
 
 def utc_text(moment: datetime) -> str:
-    """Return ``moment`` in UTC with ``Z``; naive ones are UTC (R-X5)."""
+    """Format a time in UTC with ``Z``; one without a time zone is taken as UTC (R-X5)."""
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat().replace("+00:00", "Z")
 
 
 def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: str) -> Compiled:
-    """Add entries; duplicate keys get ``__<tool>``, then a number (R-X3)."""
+    """Add entries; a key that exists gets ``__<tool>`` appended, then a number (R-X3)."""
     for key, value in added:
         own_key = f"{key}__{tool}" if key in present and key != tool else key
         present[free_key(present, own_key, separator="__")] = value
@@ -117,7 +120,7 @@ def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: s
 
 
 class MetadataBasedResultCompiler:
-    """Routes results to compilers by their ``_tool_metadata`` (R-4).
+    """Makes a report; each result goes to the compiler for its ``_tool_metadata`` (R-4).
 
     Compilers may be registered from any thread; a report uses those registered at its start.
     """
@@ -127,10 +130,10 @@ class MetadataBasedResultCompiler:
         self._compilers: tuple[ResultCompiler, ...] = ()
 
     def register_compiler(self, compiler: ResultCompiler) -> None:
-        """Add a compiler; the last one takes precedence (R-X4).
+        """Add a compiler; of several for a result the one added last is used (R-X4).
 
         Raises:
-            CompilerError: Its section has no name, or a reserved name (rule R-X11).
+            CompilerError: The compiler's section has no name, or a reserved name (rule R-X11).
         """
         section = compiler.output_section
         if not str(section or "").strip():
@@ -147,8 +150,9 @@ class MetadataBasedResultCompiler:
     ) -> dict[str, Any]:
         """Return the report, with ``analysis_metadata``.
 
-        Results are compiled by ascending ``priority``, those without one last; the first keeps a plain key. Results
-        that no compiler takes go to ``general_results``, failures of compilers to ``unprocessed_results``.
+        Results are compiled by ascending ``priority``, those without a priority last. Of equal keys the first stays
+        unchanged. A result without a compiler goes to ``general_results``, a result whose compiler failed to
+        ``unprocessed_results``.
         """
         pairs = tool_results.items() if isinstance(tool_results, Mapping) else tool_results
         copies = [(message_text(tool), isolated_copy(result)) for tool, result in pairs]
@@ -180,7 +184,7 @@ def _metadata_of(result: Value) -> dict[str, Any]:
 
 
 def _priority(result: Value) -> float:
-    """Return the declared priority, infinity without a number (rule R-X1)."""
+    """Return a result's priority, infinity if it is missing or not a number (rule R-X1)."""
     value = _metadata_of(result).get("priority")
     if isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf:
         return inf
@@ -194,7 +198,7 @@ def _compile(
     context: CompilationContext,
     notes: dict[str, Any],
 ) -> tuple[str, list[tuple[str, Value]]]:
-    """Return section and entries of one result, despite failing compilers."""
+    """Return the section and entries of one result, also if its compiler fails."""
     warnings: list[str] = notes["warnings"]
     if not issubclass(type(result), dict):
         reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"

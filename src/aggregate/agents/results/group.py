@@ -1,4 +1,4 @@
-"""Groups: labelled outputs, a merge strategy, a policy for failures."""
+"""Groups: the outputs for one variable, with a merge strategy and a policy for failures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ CustomFunction = Callable[[list[Any]], Any] | str
 
 
 class FailurePolicy(StrEnum):
-    """Whether a failed output is listed, skipped, or ends its group."""
+    """Whether a failed output is reported, skipped, or makes its whole group fail."""
 
     REPORT = "report"
     SKIP = "skip"
@@ -21,7 +21,7 @@ class FailurePolicy(StrEnum):
 
 
 class MergeOrder(StrEnum):
-    """The order of a merge: of spawns, or of ends."""
+    """Whether outputs are merged in the order of their spawns or of their completion."""
 
     SPAWN = "spawn"
     COMPLETION = "completion"
@@ -29,7 +29,7 @@ class MergeOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledOutput:
-    """One output of a merge."""
+    """One output to be merged, or the error instead of it."""
 
     output: Any = None  # any value; ignored if ``error`` is set
     label: str | None = None  # its key in a ``json`` merge
@@ -42,9 +42,9 @@ class LabelledOutput:
 
 
 def failures(outputs: Sequence[LabelledOutput], on_error: FailurePolicy) -> tuple[list[str], bool]:
-    """Return the errors of outputs, and whether the group fails.
+    """Return the errors of outputs, and whether their group fails.
 
-    A group fails with all of its outputs, or with the first failed one if the policy says so.
+    A group fails if all of its outputs failed, or with policy ``fail`` if one did.
     """
     errors = [item.error for item in outputs if item.error is not None]
     fails = bool(errors) and (on_error is FailurePolicy.FAIL or len(errors) == len(outputs))
@@ -53,7 +53,7 @@ def failures(outputs: Sequence[LabelledOutput], on_error: FailurePolicy) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The outputs of one variable: pending, partial, then complete."""
+    """The state of one variable's outputs: pending, partial, then complete or failed."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -69,7 +69,7 @@ class Group:
     closed: bool = False  # to further spawns
 
     def with_run(self) -> "Group":
-        """Return the group with another run, opened again (O-43)."""
+        """Return the group with one more run; a complete group is opened again (O-43)."""
         group = replace(self, spawned=self.spawned + 1)
         if not group.status.final:
             return group
@@ -82,7 +82,7 @@ class Group:
         )
 
     def with_end(self, at: datetime | None, sequence: int, *, has_failed: bool) -> "Group":
-        """Return the group with another ended run (O-48, O-54)."""
+        """Return the group after one of its runs has ended (O-48, O-54)."""
         group = replace(self, ended=self.ended + 1)
         if group.status is GroupStatus.FAILED:
             return group

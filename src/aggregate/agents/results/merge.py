@@ -32,13 +32,13 @@ _JSON = ("", "json", "json5", "jsonc")
 
 
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
-    """A text without JSON objects or arrays, or with several."""
+    """A text that contains no JSON object or array, or several."""
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Parse the bare or fenced JSON of a text; return it with the words around.
+    """Parse a text that is JSON or contains one fenced block of JSON.
 
-    Bare scalars stay text: the answer ``42`` is words.
+    Returns the value and the words around it. Numbers and other scalars do not count: the answer ``42`` is words.
     """
     body = text.strip()
     if body.startswith(("{", "[")):
@@ -82,7 +82,7 @@ AROUND_CHARACTERS = 500  # words around the JSON of a text; with more it is a re
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged value, independent of the outputs, with its labels."""
+    """A merged value, which shares nothing with the outputs, and their labels."""
 
     value: Value
     warnings: tuple[str, ...] = ()
@@ -96,9 +96,9 @@ def concat(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Return an object of outputs by label, else by position.
+    """Return an object with each output under its label, or its position without one.
 
-    A duplicate key gets ``-2``, ``-3``, ... JSON texts are parsed, also in a fence with a few words around it.
+    A duplicate key gets ``-2``, ``-3``, ... Texts with JSON are parsed, also in a fence with a few words around it.
     """
     keyed: dict[str, Value] = {}
     last_numbers: dict[str, int] = {}
@@ -120,7 +120,7 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
     """Merge objects key by key; the last value wins.
 
-    Lists and scalars are replaced. Warnings name other outputs, and keys with several values.
+    Lists and scalars are replaced. Warnings list the outputs that are not objects, and the keys with several values.
     """
     merged: dict[Value, Value] = {}
     warnings: list[str] = []
@@ -168,7 +168,7 @@ def _merge(
     path: tuple[Value, ...],
     replaced: dict[tuple[Value, ...], None],
 ) -> dict[Value, Value]:
-    """Merge two objects at ``path``; collect paths of replaced values."""
+    """Merge two objects at ``path``, and add the paths of replaced values to ``replaced``."""
     merged = dict(older)
     for key, value in newer.items():
         present = merged.get(key)
@@ -215,10 +215,10 @@ FAILED = "Custom merge function failed"
 
 
 def _custom(group: Group, outputs: Sequence[LabelledOutput], limits: SandboxLimits) -> Merged:
-    """Call the function with copies; a failure has a fixed value (O-9).
+    """Merge outputs by the user's function; a failure has a fixed value (O-9).
 
-    A text (a lambda or an expression over ``results``) runs in the sandbox within ``limits``; its clock shows the end
-    of the group.
+    The function gets copies. A function as text (a lambda or an expression over ``results``) runs in the sandbox within
+    ``limits``; its clock shows when the group ended.
     """
     function = group.custom_function
     if function is None:
@@ -269,12 +269,12 @@ def merge_outputs(
 
     Args:
         outputs: Failed ones (with an ``error``, or an awaitable as output) are counted and listed, not merged.
-        strategy: One of the six.
-        custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
-        limits: Of a custom function as text.
+        strategy: One of the six merge strategies.
+        custom_function: For strategy ``custom``: a callable, or a Python lambda or expression as text.
+        limits: Sandbox limits of a custom function as text.
 
     Raises:
-        SpawnError: The strategy is unknown, or ``custom`` lacks its function.
+        SpawnError: The strategy is unknown, or strategy ``custom`` lacks its function.
     """
     chosen = known_strategy(strategy)
     group = Group("$results", chosen, custom_function, status=GroupStatus.COMPLETE)

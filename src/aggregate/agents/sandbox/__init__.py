@@ -1,4 +1,7 @@
-"""Run untrusted code in separate processes without files and network: Python in Monty, commands in bubblewrap."""
+"""Run untrusted code in separate processes: Python in Monty, commands in bubblewrap.
+
+Python code has no files and no network; a command has one writable folder and no network.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

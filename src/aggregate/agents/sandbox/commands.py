@@ -113,7 +113,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def tree_usage(root: int) -> tuple[int, int]:
-    """Return memory in bytes and number of a tree's processes."""
+    """Return the memory in bytes and the number of a process and its descendants."""
     memory = processes = 0
     pending = [root]
     while pending:
@@ -161,7 +161,7 @@ def _arguments(program: str, root: Path, cwd: Path) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    """Return bubblewrap's arguments for the system's programs and libraries."""
+    """Return bubblewrap's arguments that show the system's programs and libraries."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM:
         path = Path(name)
@@ -176,7 +176,7 @@ def _system_folders() -> list[str]:
 
 
 def _folders_of(program: str) -> list[str]:
-    """Return a program's own folders, such as its Python environment."""
+    """Return the folders that a program needs, such as its Python environment."""
     folders: dict[str, None] = {}
     for path in (Path(program), Path(program).resolve()):
         prefix = path.parent.parent

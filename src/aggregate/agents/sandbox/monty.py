@@ -1,10 +1,9 @@
-"""Run Python code in Monty, an interpreter in worker processes.
+"""Run Python code in Monty, a Python interpreter with limits, in worker processes.
 
-Monty limits time and memory, and its pool kills hanging workers. A fixed clock and random seed make runs
-repeatable.
+Monty limits time and memory, and its pool kills hanging workers. A fixed clock and random seed make runs repeatable.
 
-Monty does not limit the size of results: a list with another one twice in it, forty levels deep, is small in Monty
-but has a million million lists when copied. So values are measured inside before they are fetched, and the host's
+Monty does not limit the size of results. A list that contains another one twice, forty levels deep, is small in Monty
+but becomes a million million lists when copied. So values are measured inside before they are fetched, and the host's
 functions take only short arguments.
 """
 
@@ -74,7 +73,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class PythonRun:
-    """The value of the last expression, and the printed text."""
+    """The value of the code's last expression, and the text that it printed."""
 
     value: Value
     printed: str
@@ -88,10 +87,10 @@ def run_python(
     functions: Mapping[str, Callable[..., Value]] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code`` and return the value of its last expression.
+    """Run ``code`` and return the value of its last expression, with printed text.
 
-    Its globals are ``inputs``, its clock shows ``now``. It may call ``functions`` of the host with short arguments; all
-    values are copied.
+    Its global variables are ``inputs``, its clock shows ``now``. It may call the host's ``functions`` with short
+    arguments. All values are copied.
     """
     bounds = limits or SandboxLimits()
     try:
@@ -126,9 +125,9 @@ def run_python(
 
 
 def _program(code: str, tag: str) -> str:
-    """Assign the last expression of ``code`` to a secret name.
+    """Return ``code`` changed to assign its last expression to a secret name.
 
-    The text is made from the syntax tree: two parsers cannot read it in different ways.
+    The text is generated from the syntax tree, so that Python and Monty cannot parse it differently.
     """
     if len(code) > SOURCE_CHARACTERS:
         raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
@@ -144,7 +143,7 @@ def _program(code: str, tag: str) -> str:
 
 
 def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxError:
-    """Translate an error of the pool; keep messages of the code."""
+    """Convert an error of the pool to a ``SandboxError``; an error of the code keeps its message."""
     if isinstance(error, monty.MontyCrashedError):
         if error.timed_out:
             return limits.timeout()
@@ -167,7 +166,7 @@ _LOCK = Lock()
 
 
 def _pool(monty: Value) -> Value:
-    """Return this process's pool; its threads do not survive a fork."""
+    """Return the worker pool of this process; after a fork there is a new one."""
     if _POOLS.keys() - {os.getpid()}:
         raise SandboxError(
             "Monty cannot run in a process that was forked after its use: start it with spawn"

@@ -1,4 +1,4 @@
-"""Runs of sub-agents: records, a queue for an executor, and timeouts."""
+"""Runs of sub-agents: their records, a queue before an executor, and their timeouts."""
 
 import heapq
 import logging
@@ -48,9 +48,9 @@ class RunRecord:
 
 
 class TaskRunner:
-    """A queue for an executor, with a limit of running tasks.
+    """Passes queued tasks to an executor, at most ``most`` at a time.
 
-    ``begin`` is called when a task starts and returns whether it should run; ``end`` records its end.
+    ``begin`` is called before a task starts and returns whether the task should run; ``end`` records its end.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class TaskRunner:
         self._is_starting = False
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start or queue a task; ``seconds`` count from its start."""
+        """Start or queue a task; its timeout of ``seconds`` counts from its start."""
         with self._lock:
             self._queue.append((run_id, task, seconds))
         self._start_next()
 
     def release(self, run_id: str) -> None:
-        """Free the slot of a run, and cancel its task before its start."""
+        """Stop counting a run as running, and cancel its task if that has not started."""
         with self._lock:
             if run_id not in self._active:
                 return
@@ -92,7 +92,10 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks in a loop: an executor may run a task within this call."""
+        """Start queued tasks as long as the limit allows.
+
+        A loop instead of a recursion, since an executor may run a task within this call.
+        """
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:
@@ -143,7 +146,7 @@ class Timers(Protocol):
 
 
 class TimerThread:
-    """Timers on one daemon thread, which ends without deadlines."""
+    """Timers that share one daemon thread, which ends when no timer is left."""
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -1,4 +1,4 @@
-"""Sessions: spawned sub-agents, with results by variable (O-40 to O-56)."""
+"""Sessions: sub-agents that were spawned together, with results by variable (O-40 to O-56)."""
 
 import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -41,9 +41,9 @@ _LEAST_WAIT: Final = 0.1
 
 
 class ByVariable(Mapping[str, _T]):
-    """Copies of a session's variables; unknown ones are empty (O-45, O-50).
+    """Read-only view of a session's variables; unknown names are empty (O-45, O-50).
 
-    Reading never waits for runs and never raises.
+    Values are copies. Reading never waits for runs and never raises.
     """
 
     def __init__(self, names: Callable[[], tuple[str, ...]], read: Callable[[str], _T]) -> None:
@@ -66,12 +66,12 @@ class ByVariable(Mapping[str, _T]):
 class SubagentResults(ByVariable[AggregatedResult]):
     @property
     def bare(self) -> Mapping[str, Value]:
-        """The values alone, ``None`` for open and unknown groups."""
+        """The merged values alone; ``None`` for unfinished and unknown groups."""
         return ByVariable(self._names, lambda name: self[name].value)
 
 
 class RunHandle:
-    """A spawned run: its id, and its record after the end."""
+    """A handle on a spawned run: its id, and after its end its record."""
 
     def __init__(
         self, run_id: str, session: "SubagentSession", *, refused: str | None = None
@@ -98,18 +98,18 @@ class RunHandle:
 class SubagentSession:
     """Spawns sub-agents, collects their outputs, and merges them by variable.
 
-    A host with agents of its own spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an ``executor``
-    the session runs callables. All methods may be called from any thread.
+    A host with its own agents spawns texts and reports ``complete``, ``fail`` or ``time_out``; with an ``executor`` the
+    session runs callables. All methods may be called from any thread.
 
     Args:
         session_key: The beginning of all run ids.
         executor: A pool that runs callables; the caller shuts it down.
         max_concurrency: Callables that run at once; further ones wait (rule O-23).
         group_timeout: Seconds from the opening of a group until its unfinished runs time out.
-        on_error: ``report`` lists a failed run, ``skip`` does not, ``fail`` ends its group.
-        clock: Returns the time for results; timezone-aware.
-        timers: Watches the timeouts.
-        admit: Called before each spawn; a text is the reason for a refusal (rule O-51).
+        on_error: ``report`` lists failed runs, ``skip`` does not, ``fail`` makes their group fail.
+        clock: Returns the current time, with a time zone, for results.
+        timers: Calls back after timeouts.
+        admit: Called before each spawn; a returned text refuses the spawn for that reason (rule O-51).
     """
 
     def __init__(
@@ -170,13 +170,13 @@ class SubagentSession:
 
         Args:
             task: A text for an agent of the host, or a callable for the executor.
-            label: Its name in errors and texts, and its key in a ``json`` merge.
-            collect_into: ``$name`` of the variable, if any (O-1).
-            merge_strategy: Of the variable; by default that of the first spawn, ``concat``.
-            custom_function: For ``custom``: a callable, or a Python lambda or expression as text.
-            timeout: Seconds from the start on the executor, else from now.
-            order: Of the merge: ``spawn`` (default) or ``completion``.
-            options: For ``admit``.
+            label: The run's name in errors and texts, and its key in a ``json`` merge.
+            collect_into: ``$name`` of the variable that collects the output, if any (O-1).
+            merge_strategy: How the variable is merged; by default as in its first spawn, else ``concat``.
+            custom_function: For strategy ``custom``: a callable, or a Python lambda or expression as text.
+            timeout: Seconds from the start on the executor, or without an executor from now.
+            order: The order of merging: ``spawn`` (default) or ``completion``.
+            options: Further values for ``admit``.
 
         Raises:
             SpawnError: The request is invalid or contradicts the group; nothing was spawned.
@@ -208,7 +208,7 @@ class SubagentSession:
         return RunHandle(run_id, self, refused=refusal)
 
     def _add(self, request: SpawnRequest) -> tuple[str, Group | None]:
-        """Add a run and return its id and group (O-47)."""
+        """Add a run; return its id and the group of its variable (O-47)."""
         with self._changed:
             name = request.variable_name
             group = group_for(self._groups.get(name), request, self._on_error) if name else None
@@ -221,7 +221,7 @@ class SubagentSession:
             return run_id, group
 
     def _begin(self, run_id: str, seconds: float | None) -> bool:
-        """Start a run's timeout; return whether the run is still open."""
+        """Start a run's timeout; return whether the run has not ended yet."""
         if self.is_over(run_id):
             return False
         if seconds is not None:
@@ -232,19 +232,19 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record a run's output; ``False`` without effect (O-41, O-42)."""
+        """Record a run's output; return ``False`` if it came too late or twice (O-41, O-42)."""
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
-        """Record a run's failure; ``False`` as with ``complete``."""
+        """Record a run's failure; return ``False`` if it came too late or twice."""
         return self._end(run_id, RunStatus.ERROR, error)
 
     def time_out(self, run_id: str) -> bool:
-        """Record a run's timeout; ``False`` as with ``complete``."""
+        """Record a run's timeout; return ``False`` if it came too late or twice."""
         return self._end(run_id, RunStatus.TIMEOUT, "timeout")
 
     def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:
-        """Record an end, or log it and return ``False`` (O-41, O-42, O-46)."""
+        """Record a run's end; log an end without effect and return ``False`` (O-41, O-42, O-46)."""
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
@@ -259,7 +259,7 @@ class SubagentSession:
         return not fault
 
     def _record(self, run_id: str, status: RunStatus, result: Value) -> str:
-        """Record an end; return why it has no effect, or ``""``."""
+        """Record a run's end; return why the record has no effect, or ``""``."""
         run = self._runs.get(run_id)
         if run is None:
             return "unknown"
@@ -294,7 +294,7 @@ class SubagentSession:
         return ""
 
     def _settle(self, key: Hashable) -> None:
-        """Wake waiters of a run or group, and cancel its timeout."""
+        """Wake the threads that wait for a run or group, and cancel its timeout."""
         if call_off := self._call_off.pop(key, None):
             call_off()
         self._changed.notify_all()
@@ -302,7 +302,7 @@ class SubagentSession:
     # Timeouts
 
     def _watch_group(self, group: Group, seconds: float) -> None:
-        """Time out unfinished runs, seconds after the opening (O-46)."""
+        """Time out a group's unfinished runs ``seconds`` after it was opened (O-46)."""
         name, opened = group.variable_name, group.opened
         reason = f"timeout: the group was open for {seconds:g} s"
 
@@ -345,7 +345,7 @@ class SubagentSession:
     def wait(
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Wait for a group, or for all, and return the results."""
+        """Wait for a variable's runs, or all runs; return the merged results."""
         end = None if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
         self.wait_for(self._names() if name is None else (name,), timeout)
         if name is not None:
@@ -353,7 +353,7 @@ class SubagentSession:
         return {name: self._result(name, end) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Wait until runs and groups have ended; return whether they have."""
+        """Wait until runs or groups have ended; return whether all have."""
         open_keys = list(keys)
 
         def over() -> bool:
@@ -373,11 +373,11 @@ class SubagentSession:
             return run is None or run.status is not RunStatus.PENDING
 
     def text(self, name: str, *, labels: bool = True) -> str:
-        """Return the result of a group as text."""
+        """Return the merged result of a variable as text."""
         return result_text(self.subagent_results[name], labels=labels)
 
     def group(self, name: str) -> Group | None:
-        """Return the group of a variable, if there is one."""
+        """Return the state of a variable's group, None for an unknown name."""
         return self._groups.get(name)
 
     def run(self, run_id: str) -> RunRecord | None:
@@ -386,7 +386,7 @@ class SubagentSession:
         return run and replace(run, output=isolated_copy(run.output))
 
     def late(self) -> tuple[RunRecord, ...]:
-        """Return ends after their group was final (O-46)."""
+        """Return the runs that ended after their result was final (O-46)."""
         with self._changed:
             late = tuple(self._late.values())
         return tuple(replace(run, output=isolated_copy(run.output)) for run in late)
@@ -396,7 +396,7 @@ class SubagentSession:
             return tuple(self._groups)
 
     def _result(self, name: str, end: float | None = None) -> AggregatedResult:
-        """Return a variable; its custom function runs once (O-53)."""
+        """Return the merged result of a variable; a custom function runs only once (O-53)."""
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -430,13 +430,13 @@ class SubagentSession:
     # Ending
 
     def close(self, name: str) -> None:
-        """Close a group to further runs."""
+        """Refuse further runs for a variable."""
         with self._changed:
             if name in self._groups:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str | None = None) -> None:
-        """Delete a group and its runs, or all groups and ended runs."""
+        """Delete the group of a variable with its runs, or all groups and ended runs."""
         unfinished: list[str] = []
         with self._changed:
             for group_name in self._names() if name is None else (name,):
@@ -457,7 +457,7 @@ class SubagentSession:
             self._settle(run_id)
 
     def shut_down(self) -> None:
-        """Cancel queued runs; running ones continue."""
+        """Cancel the runs that have not started; running ones continue."""
         for run_id in self._runner.clear() if self._runner else ():
             self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 

@@ -1,4 +1,4 @@
-"""The sessions_spawn protocol in camelCase (O-1, O-11 to O-15)."""
+"""The ``sessions_spawn`` protocol: requests and responses in camelCase (O-1, O-11 to O-15)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -18,11 +18,12 @@ NOTE: Final = "The result of each run is delivered on its own."
 
 
 def sessions_spawn(session: SubagentSession, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Spawn sub-agents, several for a list or a count, and respond.
+    """Spawn the sub-agents of a request, and return the response.
 
-    One run: ``{status, childSessionKey, runId, note, aggregationGroup}``, ``accepted`` or ``forbidden``. Several:
-    ``{status, spawned, accepted, failed, results, note}``, ``accepted`` or ``partial``. Invalid parameters never
-    raise: they give ``{status: "error", error, code}``, and nothing is spawned.
+    A list of tasks or a count spawns several. The response for one run: ``{status, childSessionKey, runId, note,
+    aggregationGroup}`` with status ``accepted`` or ``forbidden``. For several: ``{status, spawned, accepted, failed,
+    results, note}`` with status ``accepted`` or ``partial``. Invalid parameters never raise: the response is ``{status:
+    "error", error, code}``, and nothing is spawned.
     """
     try:
         tasks = _tasks(parameters)
@@ -110,19 +111,19 @@ def _text(parameters: Mapping[str, Any], key: str) -> str | None:
 
 
 def _note(parameters: Mapping[str, Any]) -> str:
-    """Name the unknown parameters: none is ignored silently."""
+    """Return the note of a response, which lists unknown parameters."""
     ignored = [key for key in parameters if key not in (*OWN, *TIMEOUTS, *HOST)]
     return f"{NOTE} Not supported and ignored: {', '.join(ignored)}." if ignored else NOTE
 
 
 def subagent_results(session: SubagentSession) -> dict[str, dict[str, Any]]:
-    """Return the final groups of a session (rule O-14)."""
+    """Return the results of a session's finished groups by variable (rule O-14)."""
     results = session.subagent_results.items()
     return {name: envelope(result) for name, result in results if result.status.final}
 
 
 def envelope(result: AggregatedResult) -> dict[str, Any]:
-    """Return a result with the protocol's field names (rule O-10)."""
+    """Return a merged result with the protocol's field names (rule O-10)."""
     return {
         "variableName": result.variable_name,
         "strategy": str(result.strategy),
@@ -136,9 +137,9 @@ def envelope(result: AggregatedResult) -> dict[str, Any]:
 
 
 def announcement(*results: AggregatedResult) -> str:
-    """Return the message about final groups for a parent (O-15).
+    """Return the message to a parent agent about finished groups (O-15).
 
-    A value is JSON on one line: no text can announce another group.
+    Values are JSON on one line, so that no text can look like the announcement of another group.
     """
     lines = [f"\N{PACKAGE} {result.variable_name}: {json_text(result.value)}" for result in results]
     return "\n".join(["---", "Collected Results (collectInto):", *lines]) if lines else ""

@@ -1,7 +1,7 @@
-"""Tools for models: a registry and the built-in tools.
+"""Tools for models: a registry, and the built-in tools.
 
-A tool is a function with a schema. The registry checks arguments and permissions, limits time and output, and turns
-every failure into a result. No tool calls a model.
+A tool is a function with a schema. The registry checks arguments and permissions, limits the time and the size of the
+output, and turns every failure into a result. No tool calls a model.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

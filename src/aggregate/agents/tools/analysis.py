@@ -1,4 +1,4 @@
-"""Run a model's code over earlier results (D-86 to D-93)."""
+"""The tool that runs a model's Python code over earlier results (D-86 to D-93)."""
 
 import ast
 import json
@@ -41,21 +41,21 @@ def execute_data_analysis(
     memory_bytes: int = MEMORY,
     cache_dir: str | Path = CACHE_DIR,
 ) -> dict[str, Any]:
-    """Run ``python_code`` and return its variable ``result``.
+    """Run ``python_code`` and return the value of its variable ``result``.
 
-    The code runs in Monty, which knows most of Python and few of its libraries. It sees a copy of ``data`` and
-    ``load_data_reference(ref_id)``, and no file, network or environment.
+    The code runs in Monty, which has most of Python's language and little of its library. It can use a copy of ``data``
+    and ``load_data_reference(ref_id)``, but no file, network or environment.
 
     Args:
         python_code: Statements that assign ``result``.
-        data: The variable ``data`` as JSON: tuples become lists, dates and other values texts.
+        data: The value of the variable ``data``, copied as JSON: tuples become lists, dates and other values texts.
         timeout: Seconds of wall time.
-        memory_bytes: The most bytes of the code's values.
-        cache_dir: The folder of compacted values.
+        memory_bytes: Memory limit of the code's values.
+        cache_dir: The folder of values that were moved to files.
 
     Returns:
         ``{"success": True, "result": ..., "printed"?}`` or ``{"success": False, "error", "retry", "hint"?}``;
-        ``retry`` is false if the same code cannot succeed. Mistakes of the code never raise.
+        ``retry`` is false if no change of the code can help. Mistakes in the code never raise.
     """
     if len(python_code) > SOURCE_CHARACTERS:
         hint = "Read the values from data instead of writing them into the code."
@@ -183,7 +183,10 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` of nested objects and lists' first items."""
+    """Yield ``expression: fields`` for each nested object, with the expression that reaches it.
+
+    Of a list only the first item is visited.
+    """
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

@@ -1,4 +1,4 @@
-"""Tools to change a work tree by replacements, files and commands.
+"""Tools to change a work tree: replace text, write files, run commands.
 
 Error texts are for the model and say what to do next.
 """
@@ -23,14 +23,14 @@ _COMMAND_SECONDS: Final = 50.0  # a little less than a tool's call may take
 
 @dataclass(frozen=True, slots=True)
 class AllowedCommands:
-    """Allowed commands of tickets, by their first words."""
+    """The commands that tickets may run: by their first words, or exactly."""
 
     beginnings: tuple[tuple[str, ...], ...] = ()
     exact: frozenset[tuple[str, ...]] = frozenset()  # the checks of a trusted project
     sandboxed: bool = True
 
     def words(self, command: str) -> list[str]:
-        """Split an allowed command into words, without a shell."""
+        """Split a command into words without a shell; raise ``ToolError`` if it is not allowed."""
         try:
             words = shlex.split(command)
         except ValueError as error:
@@ -46,7 +46,7 @@ class AllowedCommands:
 
 @dataclass(frozen=True, slots=True)
 class ChangeTools:
-    """The tools; models see their names, docstrings and signatures."""
+    """The tools to change a work tree; models see their names, docstrings and signatures."""
 
     root: Path  # the work tree, which a command may change
     folder: str = ""  # the project's folder in it
@@ -105,7 +105,7 @@ class ChangeTools:
             raise ToolError(f"{command}: {error}") from None
 
     def run(self, command: str, *, seconds: float) -> str:
-        """Return the exit code of a command and its output."""
+        """Run a command; return its exit code and output."""
         result = run_in_sandbox(
             self.commands.words(command),
             self.root,
@@ -117,7 +117,7 @@ class ChangeTools:
 
 
 def add_change_tools(registry: ToolRegistry, tools: ChangeTools) -> None:
-    """Register the tools as repeatable: the work tree is reset first."""
+    """Register the tools; an interrupted call may be repeated, since the work tree is reset first."""
     beginnings = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
     for function in (tools.replace_text, tools.write_file, tools.run_command):
         tool = make_tool(function, permissions=Permission.WRITE, idempotent=True)

@@ -1,4 +1,4 @@
-"""Tools to compose context of a project and find definitions."""
+"""Tools to compose context from a project, and to find definitions in it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ _MOST_PLACES: Final = 100  # of a name: more answer nothing
 
 
 class _ComposingTools:
-    """The tools; models see their names, docstrings and signatures."""
+    """The tools over a project; models see their names, docstrings and signatures."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

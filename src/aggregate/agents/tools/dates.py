@@ -1,6 +1,6 @@
 """Tools for dates and timestamps (rules D-86 to D-88).
 
-A range includes its whole last day: it ends a second before the next day begins (rule X-10).
+A range includes its whole last day: its end is one second before the next day (rule X-10).
 """
 
 import re
@@ -30,9 +30,10 @@ EARLIEST, LATEST = -62_135_596_800, 253_402_300_799  # Unix times of the years 1
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
-    """Parse a date, and return whether it is a whole day.
+    """Parse a date or time; return it and whether it is a date without a time.
 
-    It is ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, or seconds of Unix time, in ``where`` unless it has a zone.
+    Formats are ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, and seconds of Unix time. A time without a zone is
+    taken in ``where``.
     """
     plain = " ".join(text.split())
     try:
@@ -70,14 +71,14 @@ def _zone(name: str) -> ZoneInfo:
 def add_date_tools(
     registry: ToolRegistry, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
 ) -> None:
-    """Add the date and time tools with their aliases."""
+    """Register the tools for dates and times, with their aliases."""
     registry.add_methods(_DateTools(now))
     registry.alias("getCurrentDate", "getCurrentDateTime")
     registry.alias("calculateTimestamp", "getRelativeTimestamp")
 
 
 class _DateTools:
-    """The tools (D-80); models see names, docstrings and signatures."""
+    """The tools for dates (D-80); models see their names, docstrings and signatures."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now

@@ -1,4 +1,4 @@
-"""Readable project files: no ignored ones, secrets, or links outside."""
+"""The project files that tools may read: not ignored ones, secrets, or links to the outside."""
 
 import os
 import posixpath
@@ -15,19 +15,19 @@ MOST_BYTES: Final = 5_000_000  # of a readable file
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The files below some folders; of equal names the first wins."""
+    """The readable files in some root folders; if several have a name, the first root wins."""
 
     roots: tuple[Path, ...]
 
     def read(self, name: str) -> tuple[str, str]:
-        """Return a file's name below its root, and its text."""
+        """Return the name of a file relative to its root, and its text."""
         relative, path = self.find(name)
         return relative, text_of(path, relative)
 
     def find(self, name: str) -> tuple[str, Path]:
-        """Return a file's name below its root, and its path.
+        """Return the name of a file relative to its root, and its path.
 
-        Errors do not reveal whether a hidden file exists.
+        The error for a hidden file is the same as for a missing one.
         """
         for root, relative in self._candidates(name):
             path = _allowed(root, relative, _listed(root))
@@ -38,7 +38,7 @@ class ProjectFiles:
         )
 
     def place(self, name: str) -> tuple[str, Path]:
-        """Return a new file's name and path, through no link."""
+        """Return the name and path for a new file; raise ``ToolError`` for links and secrets."""
         root, relative = self._candidates(name)[0]
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
@@ -52,7 +52,7 @@ class ProjectFiles:
         return name in _listed(root)
 
     def below(self, folder: str) -> list[tuple[str, Path]]:
-        """Return name and real path of the readable files below ``folder``."""
+        """Return the names and real paths of the readable files below ``folder``."""
         readable: list[tuple[str, Path]] = []
         for root, relative in self._candidates(folder):
             listed = _listed(root)
@@ -82,7 +82,7 @@ class ProjectFiles:
         return sorted(entries)
 
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Return each root with ``name`` below it, one for absolute names."""
+        """Return the roots that may contain ``name``, with the name relative to each."""
         if not name.strip() or "\0" in name or len(name) > 4096:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name
@@ -127,7 +127,7 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 
 def _listed(root: Path) -> frozenset[str]:
-    """Return all files but ignored ones, without a cache."""
+    """Return all files below a root that git does not ignore, listed anew each time."""
     return frozenset(FolderListing().files(str(root)))
 
 

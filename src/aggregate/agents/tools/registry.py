@@ -1,6 +1,7 @@
-"""Registries of tools, and their calls (D-80 to D-86, P4).
+"""Registries of tools, and calls of tools (D-80 to D-86, P4).
 
-A call casts its arguments. It ends within its timeout with plain data or a failure, whatever the tool does.
+A call converts its arguments to the declared types. It ends within its timeout with plain data or a failure, whatever
+the tool does.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ SECONDS: Final = 60.0  # of one call: ten hanging calls fit into the time of a g
 
 
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Cast declared arguments; drop ``None`` and others (P4)."""
+    """Convert arguments to their declared types; drop ``None`` and undeclared ones (P4)."""
     values = {name: value for name, value in arguments.items() if value is not None}
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
@@ -64,9 +65,9 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
 
 
 def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - its output
-    """Run ``action`` in a thread, and return plain data or a failure.
+    """Run ``action`` in a thread; return its value as plain data, or a failure.
 
-    After the timeout the thread continues.
+    After a timeout the thread continues.
     """
 
     def outcome() -> Any:  # noqa: ANN401 - what the tool returned
@@ -91,7 +92,7 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool returned
-    """Copy a value as JSON, with ``None`` for NaN and infinities."""
+    """Return a tool's output as JSON types, with ``None`` for NaN and infinities."""
     copying = JsonCopy(stored=True)
 
     def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
@@ -114,7 +115,7 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool return
 
 @dataclass(slots=True)
 class ToolRegistry:
-    """Tools by name, with granted permissions."""
+    """Tools by name, and the permissions granted to them."""
 
     permissions: frozenset[Permission] = frozenset({Permission.READ})
     seconds: float = SECONDS  # wall time of one call
@@ -128,7 +129,7 @@ class ToolRegistry:
         *,
         permissions: Iterable[str] = "read",
     ) -> "ToolRegistry":
-        """Return a registry of tools and functions, or the given one."""
+        """Return ``tools`` if it is a registry, else a registry of these tools and functions."""
         if isinstance(tools, ToolRegistry):
             return tools
         registry = cls(granted(permissions))
@@ -150,7 +151,7 @@ class ToolRegistry:
         """Add a function as a tool; see ``make_tool`` for the arguments.
 
         Raises:
-            ToolError: The name is invalid, or taken and ``replace`` is false.
+            ToolError: The name is invalid, or in use and ``replace`` is false.
         """
         tool = make_tool(func, name, description, parameters, returns, permissions)
         return self.add(tool, replace=replace)
@@ -167,22 +168,22 @@ class ToolRegistry:
         return tool
 
     def add_methods(self, owner: object, permissions: str = "read") -> None:
-        """Add the public methods of an object, in their order."""
+        """Add the public methods of an object as tools, in their order."""
         for name in vars(type(owner)):
             if not name.startswith("_") and callable(method := getattr(owner, name)):
                 self.add(make_tool(method, permissions=permissions))
 
     def alias(self, alias: str, name: str) -> None:
-        """Add another name of a tool, hidden from models."""
+        """Add another name for a tool, which models are not shown."""
         if alias in self:
             raise ToolError(f"Tool already registered: {alias}; an alias needs a new name")
         self._aliases[alias] = self.get(name).name
 
     def discover(self, folder: str | Path, *, replace: bool = False) -> tuple[Tool, ...]:
-        """Run a folder's Python files, and add and return their tools.
+        """Run the Python files in a folder; add and return the tools that they define.
 
         Raises:
-            ToolError: A file cannot be run, or a name is taken and ``replace`` is false.
+            ToolError: A file cannot be run, or a name is in use and ``replace`` is false.
         """
         if not Path(folder).is_dir():
             raise ToolError(f"no such folder of tools: {folder}")
@@ -215,9 +216,9 @@ class ToolRegistry:
         A refused or failed call returns ``{"success": False, "error", "retry", "hint"?}``.
 
         Args:
-            name: The tool.
+            name: The tool's name or alias.
             arguments: A model's arguments, see ``checked_arguments``.
-            context: For tools that take it.
+            context: Passed to tools with a parameter for it.
             seconds: Wall time, if less than the registry's limit.
 
         Raises:
@@ -240,24 +241,24 @@ class ToolRegistry:
         return call_within(most, tool.name, lambda: tool.func(**checked))
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
-        """Return a registry of these tools with the same bounds."""
+        """Return a registry of the named tools, with the same permissions and limits."""
         chosen = ToolRegistry(self.permissions, self.seconds)
         for name in dict.fromkeys(names):
             chosen.add(self.get(name), replace=True)
         return chosen
 
     def schemas(self) -> list[dict[str, Any]]:
-        """Return the schemas in order of registration."""
+        """Return the tools' schemas in order of registration."""
         return [tool.schema() for tool in self]
 
     def spellings(self) -> dict[str, Tool]:
-        """Return the tools by name and by alias."""
+        """Return the tools by name and alias."""
         aliases = {alias: self._tools[name] for alias, name in self._aliases.items()}
         return {**self._tools, **aliases}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names, in order of registration, without aliases."""
+        """The tools' names in order of registration, without aliases."""
         return tuple(self._tools)
 
     def __iter__(self) -> Iterator[Tool]:

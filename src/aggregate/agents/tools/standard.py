@@ -1,4 +1,4 @@
-"""The built-in tools, and those for a project's files."""
+"""The registry of built-in tools, and the tools that read a project's files."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -33,9 +33,9 @@ def standard_tools(
     """Return a registry of the built-in tools.
 
     Args:
-        state_dir: The folder of saved state, created at the first use.
-        roots: The project's folders.
-        permissions: The granted ones of ``read``, ``write``, ``network``.
+        state_dir: The folder of saved values, created at the first use.
+        roots: The project's folders, which tools may read.
+        permissions: Which of ``read``, ``write`` and ``network`` are granted.
 
     Raises:
         ToolError: A root is not a folder, or a permission is unknown.
@@ -53,7 +53,7 @@ def standard_tools(
 
 
 class _ProjectTools:
-    """The tools of a project; models see names, docstrings, signatures."""
+    """The tools that read a project; models see their names, docstrings and signatures."""
 
     def __init__(self, files: ProjectFiles) -> None:
         self._files = files

@@ -1,4 +1,4 @@
-"""Tools: functions with the schema of their signature (D-80 to D-83)."""
+"""Tools: functions that a model may call, with a schema made from the signature (D-80 to D-83)."""
 
 import inspect
 import re
@@ -28,7 +28,7 @@ from aggregate.base.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The agent's data, for a parameter annotated with this class."""
+    """The agent's results and limits, for a tool parameter annotated with this class."""
 
     data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
     cache_dir: Path = Path("state/data_cache")  # where values behind references are
@@ -76,7 +76,7 @@ class Parameter:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """Its JSON Schema; without restrictions if JSON lacks its type."""
+        """The parameter's JSON Schema, which allows any value if JSON lacks the type."""
         schema: dict[str, Any] = {}
         if self.type in _TYPES:
             schema["type"] = _TYPES[self.type][0]
@@ -85,10 +85,10 @@ class Parameter:
         return schema | ({"description": self.description} if self.description else {})
 
     def cast(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Cast a model's value, such as ``"7"`` to 7.
+        """Convert a model's value to the parameter's type, such as ``"7"`` to 7.
 
         Raises:
-            ValueError: It is of another type.
+            ValueError: The value cannot be converted.
         """
         if self.type not in _TYPES:
             return value
@@ -103,7 +103,7 @@ class Parameter:
 
 
 def _signature(function: Function) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return a function's parameters, context parameter and return hint."""
+    """Return a function's parameters, the name of its context parameter, and its return hint."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
@@ -144,7 +144,7 @@ def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
 
 
 class Permission(StrEnum):
-    """An effect of a tool, granted by a host."""
+    """An effect that a tool may have if the host grants it."""
 
     READ = "read"
     WRITE = "write"
@@ -153,7 +153,7 @@ class Permission(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function for models to call.
+    """A function that a model may call.
 
     Calling a tool calls the function unchecked; ``ToolRegistry.run`` checks arguments, permissions and limits.
     """
@@ -179,24 +179,24 @@ class Tool:
 
     @property
     def repeatable(self) -> bool:
-        """Whether an interrupted call may be repeated."""
+        """Whether a call may be repeated after an interruption."""
         if self.idempotent is not None:
             return self.idempotent
         return self.permissions == {Permission.READ}
 
     @property
     def reads(self) -> bool:
-        """Whether its author declares it as reading or idempotent."""
+        """Whether the tool is declared as only reading, or as idempotent."""
         return self.repeatable and (self.is_declared or self.idempotent is not None)
 
     @property
     def writes(self) -> bool:
-        """Whether it may change something, so it runs alone."""
+        """Whether a call may change something, so that no other call runs at the same time."""
         return Permission.WRITE in self.permissions
 
     @property
     def input_schema(self) -> dict[str, Any]:
-        """The JSON Schema of its arguments."""
+        """The JSON Schema of the tool's arguments."""
         properties = {parameter.name: parameter.json_schema for parameter in self.parameters}
         required = [parameter.name for parameter in self.required]
         return {"type": "object", "properties": properties, "required": required}
@@ -224,16 +224,16 @@ def make_tool(
     permissions: str | Iterable[str] | None = None,
     idempotent: bool | None = None,
 ) -> Tool:
-    """Make ``func`` a tool, by default from name, docstring and hints.
+    """Make a tool from ``func``, by default from its name, docstring and type hints.
 
     Args:
         func: A function, coroutine function or callable object.
         name: By default the function's name.
         description: By default the docstring's first paragraph.
-        parameters: Descriptions by name, or whole entries ``{name, type, required, ...}``.
+        parameters: Descriptions by parameter name, or full entries ``{name, type, required, ...}``.
         returns: By default the name of the return hint.
         permissions: ``read`` (default), ``write``, ``network``, or several of them.
-        idempotent: Whether a second call changes nothing more; by default true of reading tools.
+        idempotent: Whether a second call changes nothing more; by default true of tools that only read.
 
     Raises:
         ToolError: The name or a permission is invalid, or the function has no signature.

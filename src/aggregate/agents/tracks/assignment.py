@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 from pydantic import Field, TypeAdapter
 
 from aggregate.base.tokens import count
-from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment, Stability
+from aggregate.prompt.document import END, SEPARATOR, Prompt, Section
 from aggregate.prompt.results import ProducedText
 
 # Checked when read: a negative amount in a database would raise a run's limit.
@@ -74,30 +74,17 @@ class Assignment:
         yield f"{self.message}{END}".encode()
 
     def to_json(self) -> str:
+        """Return all fields but the prompt, whose segments are stored once per run."""
         data = asdict(replace(self, prompt=Prompt(())))
-        segments = [
-            {name: getattr(segment, name) for name in ("section", "text", "stability", "source")}
-            for segment in self.prompt.segments
-        ]
-        data["prompt"] = {"segments": segments}
         # Workers of an earlier version may not know a new field.
-        del data["used_tokens"]
+        del data["prompt"], data["used_tokens"]
         filled = {name: value for name, value in data.items() if value not in (None, "", {})}
         return json.dumps(filled)  # ASCII: a database holds no half of a surrogate pair
 
     @classmethod
-    def from_json(cls, text: str) -> "Assignment":
+    def from_json(cls, text: str, prompt: Prompt) -> "Assignment":
         data: dict[str, Any] = json.loads(text)
-        segments = tuple(
-            Segment(
-                Section(segment["section"]),
-                segment["text"],
-                Stability(segment["stability"]),
-                segment["source"],
-            )
-            for segment in data["prompt"]["segments"]
-        )
-        return cls(**{**data, "prompt": Prompt(segments), "tools": tuple(data["tools"])})
+        return cls(**{**data, "prompt": prompt, "tools": tuple(data["tools"])})
 
 
 class TicketStatus(StrEnum):

@@ -1,7 +1,7 @@
 """Main loop of a child process that executes calls within limits of memory and time.
 
-Grammars are unpredictable: a few kilobytes may make one loop for hours, exhaust the memory or write out of bounds.
-Here only the child dies, and its parent knows at which call.
+Grammars are unpredictable: a file of a few kilobytes may make a parser loop for hours, exhaust the memory or write out
+of bounds. Here only the child dies, and its parent knows at which call.
 """
 
 import gc
@@ -31,7 +31,7 @@ def frame(message: bytes) -> bytes:
 
 
 def serve_calls(pipes: tuple[int, int] | None = None) -> None:
-    """Report readiness, then answer calls until the parent closes the pipe."""
+    """Answer calls until the parent closes the pipe."""
     gc.freeze()  # leaves the parent's pages shared
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     if sys.platform != "win32":  # undo the parent's signal handlers
@@ -45,7 +45,7 @@ def serve_calls(pipes: tuple[int, int] | None = None) -> None:
 
 
 def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | None = None) -> None:
-    """Send an empty message, then answer messages until the end of input.
+    """Send an empty message as readiness, then answer messages until the end of input.
 
     Ends silently if the parent is gone. Ignores interrupts of the terminal, which the parent handles. By default uses
     standard input and output, and redirects prints of libraries to standard error.
@@ -70,7 +70,7 @@ def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | No
 
 
 def _answer(request: bytes) -> bytes:
-    """Return a function's value or error; exit if memory is exhausted."""
+    """Execute a pickled call; return its pickled value or error. Exits if the memory is exhausted."""
     _limit_time(_SECONDS + len(request) * _SECONDS_PER_BYTE)
     number, value = -1, None
     error: Exception | None = None

@@ -1,7 +1,7 @@
-"""Call functions in child processes, pipelined and in order, so that a crash costs one call.
+"""Call functions in child processes, so that a crash costs one call.
 
-The child imports the function by name; arguments and results are pickled. The first call starts a process, a backlog
-starts more. They are reused until this process ends.
+Calls are sent ahead and answered in order. The child imports the function by name; arguments and results are pickled.
+The first call starts a process, a backlog starts more. Processes are reused until the parent ends.
 """
 
 import os
@@ -32,7 +32,7 @@ def begin_in_child(
 ) -> Callable[[], _Answer | DeadlineError]:
     """Begin a call in its own child process; return a function to await the answer.
 
-    It returns the value or a ``DeadlineError``, and raises other errors.
+    That function returns the value or a ``DeadlineError``, and raises other errors.
     """
     from aggregate.base.concurrency.lanes import Lanes
 
@@ -45,14 +45,15 @@ def in_children(
     workers: int | None = None,
     patience: float = PATIENCE,
 ) -> Generator[Call[_About, _Answer], None, None]:
-    """Yield answered calls in order, reading a few megabytes of them ahead.
+    """Execute calls in child processes; yield them with their answers, in order.
 
-    An answer may be a ``DeadlineError``; other errors are raised. A ``SyntaxViewError`` means that no process starts.
+    A few megabytes of calls are read ahead. An answer may be a ``DeadlineError``; other errors are raised. A
+    ``SyntaxViewError`` means that no process could be started.
 
     Args:
         calls: Consumed lazily.
-        workers: Maximum of processes, by default one per core.
-        patience: Seconds for a call.
+        workers: Maximum number of processes, by default one per core.
+        patience: Seconds until a call is stopped.
     """
     upcoming = iter(calls)
     for call in upcoming:

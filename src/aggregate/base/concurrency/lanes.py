@@ -1,10 +1,10 @@
-"""Start child processes and distribute calls among them.
+"""Start child processes and distribute calls among them; a lane is one child with its calls.
 
-A fork takes a millisecond and has all modules; a new Python takes a hundred. But a fork of a process with threads may
-inherit locked locks, and macOS breaks in forks.
+A fork takes a millisecond and has all modules loaded; a new Python takes a hundred. But a fork of a process with
+threads may inherit locked locks, and forks are unreliable on macOS.
 
-Calls are sent ahead and answered one by one, so the call that killed a child is known. If the child had answered
-others, the call is retried in a new one; only a call that kills a new child fails.
+Calls are sent ahead and answered one by one, so the call that killed a child is known. If that child had answered other
+calls before, the call is retried in a new child; only a call that kills a new child fails.
 """
 
 import atexit
@@ -157,7 +157,7 @@ class _Lane:
             self._replace()
 
     def _replace(self) -> None:
-        """Replace the child; fail its first call if that is the cause."""
+        """Give the calls to a new child; fail the first call if it was too slow or killed a new child."""
         calls = list(self.calls.values())
         is_too_slow = self.patience_left <= 0
         status = self.end()
@@ -176,7 +176,7 @@ class _Lane:
 
 
 class Lanes:
-    """At most ``most`` children for calls, with ``patience`` seconds per call."""
+    """Executes calls in at most ``most`` children, with ``patience`` seconds per call."""
 
     def __init__(self, most: int, patience: float) -> None:
         self._lanes: list[_Lane] = []
@@ -232,7 +232,7 @@ class Lanes:
 
     @property
     def _have_room(self) -> bool:
-        """Whether a child can take a call; a worn one cannot."""
+        """Whether a child can take another call; one that has parsed too much is first replaced."""
         return len(self._lanes) < self._most or any(
             (lane.ahead < _AHEAD or len(lane.calls) < 2) and not (lane.calls and lane.is_worn)
             for lane in self._lanes
@@ -250,7 +250,7 @@ class Lanes:
         lane.add(call)
 
     def _await_answers(self) -> None:
-        """Wait for answers or a timeout, and process them."""
+        """Wait for answers or a timeout, and assign them to their calls."""
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()
         wait_for_any(

@@ -1,6 +1,7 @@
-"""Child processes that answer framed, pipelined requests.
+"""Child processes that answer requests over pipes, several requests ahead.
 
-With its next request already in the pipe a child goes on at once, instead of idling until the parent reads.
+A message is preceded by its length. With its next request already in the pipe a child continues at once, instead of
+idling until the parent reads.
 """
 
 import contextlib
@@ -39,7 +40,7 @@ class ForkedProcess:
                 os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Wait and return the exit status, negative for a signal."""
+        """Wait for the end; return the exit status, negative for a signal."""
         if self.returncode is None:
             self.returncode = 0
             with contextlib.suppress(ChildProcessError):  # reaped by other code
@@ -94,7 +95,7 @@ class PoolProcess:
         return self._process.wait()
 
     def close(self) -> None:
-        """Close the pipes, also of inherited children after a fork."""
+        """Close this process's ends of the pipes, also those of the parent's children after a fork."""
         for pipe in self._pipes:
             pipe.close()
 
@@ -130,7 +131,7 @@ class PoolProcess:
 
 
 class AlternatingProcess(PoolProcess):
-    """A child process with one request at a time, for systems with blocking pipes only."""
+    """A child process with one request at a time, for systems without ``poll``."""
 
     _is_ready = False
 
@@ -140,7 +141,7 @@ class AlternatingProcess(PoolProcess):
     _write = _read = _prepare
 
     def exchange(self, deadline: float) -> None:
-        """Send a request and await the answer, or readiness first; kill it at the deadline."""
+        """Send a request and await the answer, at first only readiness; kill the child at the deadline."""
         timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._process.kill)
         timer.start()
         try:
@@ -168,7 +169,7 @@ class AlternatingProcess(PoolProcess):
 
 
 def wait_for_any(processes: Iterable[PoolProcess], deadline: float) -> None:
-    """Wait until a process can transfer data, or until ``deadline`` (of ``monotonic``)."""
+    """Wait until a pipe is ready, or until ``deadline``, a time of ``time.monotonic``."""
     processes = list(processes)
     for process in processes:
         if isinstance(process, AlternatingProcess):

@@ -17,7 +17,7 @@ _WAIT_SECONDS = 0.25  # until the main thread notices a Ctrl-C that did not wake
 
 
 def doubling_delay(number: int, base: float, most: float) -> float:
-    """Return the delay in seconds after failure ``number`` (1-based): ``base``, then doubled."""
+    """Return the seconds to wait after failure ``number`` (from 1): ``base``, doubled up to ``most``."""
     return min(base * 2.0 ** min(number - 1, 64), most)  # a float would overflow at 1,024
 
 
@@ -31,7 +31,7 @@ def run_in_thread(name: str, work: Callable[[], _R]) -> "Future[_R]":
 def result_within(future: "Future[_R]", seconds: float | None = None) -> _R:
     """Return a future's result, or raise a ``TimeoutError`` after ``seconds``.
 
-    It waits in slices: a signal just before a wait, or in another thread, does not end the wait.
+    Waits a quarter of a second at a time, since a signal does not always interrupt a wait.
     """
     end = None if seconds is None else monotonic() + seconds
     while not future.done():
@@ -44,7 +44,7 @@ def result_within(future: "Future[_R]", seconds: float | None = None) -> _R:
 
 
 def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
-    """Map items in order while a thread works ahead."""
+    """Yield the results of ``work`` in order, computed ahead by a thread."""
     waiting: deque[Future[_R]] = deque()
     with ThreadPoolExecutor(1, "ahead") as thread:
         for item in items:
@@ -58,7 +58,7 @@ def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
 def ordered_map(
     name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int
 ) -> list[_R]:
-    """Map items in order, with ``workers`` threads at a time."""
+    """Return the results of ``work`` in order, computed by at most ``workers`` threads."""
     futures: list[Future[_R]] = [Future() for _ in items]
     queue: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
     for pair in zip(futures, items, strict=True):
@@ -91,7 +91,7 @@ def _complete(future: "Future[_R]", work: Callable[..., _R], *arguments: object)
 
 
 def run_async(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine in its own loop, if necessary in a thread."""
+    """Run a coroutine to its end, in a thread if an event loop is already running."""
     import asyncio  # takes 40 ms, rarely needed
 
     try:

@@ -22,9 +22,9 @@ _STEPS = 5_000  # SQLite instructions between checks of the time: a millisecond 
 
 
 def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -> None:
-    """Limit the effects of a hostile schema or rows on a new connection.
+    """Limit the effects of a hostile schema or hostile rows on a new connection.
 
-    After ``seconds`` statements raise ``sqlite3.OperationalError``; None means never.
+    After ``seconds`` statements raise ``sqlite3.OperationalError``; None means no limit.
     """
     for limit, most in _LIMITS.items():
         connection.setlimit(limit, most)
@@ -37,7 +37,7 @@ def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -
 
 
 def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
-    """Return whether ``name`` is an ordinary table, not a view or virtual table, which run code."""
+    """Return whether ``name`` is an ordinary table. Views and virtual tables are not: reading them runs code."""
     query = "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE"
     entries = [
         (kind, str(sql).upper().split()[:2]) for kind, sql in connection.execute(query, (name,))
@@ -51,10 +51,10 @@ def has_triggers(connection: sqlite3.Connection) -> bool:
 
 
 def private_database(path: Path) -> None:
-    """Create a database's file readable by the user alone; SQLite's logs inherit that.
+    """Create a database file readable by the user alone, if it is missing.
 
-    Raises ``UnreadableError`` if the file or a log is not a regular file, ``OutputError`` if a link leads the folder
-    out of its project.
+    SQLite's log files get the same permissions. Raises ``UnreadableError`` if the file or a log is not a regular file,
+    ``OutputError`` if a link leads the folder out of its project.
     """
     private_folder(without_links(path.parent))
     for suffix in ("", "-wal", "-shm", "-journal"):

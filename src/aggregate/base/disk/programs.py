@@ -1,12 +1,12 @@
-"""Never start programs of a project, not even through libraries.
+"""Never start a program that lies in a project, not even through a library.
 
 Libraries start programs by name: ``webbrowser`` starts a browser with the panel's token, ``platform`` starts ``uname``
-and ``file``. With ``.``, an empty entry or a project's folder on PATH these could be the project's own. So PATH is
-cleaned before other imports. Libraries also start programs by path or with another PATH: an audit hook checks each
-start.
+and ``file``. With ``.``, an empty entry or a project's folder on PATH such a name could find the project's own program.
+So PATH is cleaned before other imports. Libraries also start programs by path or with another PATH: an audit hook
+checks each start.
 
-Importing this module changes nothing, since embedding programs own their processes. Starts by compiled code raise no
-audit event.
+Importing this module changes nothing, since programs that embed this package own their processes. Programs started by
+compiled code raise no audit event.
 """
 
 import os
@@ -37,9 +37,10 @@ _FOLDERS: Final[set[str]] = set()
 def find_program(
     name: str, *, outside: "Iterable[str | Path]" = (), path: str | None = None
 ) -> str | None:
-    """Find a program in ``search_path``, never in the current folder or in ``outside``.
+    """Return the path of a program on PATH, never one in a project.
 
-    An absolute path is the user's choice.
+    Programs in the current folder's project and in the projects of ``outside`` are skipped. An absolute ``name`` is the
+    user's choice. ``path`` replaces PATH.
     """
     if os.path.isabs(name):  # noqa: PTH117 - text in, text out
         return _which(name)
@@ -61,10 +62,11 @@ def _which(name: str, path: str | None = None) -> str | None:
 
 
 def search_path(*, outside: "Iterable[str | Path]" = (), path: str | None = None) -> str:
-    """Return the safe entries of ``path`` (default: PATH), also for started programs.
+    """Return the safe entries of PATH, or of ``path``, for this process and its children.
 
-    Drops empty and relative entries, which mean the current folder, and entries in the current folder, in ``outside``
-    and in their projects. Without any entry returns a path without programs: an empty one means the current folder.
+    Drops empty and relative entries, which mean the current folder, and entries in the projects of the current folder
+    and of ``outside``. If no entry remains, returns a path without programs: an empty one would mean the current
+    folder.
     """
     roots = _forbidden_roots(outside)
     search = os.environ.get("PATH", os.defpath) if path is None else path
@@ -88,7 +90,7 @@ def _forbidden_roots(outside: "Iterable[str | Path]" = ()) -> list[str]:
 
 
 def guard_process() -> None:
-    """Clean PATH and refuse programs of the current project; idempotent."""
+    """Clean PATH, and refuse to start programs of the current project. A second call changes nothing."""
     if _FOLDERS:
         return
     _PATHS.append(os.environ.get("PATH", os.defpath))
@@ -106,14 +108,14 @@ def users_environment() -> dict[str, str]:
 
 
 def guard_project(folder: "str | Path") -> None:
-    """Guard against the project around ``folder`` too, if this process is guarded."""
+    """In a guarded process, also refuse programs of the project around ``folder``."""
     if _FOLDERS and (real := real_path(folder)) not in _FOLDERS:
         _FOLDERS.add(real)
         os.environ["PATH"] = search_path(outside={*_FOLDERS})
 
 
 def _check_start(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse to start a program of a project."""
+    """Audit hook: refuse to start a program that lies in a project."""
     if event not in _STARTS:
         return
     roots = _forbidden_roots({*_FOLDERS})

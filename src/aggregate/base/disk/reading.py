@@ -23,8 +23,8 @@ def is_file(path: "str | Path") -> bool:
 def project_root(folder: "str | Path") -> str:
     """Return the real path of the git checkout around ``folder``, else of ``folder``.
 
-    Found by ``.git``, without git. Ignores a checkout of another user and one of the home folder (dotfiles), which
-    would make unrelated folders part of the project.
+    A checkout is found by its ``.git``, without running git. A checkout of another user is ignored, and so is one of
+    the home folder (dotfiles), which would make unrelated folders part of the project.
     """
     current = start = real_path(folder)
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
@@ -59,7 +59,7 @@ def _owner(path: str) -> int | None:
 
 
 def confined(path: "Path", root: "Path | None") -> "Path":
-    """Return ``path`` if it is in ``root`` with links resolved, else raise ``OutputError``."""
+    """Return ``path`` if it leads into ``root`` (None: anywhere), else raise ``OutputError``."""
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
     raise OutputError(
@@ -69,9 +69,9 @@ def confined(path: "Path", root: "Path | None") -> "Path":
 
 
 def without_links(path: "Path") -> "Path":
-    """Return ``path`` unless a link leads it out of its project: ``OutputError``.
+    """Return ``path``; raise ``OutputError`` if a link leads it out of its project.
 
-    The project is the checkout around ``path``, else the current folder; a path in neither is the user's choice.
+    The project is the checkout around ``path``, else the current folder. A path in neither is the user's choice.
     """
     from pathlib import Path  # not needed to list commands
 
@@ -106,7 +106,7 @@ _PART_BYTES = 1 << 20
 
 
 class UnreadableError(OSError):
-    """A file is too large or not regular; ``strerror`` is the reason."""
+    """A file that is too large or not regular; ``strerror`` has the reason."""
 
 
 def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:
@@ -129,9 +129,10 @@ def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:
 
 
 def read_regular(path: "str | Path", *, limit: int) -> tuple[bytes, os.stat_result]:
-    """Read a regular file, following links; return content and status.
+    """Return the content and status of a regular file; links are followed.
 
-    Raises ``UnreadableError`` if it is not regular or larger than ``limit`` bytes, ``ValueError`` for a NUL.
+    Raises ``UnreadableError`` if the file is not regular or larger than ``limit`` bytes, ``ValueError`` if the path
+    contains a NUL.
     """
     descriptor, info = open_regular(path)
     try:
@@ -159,9 +160,9 @@ def read_bytes(path: "str | Path", *, limit: int = SETTINGS_BYTES) -> bytes:
 
 
 def read_text(path: "str | Path", *, limit: int = SETTINGS_BYTES, is_own: bool = False) -> str:
-    """Read UTF-8 with its line ends, without a byte order mark.
+    """Read a UTF-8 file, keeping its line ends, without a byte order mark.
 
-    ``is_own`` refuses a file that another user may have put there.
+    With ``is_own`` a file that belongs to another user is refused. ``limit`` is in bytes.
     """
     data, info = read_regular(path, limit=limit)
     if is_own and hasattr(os, "geteuid") and info.st_uid != os.geteuid():

@@ -23,7 +23,7 @@ _LISTINGS: Final = ("os.listdir", "os.scandir")
 
 
 class Seen:
-    """Paths used by this process since ``watch``."""
+    """The paths that this process has used since ``watch``."""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()
@@ -32,7 +32,7 @@ class Seen:
         self.doubts: list[str] = []  # dependencies besides paths
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Note the path of an audit event, called for all."""
+        """Audit hook: note the path that an event opens or lists."""
         if event == "open":
             path, _, flags = arguments
             if not isinstance(path, int) and path is not None and not flags & _TO_WRITE:
@@ -58,7 +58,7 @@ def watch() -> Seen:
 
 
 def note(paths: Iterable[str]) -> None:
-    """Record paths whose use raises no audit event."""
+    """Note paths that were used without an audit event, such as checked ones."""
     for seen in _watching:
         seen.paths.update(paths)
 
@@ -74,22 +74,22 @@ def note_repository(folder: str) -> None:
 
 
 def doubt(reason: str) -> None:
-    """Record an input other than files, such as standard input."""
+    """Note that the run depends on something besides files, such as standard input."""
     for seen in _watching:
         seen.doubts.append(reason)
 
 
 class Own(NamedTuple):
-    """The output folder with its numbered files, which are ignored."""
+    """The program's output folder and the prefix of its numbered files, whose changes are ignored."""
 
     folder: str
     namespace: str
 
     def passes_over(self, folder: str, name: str) -> bool:
-        """Return whether our own output may create a name, so that it is no change."""
+        """Return whether the program's output may create ``name`` in ``folder``."""
         if folder == self.folder:
             stem, _, kind = name.lstrip(".").removeprefix(f"{self.namespace}_").partition(".")
-            is_kind = kind in ("md", "reply.md", "chain.json", "audit.json")
+            is_kind = kind in ("md", "xml", "reply.md", "chain.json", "audit.json")
             return is_kind and stem.isdecimal() and name.lstrip(".").startswith(self.namespace)
         above = os.path.join(folder, "")
         return (
@@ -97,12 +97,12 @@ class Own(NamedTuple):
         )
 
     def has_record(self, path: str) -> bool:
-        """Return whether a path is a numbered prompt with a record."""
+        """Return whether a path is a JSON record beside a numbered prompt."""
         folder, name = os.path.split(path)
         return folder == self.folder and name.endswith(".json") and self.passes_over(folder, name)
 
     def names(self) -> dict[str, str]:
-        """Return hashes of names in the folder and its parent."""
+        """Return hashes of the names in the output folder and in its parent."""
         hashes = {}
         folder = self.folder
         while not os.path.isdir(folder):
@@ -114,17 +114,18 @@ class Own(NamedTuple):
 
 
 class Witnesses(NamedTuple):
-    """Recorded status of the paths that a run used.
+    """The recorded status of the paths that a run used.
 
     Attributes:
-        files: Absolute paths of files, not links.
-        followed: Paths whose links are followed: the program's, and links.
+        own: The program's output, which is ignored.
+        files: Absolute paths of files and links.
+        followed: Paths whose target is recorded: the program's own files, and all links.
         folders: Listed folders.
         names: Hash of the names in each folder.
         absent: Missing paths, except those in listed folders.
-        ways: Other parent folders; one that becomes a link leads elsewhere.
+        ways: Parent folders outside ``folders``; replacing one by a link would redirect the paths below it.
         trees: Folders listed recursively by git; their subfolders are in ``folders``.
-        states: Five numbers for each file, each followed path and each folder.
+        states: Status of each file, each followed path and each folder: five numbers.
     """
 
     own: Own
@@ -148,9 +149,10 @@ class Witnesses(NamedTuple):
         before: Mapping[str, str],
         began_ns: int,
     ) -> "Witnesses | None":
-        """Record the status of paths; None if more than a few files may have changed since the start.
+        """Record the status of paths.
 
-        ``before`` is the result of ``Own.names`` at the start.
+        Returns None if more than a few of the files may have changed since the start of the run. ``before`` is the
+        result of ``Own.names`` at the start, ``began_ns`` the start's time.
         """
         settled_ns = began_ns - RACY_NS
         files: list[str] = []
@@ -199,9 +201,9 @@ class Witnesses(NamedTuple):
         return cls(own, files, [*targets], [*listed], hashes, absent, other_ways, [*trees], states)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
-        """Return changed files with their new status; None if something else changed.
+        """Return the changed files with their new status, None for other changes.
 
-        A folder counts as changed if its names differ.
+        A folder counts as changed if the names in it differ.
         """
         rows = zip(*[iter(self.states)] * _NUMBERS, strict=True)
         changed = {}
@@ -228,7 +230,7 @@ class Witnesses(NamedTuple):
         return None if any(map(os.path.lexists, self.absent)) else changed
 
     def with_files(self, changed: Mapping[str, tuple[int, ...]], *, now_ns: int) -> "Witnesses":
-        """Update the status of changed files; it stays unknown within the clock step."""
+        """Update the status of changed files; it stays unknown for changes within a clock step of ``now_ns``."""
         states = self.states[:]
         for number, path in enumerate(self.files):
             if path in changed:
@@ -238,7 +240,7 @@ class Witnesses(NamedTuple):
         return self._replace(states=states)
 
     def unknown(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths not yet recorded and not known to be missing."""
+        """Return the paths that are not recorded and not known to be missing."""
         recorded = {*self.files, *self.followed, *self.folders, *self.absent}
         listed = {*self.folders}
         return [
@@ -249,7 +251,7 @@ class Witnesses(NamedTuple):
         ]
 
     def with_others(self, others: "Witnesses") -> "Witnesses":
-        """Add records of other paths."""
+        """Return this record together with a record of other paths."""
         states = array("q")
         for first, second in zip(self._states_by_kind(), others._states_by_kind(), strict=True):
             states += first + second
@@ -262,7 +264,7 @@ class Witnesses(NamedTuple):
 
 
 def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
-    """Return the parents of paths, and whether each is a link."""
+    """Return the existing parent folders of paths, and whether each is a link."""
     ways: dict[str, bool | None] = {}  # None if missing
     for path in paths:
         parent = os.path.dirname(path)
@@ -282,7 +284,7 @@ def described(info: os.stat_result) -> tuple[int, ...]:
 
 
 class Names(NamedTuple):
-    """The names in a folder, and a hash of names, kinds and targets of links."""
+    """The names in a folder, and a hash of the names, kinds and targets of links."""
 
     folder: str
     names: frozenset[str]

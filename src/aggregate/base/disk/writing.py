@@ -1,4 +1,4 @@
-"""Write files atomically: the user's files, and our own, which are private and never links.
+"""Write files atomically: the user's files, and the program's own files, which are private and never links.
 
 All code that replaces or publishes a file uses this module.
 """
@@ -32,10 +32,10 @@ _STEM_CHARACTERS = 50
 def replace_text(
     path: Path, text: str | bytes, *, like: Path | None = None, within: Path | None = None
 ) -> None:
-    """Replace a user's file atomically and durably, through links.
+    """Replace a user's file atomically and durably; links are followed.
 
     Permissions are kept; a new file gets those of ``like``. Raises ``OutputError`` if writing fails, or if the target
-    is not ``within`` a folder, which protects against links of an untrusted project.
+    is not in the folder ``within``, which protects against links of an untrusted project.
     """
     target = confined(Path(os.path.realpath(path)), within)
     try:
@@ -53,8 +53,8 @@ def replace_text(
 def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: bool = False) -> None:
     """Replace one of the program's own files atomically, such as a record or a cache.
 
-    A link is replaced, not followed. File and new folders are private. ``durable`` waits for the disk. Raises
-    ``OutputError`` if writing fails.
+    A link is replaced, not followed. The file and new folders are readable by the user alone. ``durable`` waits until
+    the data is on the disk. Raises ``OutputError`` if writing fails.
     """
     data = data.encode() if isinstance(data, str) else data
     try:
@@ -66,7 +66,7 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
 
 
 def append_own(path: Path, text: str) -> None:
-    """Append to one of the program's own files; never follow a link."""
+    """Append to one of the program's own files, which must not be a link."""
     try:
         private_folder(path.parent)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -97,10 +97,11 @@ def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable
 def write_to_free(
     paths: Iterable[Path], pieces: Iterable[bytes], temporary: Path, *, within: Path | None = None
 ) -> Path:
-    """Write a new file atomically at the first free path; return that path.
+    """Write a new file at the first free one of ``paths``; return that path.
 
-    Programs never share or overwrite a file. ``temporary`` is in the same folder, which is created if missing. Raises
-    ``OutputError`` if that is not ``within`` another folder, links resolved.
+    An existing file is never overwritten, not even by programs that write at once. The text is first written to
+    ``temporary`` in the same folder, which is created if missing. Raises ``OutputError`` if that folder is not in
+    ``within``, with links resolved.
     """
     private_folder(confined(temporary.parent, within))
     with _pinned(temporary.parent, within) as folder:
@@ -139,9 +140,10 @@ def private_folder(folder: Path) -> None:
 
 @contextmanager
 def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
-    """Yield a path of a folder in ``root`` that stays valid if the folder is replaced by a link.
+    """Yield a path of ``folder`` that stays valid if the folder is replaced by a link.
 
-    On Linux it goes through the open folder. Elsewhere only the name is checked, which leaves a short race.
+    The folder must be in ``root``. On Linux the path goes through the open folder. Elsewhere only the name is checked,
+    which leaves a short race.
     """
     if root is None or not os.path.isdir(_OPEN_FILES):  # noqa: PTH112 - text in, text out
         yield confined(folder, root)
@@ -156,7 +158,7 @@ def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
 
 
 def create_private(path: Path) -> int:
-    """Create a new private file and return its descriptor."""
+    """Create a new file readable by the user alone; return its descriptor."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     for name in ("O_BINARY", "O_CLOEXEC"):
         flags |= getattr(os, name, 0)
@@ -171,7 +173,8 @@ def temporary_name(folder: Path, stem: str) -> Path:
 def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[None]:
     """Lock the folder of a path against other processes of this program, without a lock file.
 
-    There is no lock on Windows. Any reader of the folder can hold it locked: raises ``OSError`` after ``seconds``.
+    There is no lock on Windows. Any process that can read the folder can also keep it locked, so ``OSError`` is raised
+    after ``seconds``.
     """
     if sys.platform == "win32":
         yield
@@ -203,10 +206,10 @@ _NO_HOME = Path(os.devnull)
 
 
 def state_folder(project: Path) -> Path:
-    """Return a project's state folder without creating it.
+    """Return the folder of a project's saved state, without creating it.
 
-    It is in the user's state folder, since the project's files are not trusted. Its name has the project's name and a
-    hash of its real path, which separates clones.
+    It is in the user's state folder, since the project's files are not trusted. Its name consists of the project's name
+    and a hash of the project's real path, which separates clones.
     """
     real = os.path.realpath(project)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
@@ -219,10 +222,10 @@ def user_state_folder() -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """Return the cache folder without creating it; None without a home folder.
+    """Return the user's cache folder without creating it, None without a home folder.
 
-    Never below the current folder, since an untrusted project could bring its own cache. Raises ``ConfigError`` if the
-    environment variable is a relative path.
+    It is never below the current folder, since an untrusted project could bring its own cache. Raises ``ConfigError``
+    if the environment variable has a relative path.
     """
     path = os.environ.get(CACHE_VARIABLE)
     if path:

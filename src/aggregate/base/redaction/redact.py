@@ -14,7 +14,7 @@ ALLOWED_LINE: Final = "aggregate: allow-secret"  # in a comment: allows the line
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Redaction settings. Secrets are always reported and never stored for later runs."""
+    """Which secrets are allowed, and whether others are replaced; reports contain all others."""
 
     allow: AbstractSet[str] = field(default_factory=frozenset)  # ``sha256:…`` of allowed values
     replaces: bool = True  # in the prompt
@@ -50,15 +50,16 @@ class Redacted:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the text has secrets, with these or other settings."""
+        """Whether this text, or its text under other settings, has replaced secrets."""
         return bool(self.findings) or self.has_allowed
 
 
 def redact(text: str, redaction: Redaction) -> Redacted:
-    """Replace each secret by ``[REDACTED:rule]``; idempotent.
+    """Replace each secret by ``[REDACTED:rule]``.
 
-    Keeps the number of lines: a private key gets a placeholder in its first line and ``***`` in the others. The result
-    is at most 1.2 times as long up to any point, so a short secret may become ``[REDACTED]`` or ``***``.
+    Redacting a text twice changes nothing more. The number of lines is kept: a private key gets a placeholder in its
+    first line and ``***`` in the others. No beginning of the text grows by more than a fifth, so a short secret may
+    become ``[REDACTED]`` or ``***``.
     """
     data, findings = text.encode("utf-8", "surrogatepass"), list[Finding]()
     for attempt in count():
@@ -81,7 +82,7 @@ def redact(text: str, redaction: Redaction) -> Redacted:
 
 
 def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
-    """Return the redacted form of each text with a secret; empty if secrets are shown."""
+    """Return the redacted form of each text with a secret; nothing if secrets are shown."""
     texts = list(dict.fromkeys(words)) if redaction.replaces else []
     if not redact("\n".join(texts), redaction).findings:
         return {}
@@ -122,7 +123,7 @@ def _findings(data: bytes, secrets: "Sequence[Secret]") -> list[Finding]:
 
 
 def _replace_secrets(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes:
-    """Insert placeholders, which may add ``room`` times the text before."""
+    """Replace secrets by placeholders. The text up to any point may grow by ``room`` times its length."""
     pieces: list[bytes] = []
     position = total = added = 0
     for secret in secrets:
@@ -140,7 +141,7 @@ def _replace_secrets(data: bytes, secrets: "Sequence[Secret]", *, room: float) -
 
 
 def _drop_lines(data: bytes, secrets: "Sequence[Secret]") -> bytes:
-    """Replace lines containing secrets; always terminates, for hostile texts."""
+    """Replace whole lines that contain secrets, the last resort for hostile texts."""
     pieces: list[bytes] = []
     position = 0
     for start, end in (run for secret in secrets for run in secret.runs):

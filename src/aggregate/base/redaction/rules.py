@@ -82,7 +82,7 @@ def is_password(value: str) -> bool:
 
 
 def is_login(value: str) -> bool:
-    """Return whether a URL's password is real, not a placeholder."""
+    """Return whether the password in a URL is a real one, not a placeholder."""
     if any(mark in value for mark in _MARKS) or _REFERENCE.search(value):
         return False
     return len(_WORDS.sub("", value)) >= 4
@@ -98,7 +98,7 @@ def is_scrambled_password(value: str) -> bool:
 
 
 def is_unquoted_password(value: str) -> bool:
-    """Return whether an unquoted value is a secret, not code."""
+    """Return whether a value without quotes is a password, not code."""
     if _DOTTED.fullmatch(value) and not _is_scrambled(value):
         return False
     return is_password(value.rstrip(".,;:"))

@@ -1,4 +1,4 @@
-"""Table cells of fixed width, faster than a table library."""
+"""Format table cells of fixed width, without the start-up time of a table library."""
 
 from rich.cells import cell_len, set_cell_size
 

@@ -38,10 +38,10 @@ C_SUFFIXES: Final = frozenset(
 
 
 def leading_comments(text: str, suffix: str) -> list[str]:
-    """Return the comment lines before the first code, without their marks.
+    """Return the comment lines before a file's first code, without comment marks.
 
-    Blank lines are ``""``. Skips an include guard in C; in prose only blocks are comments. Reads at most 4,096
-    characters.
+    Blank lines are ``""``. An include guard in C is skipped; in prose only comment blocks count. At most 4,096
+    characters are read.
     """
     comments: list[str] = []
     closed_by = ""
@@ -143,7 +143,7 @@ _RETRACTION: Final = re.compile(
 
 
 def generated_reason(path: str, text: str) -> str:
-    """Return why a file counts as generated: a kind, or a quoted line; else ``""``."""
+    """Return why a file counts as generated, by its kind or a quoted line, else ``""``."""
     name = path[path.rfind("/") + 1 :]
     if name in LOCK_FILES:
         return "lock file"
@@ -194,7 +194,7 @@ def _quote(text: str, start: int) -> str:
 
 
 def _compiled(path: str, text: str) -> str:
-    """Detect minified or compiled scripts and styles by name, long lines or source map."""
+    """Return how a name, long lines or a source map show that a script or style sheet is compiled."""
     if path.rpartition(".")[0].endswith((".min", "-min")):
         return "minified"
     if len(text) >= max(_MINIFIED_CHARACTERS, (text.count("\n") + 1) * _MINIFIED_LINE):

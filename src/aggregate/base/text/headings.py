@@ -20,16 +20,16 @@ _FENCE: Final = re.compile(r"[ ]{0,3}(`{3,}|~{3,})(.*)")
 
 
 def as_seen(text: str) -> str:
-    """Normalize line breaks, invisible characters and styled letters of a text."""
+    """Normalize line breaks, invisible characters and styled letters, as a reader sees them."""
     if text.isascii():
         return RARE_BREAKS.sub("\n", text)
     return unicodedata.normalize("NFKC", re.sub(_INVISIBLE, "", RARE_BREAKS.sub("\n", text)))
 
 
 def plain_headings(text: str) -> str:
-    r"""Put ``\`` before headings of a prompt's sections outside fences.
+    r"""Put ``\`` before lines that look like headings of a prompt's sections.
 
-    In Markdown a backslash turns a heading into plain text.
+    Fenced blocks are left unchanged. In Markdown a backslash turns a heading into plain text.
     """
     if "#" not in as_seen(text):
         return text

@@ -52,7 +52,7 @@ class Invisible:
 
 
 def may_hide(data: bytes) -> bool:
-    """Quick check of UTF-8 before ``find_invisible``."""
+    """Return quickly whether UTF-8 data may contain characters that ``find_invisible`` reports."""
     return not data.isascii() and _ANY.search(data.translate(None, _ASCII)) is not None
 
 

@@ -1,4 +1,4 @@
-"""Strip text of forms and programs from issues and commits."""
+"""Strip boilerplate of forms and programs from issues and commit messages."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,8 @@ _SIGNED: Final = re.compile(
     r"[ \t>*_]*(?:<su[bp]>.*(?:\bbot\b|generated|automat|powered by).*|.{0,4}generated (?:with|by) \[.*"
     r"|sent from my \w+.*"
     r"|this (?:issue|pr|pull request|comment|commit|message) (?:was|has been|is) (?:auto|generated|created by).*"
-    r"|(?:\[!\[)?dependabot (?:will|compat|command).*|\[!\[dependabot.*|posted (?:via|by) .{0,60}\bbot\b.*)",
+    r"|(?:\[!\[)?dependabot (?:will|compat|command).*|\[!\[dependabot.*|posted (?:via|by) .{0,60}\bbot\b.*"
+    r"|merge pull request #?\d+(?: from \S+)?[ \t]*)",
     re.IGNORECASE,
 )
 _TRAILER: Final = re.compile(
@@ -33,9 +34,9 @@ _TRAILER: Final = re.compile(
 
 
 def clean_issue(text: str) -> str:
-    """Strip form fields, hidden comments, bots' lines and trailers from an issue.
+    """Strip form fields, hidden comments, lines by bots and trailers from an issue.
 
-    Keeps fenced code, and the whole text if nothing would remain.
+    Fenced code is kept, and so is the whole text if nothing else remains.
     """
     lines: list[str] = []
     for is_code, block in groupby(with_fences(text.split("\n")), key=lambda pair: pair[1]):
@@ -46,7 +47,7 @@ def clean_issue(text: str) -> str:
 
 
 def first_line(text: str, most: int) -> str:
-    """Return an issue's first line, cut between words to about ``most`` characters."""
+    """Return an issue's first line, cut between words after about ``most`` characters."""
     line = next((line for line in clean_issue(text).split("\n") if line.strip()), "")
     words = line.strip().lstrip("#").strip()
     if len(words) <= most:
@@ -55,7 +56,7 @@ def first_line(text: str, most: int) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Remove closed HTML comments in linear time."""
+    """Remove HTML comments; an unclosed one stays. Takes linear time."""
     parts: list[str] = []
     position = 0
     while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
@@ -103,21 +104,27 @@ def _without_empty_sections(lines: Sequence[str]) -> list[str]:
 
 
 def heading_level(line: str) -> int:
-    """Return the level of a Markdown or bold heading, 0 for other lines."""
+    """Return the level of a Markdown heading, 7 for a bold line, 0 for other lines."""
     if heading := _HEADING.match(line):
         return len(heading["marks"])
     return _LOWEST if _BOLD_HEADING.fullmatch(line) else 0
 
 
 def _without_trailers(lines: list[str]) -> list[str]:
-    """Drop a last paragraph of git trailers."""
-    end = len(lines)
-    while end and not lines[end - 1].strip():
-        end -= 1
+    """Drop a last paragraph of git trailers, and a horizontal rule above it."""
+    end = _end(lines)
     start = end
     while start and lines[start - 1].strip():
         start -= 1
     paragraph = lines[start:end]
     if not start or not paragraph or paragraph[0].startswith((" ", "\t")):
         return lines
-    return lines[:start] if all(map(_TRAILER.fullmatch, paragraph)) else lines
+    return lines[: _end(lines[:start])] if all(map(_TRAILER.fullmatch, paragraph)) else lines
+
+
+def _end(lines: Sequence[str]) -> int:
+    """Return the number of lines without blank ones and rules at the end."""
+    end = len(lines)
+    while end and not lines[end - 1].strip(" \t-"):
+        end -= 1
+    return end

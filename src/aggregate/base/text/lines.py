@@ -11,9 +11,10 @@ from collections.abc import Sequence
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Split a text at ``\n`` only, keeping line ends.
+    r"""Split a text after each ``\n``, keeping line ends.
 
-    Unlike ``str.splitlines`` not at form feeds or U+2028, so that numbers agree with editors, git and tree-sitter.
+    Unlike ``str.splitlines`` it does not split at form feeds or U+2028, so that line numbers agree with editors, git
+    and tree-sitter.
     """
     if not text:
         return []
@@ -23,7 +24,7 @@ def split_lines(text: str) -> list[str]:
 
 
 def with_line_feeds(text: str) -> str:
-    r"""Replace each ``\r`` by ``\n`` if the text has no ``\n`` (old Macintosh); offsets stay the same."""
+    r"""Replace each ``\r`` by ``\n`` if the text has no ``\n`` (old Macintosh files). Offsets stay the same."""
     return text if "\n" in text else text.replace("\r", "\n")
 
 
@@ -38,7 +39,7 @@ def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
 
 
 def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest rising subsequence of sorted pairs."""
+    """Return the longest subsequence of sorted pairs in which the second numbers rise."""
     # Patience sorting: the smallest end of a rising run by length, and the predecessor of each pair.
     ends: list[int] = []
     last: list[int] = []
@@ -70,8 +71,8 @@ _IN_BODY = f"(?![\t\n\u200c\u200d]|\r\n)[{_UNSAFE}]"
 def printable(text: str, *, body: bool = False) -> str:
     r"""Escape control and invisible characters as ``\xNN``, ``\uNNNN``, ``\UNNNNNNNN``.
 
-    Works on parts of a stream too, since it needs no context. The line breaks and tabs of a ``body`` stay; other texts,
-    such as file names and errors, become one line.
+    Each character is escaped alone, so parts of a stream can be converted too. The line breaks and tabs of a ``body``
+    stay; other texts, such as file names and errors, become one line.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -92,10 +93,10 @@ RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def fence(content: str, language: str = "", *, before: str = "") -> str:
-    """Fence unchanged content so that it cannot close the block.
+    """Put content into a Markdown fence that the content cannot close.
 
-    Adds a missing final newline. ``language`` becomes the info string. ``before`` precedes the block, which saves a
-    copy of large contents.
+    The content stays unchanged, except for a missing final newline. ``language`` becomes the info string. ``before`` is
+    put before the block, which saves a copy of large contents.
     """
     ticks = "```"
     if "`" in content and ticks in content:  # a search for one character is ten times as fast
@@ -106,5 +107,5 @@ def fence(content: str, language: str = "", *, before: str = "") -> str:
 
 
 def heading_text(text: str) -> str:
-    """Convert a text to one visible line, for a heading."""
+    """Convert a text to one line of visible characters, for a heading."""
     return printable(text)

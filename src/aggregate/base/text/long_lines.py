@@ -1,4 +1,4 @@
-"""Shorten lines of embedded data, such as pictures and tables."""
+"""Shorten very long lines, which mostly contain embedded data such as pictures."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ def has_long_line(text: str) -> bool:
 
 
 def shorten_long_lines(text: str) -> str:
-    """Shorten long lines with a mark; keep the number of lines."""
+    """Cut the middle out of very long lines; the number of lines stays."""
     if not has_long_line(text):
         return text
     return "\n".join(map(_shorten, text.split("\n")))

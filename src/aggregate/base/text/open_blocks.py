@@ -1,4 +1,4 @@
-"""Detect unclosed CommonMark blocks, which would swallow later text."""
+"""Detect unclosed Markdown blocks, which would swallow the text after them."""
 
 import re
 from typing import Final
@@ -26,7 +26,7 @@ _ENDS: Final = {
 
 
 def leaves_open(text: str) -> bool:
-    """Return whether a text leaves a Markdown block open, in any reader."""
+    """Return whether a text leaves a block open in any common Markdown reader."""
     common = text.replace("\r\n", "\n").replace("\r", "\n")
     return any(map(_leaves_open, {common, RARE_BREAKS.sub("\n", common)}))
 

@@ -1,4 +1,4 @@
-"""Count tokens exactly: few texts in one call, streams in threads."""
+"""Count tokens exactly: short texts at once, many texts in threads."""
 
 import os
 import re
@@ -27,7 +27,7 @@ _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    """Return the o200k tokens of each text, by the cheapest counter that is exact for it."""
+    """Return the o200k tokens of each text, by the fastest exact counter."""
     if not toktok.is_loaded() and (counts := _count_if_few(texts)) is not None:
         return counts
     return _count_by_toktok(texts) if toktok.is_available() else _count_by_tiktoken(texts)
@@ -63,7 +63,7 @@ def _count_by_tiktoken(texts: Sequence[str]) -> list[int]:
 
 
 def cut(text: str, characters: int) -> Iterator[str]:
-    """Cut a text into parts with the same total token count."""
+    """Cut a text into parts whose token counts add up to the text's. A part has at least ``characters``."""
     start = 0
     while len(text) - start > characters and (border := _BORDER.search(text, start + characters)):
         yield text[start : border.end()]
@@ -86,7 +86,7 @@ _THREADS = 4
 
 
 class TokenCounter:
-    """Counter of texts in order of submission."""
+    """Counts texts in threads; the counts are in the order of submission."""
 
     def __init__(self) -> None:
         self._counts: list[int] = []
@@ -104,7 +104,7 @@ class TokenCounter:
             self._threads.shutdown(cancel_futures=True)
 
     def submit(self, text: str) -> None:
-        """Add a text; wait if too many batches are pending."""
+        """Add a text; wait if too many batches of texts are uncounted."""
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
             self._batch.append((len(self._counts) - 1, part))
@@ -148,7 +148,7 @@ class TokenCounter:
 
 
 def count(text: str) -> int:
-    """Return the o200k tokens of a text; special tokens count as plain text."""
+    """Return the number of o200k tokens of a text. Special tokens such as ``<|endoftext|>`` count as plain text."""
     return count_all([text])[0] if text else 0
 
 

@@ -1,6 +1,6 @@
-"""Token counts by toktok-rs, an optional library that takes a quarter of tiktoken's time.
+"""Token counts by toktok-rs, an optional library four times as fast as tiktoken.
 
-It knows a newer Unicode than tiktoken, so texts with its new letters, marks and numbers are refused here.
+It knows a newer Unicode than tiktoken, so texts with the new letters, marks and numbers are refused here.
 """
 
 import re
@@ -23,7 +23,7 @@ _CANDIDATES = re.compile("[\u088f-\U0010ffff]+")
 
 class BatchCount(Protocol):
     def __call__(self, texts: Sequence[str], encoding: str, threads: int) -> list[int]:
-        """Return the tokens of each text, special tokens taken as text; other threads run meanwhile."""
+        """Return the tokens of each text, with special tokens taken as text. Other Python threads run meanwhile."""
 
 
 def counts_exactly(text: str) -> bool:
@@ -37,7 +37,7 @@ def counts_exactly(text: str) -> bool:
 
 
 def count_exact(texts: Sequence[str]) -> list[int]:
-    """Count texts that pass ``counts_exactly``; call it only if ``is_available``."""
+    """Return the tokens of each text; all must pass ``counts_exactly``. Needs ``is_available``."""
     batch_count = _loaded()
     if batch_count is None:
         raise RuntimeError("toktok-rs is not installed in the tested version")
@@ -45,9 +45,10 @@ def count_exact(texts: Sequence[str]) -> list[int]:
 
 
 def category(character: str) -> str:
-    """Return "Nd", "So", "Lo" or "Mn": how toktok-rs splits a character that this Python's tables lack.
+    """Return the Unicode category by which toktok-rs splits a character: "Nd", "So", "Lo" or "Mn".
 
-    Case does not matter here: no token joins a part of such a character with its neighbours.
+    For characters that this Python's tables lack. Case does not matter here: no token joins a part of such a character
+    with its neighbours.
     """
     contexts = (character, f"{character}123", f"{character}'s", f"..{character}'s")
     alone, before_digits, before_suffix, after_signs = count_exact(contexts)
@@ -59,7 +60,7 @@ def category(character: str) -> str:
 
 
 def is_available() -> bool:
-    """Return whether the tested version is installed; this loads it."""
+    """Load toktok-rs; return whether the tested version is installed."""
     return _loaded() is not None
 
 

@@ -1,4 +1,4 @@
-"""Letters, marks and numbers of Unicode 17: toktok-rs knows them, tiktoken splits them like signs."""
+"""Letters, marks and numbers new in Unicode 17: toktok-rs knows them, tiktoken treats them as punctuation."""
 
 import re
 

@@ -175,7 +175,7 @@ def nest(definitions: list[Definition], bodies: list[tuple[int, int]]) -> tuple[
             definition.path,
         ):
             continue  # the head of a definition, which some grammars read as a declaration
-        outer = around[-1].path if around else ()
+        outer = around[-1].path if around and around[-1].kind != "cell" else ()
         placed = definition
         if around or len(definition.path) > _MOST_NAMES:
             path = (outer + definition.path)[-_MOST_NAMES:]

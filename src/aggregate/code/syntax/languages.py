@@ -114,7 +114,7 @@ LANGUAGES = (
     Language("ocaml_interface", (".mli",), "tree_sitter_ocaml",
         function="language_ocaml_interface", placeholder="(* ... *)", tag="ocaml", comment="(* *)",
         lists="signature"),
-    Language("markdown", (".md", ".markdown"), "tree_sitter_markdown", kind=LanguageKind.DATA,
+    Language("markdown", (".md", ".markdown", ".qmd", ".rmd"), "tree_sitter_markdown", kind=LanguageKind.DATA,
         comment="<!-- -->", lists="list"),
     Language("html", (".html", ".htm", ".xhtml"), "tree_sitter_html", kind=LanguageKind.DATA,
         comment="<!-- -->"),

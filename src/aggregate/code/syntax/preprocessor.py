@@ -63,11 +63,13 @@ def _export_blocks(source: bytes) -> Iterator[tuple[int, int]]:
     """Yield the brackets of ``export {}`` blocks of C++20."""
     end = 0
     for match in _EXPORT_BLOCK.finditer(source):
-        if match.start() >= end and end >= 0:
-            end = source.find(b"\n}", match.end())
-            if end >= 0:
-                yield match.span()
-                yield end + 1, end + 2
+        if match.start() < end:
+            continue  # nested
+        end = source.find(b"\n}", match.end())
+        if end < 0:
+            break
+        yield match.span()
+        yield end + 1, end + 2
 
 
 def hidden_in_csharp(source: bytes) -> Iterator[tuple[int, int]]:
@@ -88,13 +90,12 @@ def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
     """Replace ``spans`` by spaces, a brace alone by a semicolon."""
     blanked = bytearray(source)
     for start, end in spans:
-        lines = source[start:end].split(b"\n")
-        blanked[start:end] = (
-            b";" if lines == [b"{"] else b"\n".join(b" " * len(line) for line in lines)
-        )
+        text = source[start:end]
+        blanked[start:end] = b";" if text == b"{" else _VISIBLE.sub(b" ", text)
     return bytes(blanked)
 
 
+_VISIBLE = re.compile(rb"[^\n]")
 # Before an export of a C++20 module: `export class Name {`.
 _EXPORT = re.compile(
     rb"^export(?=[ \t]++(?:class|struct|union|enum|template|namespace|inline|using|typedef|constexpr|concept)\b)",

@@ -18,8 +18,8 @@ _UNINDENTED: Final = re.compile(
     rb"|(?:case|catch|default|else|els?e?if)\b|(?:after|end|ensure|finally|in|rescue|then|when)(?![\w(])"
 )
 _COMMENT: Final = re.compile(rb"\s*(?:[*/]|\#(?!\w+\s*[(={;])|--)")
-_END: Final = re.compile(rb"\}|end\b")
-_BLANKS: Final = re.compile(rb"[ \t]*+")
+_END: Final = re.compile(rb"end\b")
+_LINE: Final = re.compile(rb"\n([ \t]*+)([^\n]*+)")
 _TEXT: Final = re.compile(r".*(?:string|heredoc|comment|raw_text).*")
 _BRACES: Final = frozenset({"{", "${", "#{", "^{"})
 # Conditions behind a statement; elsewhere these words open a block.
@@ -318,28 +318,18 @@ class _Balancing:
 def body_end(source: bytes, start: int, end: int, head: int) -> int:
     """Return the end of a body by its ``head``'s indentation."""
     first = source.rfind(b"\n", 0, head) + 1
-    indent = _indented(source, first) - first
-    line = source.find(b"\n", start, end) + 1
-    last = line - 1  # the end of the body's last line
-    while line:
-        text = _indented(source, line)
-        line_end = source.find(b"\n", line, end)
-        line_end = end if line_end < 0 else line_end
-        if text - line <= indent:
-            if source[text : text + 1] == b"}":
-                return min(text + 1, end)
-            words = source[line:line_end].rstrip()
-            if _END.match(words, text - line) or not _UNINDENTED.match(words, text - line):
-                return max(start, last)
-        if text - line > indent or not _COMMENT.match(source, line, line_end):
-            last = line_end
-        line = 0 if line_end == end else line_end + 1
+    indent = len(source[first:head]) - len(source[first:head].lstrip(b" \t"))
+    last = source.find(b"\n", start, end)  # the end of the body's last line
+    for line in _LINE.finditer(source, start, end):
+        text = line[2].rstrip()
+        is_inside = len(line[1]) > indent
+        if not is_inside and text[:1] == b"}":
+            return line.start(2) + 1
+        if not is_inside and (_END.match(text) or not _UNINDENTED.match(text)):
+            return last
+        if is_inside or not _COMMENT.match(text):
+            last = line.end()
     return end
-
-
-def _indented(source: bytes, line: int) -> int:
-    match = _BLANKS.match(source, line)
-    return match.end() if match else line
 
 
 def _unclosed(text: bytearray, end: int) -> int:

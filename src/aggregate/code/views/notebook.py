@@ -117,7 +117,8 @@ def _with_escapes(script: str) -> str:
 
 def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
     cells = [match.span() for match in _CELL_START.finditer(source)]
-    for (_, start), (end, _) in pairwise([*cells, (len(source), 0)]):
+    for (marker, start), (end, _) in pairwise([*cells, (len(source), 0)]):
+        yield marker, start - 1
         if _CELL_MAGIC.match(source, start, end):
             yield start, end
         else:

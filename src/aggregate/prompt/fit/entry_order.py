@@ -31,7 +31,7 @@ _COMMENTS, _PREAMBLE, _LICENCE = 0.8, 0.4, 0.97
 # more of the changed files (measured on commits).
 _FLATTER = 1 / 1.5
 # Tokens of a step or two: a share with less left waits, so that a small prompt contains the likeliest lines.
-_STEP_TOKENS = 60
+_STEP_TOKENS = 150
 # Number of likeliest files that show a signature before signatures are ordered by value.
 SEEN_FILES = 20
 _OF_ITS_FILE = 0.01  # Part of a file's probability that each of its signatures gets
@@ -43,8 +43,9 @@ _FRAME = 15
 # In a likely file: the most lines of a definition that is unfolded early, and its bonus as a part of the file's
 # probability and of its caller's.
 _SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
+_MANY_PIECES = 6  # pieces of a huge function, about 150 lines
 # Characters of all signatures of a file up to which they are shown with its first body, for context; the same for the
-# headings of a text.
+# headings of a likely text.
 _FEW_SIGNATURES, _ALL_HEADINGS = 800, 2_000
 _CELL_MARKS = 40  # characters around a heading of a notebook: the cell's marker and a gap mark
 
@@ -57,6 +58,7 @@ class Fittable:
         definitions: Headings, if the file is prose.
         is_likely: Unfold short definitions early.
         calls: In a likely file, the definitions that each definition calls.
+        least: Hide pieces with a lower probability.
     """
 
     number: int
@@ -67,6 +69,7 @@ class Fittable:
     is_notebook: bool = False
     is_likely: bool = False
     calls: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    least: float = 0.0
 
 
 class Step(NamedTuple):
@@ -92,7 +95,8 @@ class _BestFirst:
         heapify(self._heap)
 
     def __bool__(self) -> bool:
-        return bool(self._heap)
+        """Return whether anything is left that is worth something."""
+        return bool(self._heap) and self._heap[0][0] <= 0
 
     def pop(self) -> tuple[int, int]:
         """Remove the best value, the first of equals; return the indexes of its file and within the file."""
@@ -131,15 +135,20 @@ class Share:
     def tokens(self) -> int:
         return sum(self.spent.values())
 
-    def is_due(self, spent: int) -> bool:
-        """Return whether a step or two fit into the rest of its part."""
+    def is_due(self, spent: int, *, is_ending: bool = False) -> bool:
+        """Return whether a step or two fit into the rest of its part, which is doubled at the end."""
+        if is_ending:
+            return self.tokens <= 2 * self.part * spent
         return self.tokens + _STEP_TOKENS <= self.part * spent
 
-    def steps(self, signatures: float) -> Iterator[Step]:
+    def steps(self, signatures: float, *, is_limited: bool = False) -> Iterator[Step]:
+        """Yield the steps; a limited share ends with its last body and the signatures due by then."""
         for files in self.groups:
-            yield from self._by_value(files, signatures / (1 - signatures))
+            yield from self._by_value(files, signatures / (1 - signatures), is_limited=is_limited)
 
-    def _by_value(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
+    def _by_value(
+        self, files: Sequence[Fittable], ratio: float, *, is_limited: bool
+    ) -> Iterator[Step]:
         opened: dict[int, tuple[Run, ...]] = {}
         masses = [_masses(file) for file in files]
         bodies = _BestFirst([_body_values(file) for file in files])
@@ -147,6 +156,8 @@ class Share:
         unseen = deque(_likeliest_signatures(files, masses, self.first))
         while bodies or heads:
             wants_signature = self.spent[False] < ratio * self.spent[True]
+            if is_limited and not bodies and not wants_signature:
+                return
             if bodies and not (wants_signature and heads):
                 number, piece = bodies.pop()
                 file = files[number]
@@ -169,6 +180,7 @@ class StepOrder:
 
     shares: Sequence[Share]
     signatures: float = WITH_TASK
+    is_limited: bool = False  # whether it ends when nothing relevant is left
     _owners: dict[int, Share] = field(init=False, default_factory=dict)
 
     def spend(self, step: Step, tokens: int) -> None:
@@ -178,10 +190,17 @@ class StepOrder:
 
     def __iter__(self) -> Iterator[Step]:
         """Yield the steps; call ``spend`` for each taken one before the next."""
-        running = [(share, share.steps(self.signatures)) for share in self.shares]
+        running = [
+            (share, share.steps(self.signatures, is_limited=self.is_limited))
+            for share in self.shares
+        ]
         while running:
             spent = sum(share.tokens for share in self.shares)
-            turn = next((pair for pair in running if pair[0].is_due(spent)), running[0])
+            is_ending = self.is_limited and running[0][0] is not self.shares[0]
+            due = (pair for pair in running if pair[0].is_due(spent, is_ending=is_ending))
+            turn = next(due, None if is_ending else running[0])
+            if turn is None:
+                return
             share, steps = turn
             step = next(steps, None)
             if step is None:
@@ -226,7 +245,7 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
     lines = sum(last - first + 1 for first, last in runs)
     characters = sum(piece.characters for piece in file.pieces)
     total_lines = max(1, file.pieces[-1].last if file.pieces else 1)
-    limit = _ALL_HEADINGS if file.is_prose else _FEW_SIGNATURES
+    limit = _ALL_HEADINGS if file.is_prose and file.is_likely else _FEW_SIGNATURES
     return tuple(runs) if lines * characters / total_lines <= limit else ()
 
 
@@ -242,8 +261,12 @@ def _highest_headings(file: Fittable) -> tuple[Run, ...]:
 
 
 def _body_values(file: Fittable) -> list[float]:
+    """Return the negated worth of each piece, ``1`` for one that is not shown."""
     pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
-    return [-chance * _discount(piece) / _size(piece.characters) for piece, chance in pairs]
+    return [
+        -chance * _discount(piece) / _size(piece.characters) if chance >= file.least else 1.0
+        for piece, chance in pairs
+    ]
 
 
 def _unfolding_chances(file: Fittable) -> Sequence[float]:
@@ -328,8 +351,14 @@ def _likeliest_signatures(
 
 
 def _masses(file: Fittable) -> Mapping[int, float]:
-    """Sum the flattened probabilities of pieces by innermost definition, ``-1`` for none."""
-    masses: dict[int, float] = {}
+    """Return the flattened probability of each definition's own lines; ``-1`` is outside of all.
+
+    Nobody can edit a huge function by its signature, which is worth only the likeliest piece.
+    """
+    parts: dict[int, list[float]] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
-        masses[piece.definition] = masses.get(piece.definition, 0.0) + chance**_FLATTER
-    return masses
+        parts.setdefault(piece.definition, []).append(chance**_FLATTER)
+    return {
+        number: max(chances) if len(chances) > _MANY_PIECES and number >= 0 else sum(chances)
+        for number, chances in parts.items()
+    }

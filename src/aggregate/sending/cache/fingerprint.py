@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import NamedTuple
 
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import SEPARATOR, Image, Prompt, Section, Segment
@@ -146,10 +146,8 @@ class HashedPrompt:
         return PromptFingerprint((system, *(part.hash for part in self.segments)))
 
 
-@dataclass(frozen=True, slots=True)
-class PrefixReport:
+class PrefixReport(NamedTuple):
     shared: int  # tokens
-    cause: Literal["same", "appended", "changed"]
     where: str = ""  # first file or section that differs, ``""`` if none does
 
     @property
@@ -167,8 +165,7 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
     # A segment may count a token more if another one follows.
     tokens = min(tokens, earlier.tokens) if earlier.tokens else tokens
     if shared == len(earlier.segments):
-        is_same = shared == len(later.segments)
-        return PrefixReport(tokens, "same" if is_same else "appended")
+        return PrefixReport(tokens)
     old_sources = {(old.section, old.source) for old in earlier.segments}
     new = later.segments[shared : shared + 1]
     # Name an inserted segment itself, else the old one that was changed, moved or removed.
@@ -181,4 +178,4 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
     is_system = segment.section == SYSTEM
     heading = "the system prompt" if is_system else f"the heading of {segment.section}"
     where = segment.source or heading
-    return PrefixReport(tokens, "changed", where)
+    return PrefixReport(tokens, where)

@@ -130,11 +130,11 @@ class DbosQueue:
         if not assignment.urgent:
             options["priority"] = _NOT_URGENT
         digests = self._segments.write(run_of(assignment.key), assignment.prompt.segments)
-        text = replace(assignment, prompt=Prompt(())).to_json()
+        text = assignment.to_json()
         retry_while_away(self._engine, lambda: self._client.enqueue(options, text, digests))
 
     def assignment(self, text: str, digests: Sequence[str]) -> Assignment:
-        bare = Assignment.from_json(text)
+        bare = Assignment.from_json(text, Prompt(()))
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:

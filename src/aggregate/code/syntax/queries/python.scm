@@ -101,3 +101,6 @@
     (relative_import (dotted_name (identifier) @reference.import .))
   ] @reference.scope
   (wildcard_import))
+
+; Cells of a script, up to the next one.
+(module ((comment) @title @level.1 @definition.cell (#match? @title "^# ?%%")))

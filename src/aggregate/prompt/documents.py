@@ -1,0 +1,66 @@
+"""The files of a prompt as XML documents, in the form of Anthropic's guide to long contexts (rule T-16)."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from aggregate.base.files import Span
+from aggregate.prompt.document import Section, Segment, Stability
+from aggregate.prompt.layout import file_heading, is_fenced
+
+MORE_TOKENS: Final = 20  # upper bound by which a document's tags exceed a heading and a fence
+_CLOSING: Final = re.compile(r"<(?=/\s*(?:documents?|document_content|source)\b)", re.IGNORECASE)
+
+
+def as_documents(files: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield the segments of the Files section with each file as a numbered document."""
+    number = 0
+    is_open = False
+    for segment in files:
+        if bool(segment.source) is not is_open:
+            is_open = not is_open
+            yield _tag("<documents>" if is_open else "</documents>")
+        number += bool(segment.source)
+        yield _document(segment, number) if segment.source else segment
+    if is_open:
+        yield _tag("</documents>")
+
+
+def _tag(text: str) -> Segment:
+    return Segment(Section.FILES, text, Stability.STABLE)
+
+
+def _document(segment: Segment, number: int) -> Segment:
+    """Return a file's block as a document, with as many lines around the content."""
+    heading, _, *lines = segment.text.split("\n")
+    shown, content = segment.shown, lines
+    if is_fenced(segment.text):
+        content = lines[1:-1]
+    elif shown:
+        shown = shown._replace(is_message=True)
+    name = heading.removeprefix(file_heading("")).replace("&", "&amp;").replace("<", "&lt;")
+    escaped = [_CLOSING.sub("&lt;", line) for line in content]
+    if shown and escaped != content:
+        spans = (Span(1, len(content), 1, len(content)),) if shown.spans is None else shown.spans
+        pairs = enumerate(zip(content, escaped, strict=True), start=1)
+        changed = [line for line, (before, after) in pairs if before != after]
+        shown = shown._replace(spans=tuple(_without(spans, changed)))
+    opening = f'<document index="{number}">\n<source>{name}</source>\n<document_content>'
+    text = "\n".join((opening, *escaped, "</document_content></document>"))
+    return replace(segment, text=text, shown=shown)
+
+
+def _without(spans: Iterable[Span], lines: Sequence[int]) -> Iterator[Span]:
+    """Yield spans without some lines of the view."""
+    for span in spans:
+        shift = span.source_start - span.start
+        if span.end + shift != span.source_end:  # a mark
+            yield span
+            continue
+        inside = [line for line in lines if span.start <= line <= span.end]
+        firsts = (span.start, *(line + 1 for line in inside))
+        lasts = (*(line - 1 for line in inside), span.end)
+        for first, last in zip(firsts, lasts, strict=True):
+            if first <= last:
+                yield Span(first, last, first + shift, last + shift)
