@@ -146,7 +146,7 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
     ended = conducted(folder, "status", "demo")
     assert ended.out.splitlines()[1:] == [
         "  a: failed, 0 s, 0 tokens (no way \\x1b[2J)",
-        "  b: not run, a has failed",
+        "  b: not run",
         "so far: 0 tokens",
         "aggregate conduct resume demo runs the failed tickets again",
     ]

@@ -43,7 +43,6 @@ def _run() -> int:
 
 
 def _may_repeat(arguments: list[str]) -> bool:
-    """Return whether this may be ``run`` or ``stats``."""
     first = arguments[0] if arguments else "run"
     is_remembered = first in ("run", "stats") or first.startswith("-") or " " in first
     return is_remembered and _HELPS.isdisjoint(arguments)

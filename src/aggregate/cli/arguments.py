@@ -28,7 +28,7 @@ _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class RunCommand(BriefCommand):
-    """A command with words after ``--``, and ``--diff`` with ``=`` only."""
+    """A command that keeps the words after ``--`` apart. ``--diff`` takes a value only after ``=``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -45,7 +45,7 @@ class Arguments(NamedTuple):
 
 
 def read_arguments(words: Sequence[str]) -> Arguments:
-    """Split arguments into paths and the task; reject a missing path."""
+    """Split arguments into paths and task; reject a misspelt path."""
     literal: tuple[str, ...] = click.get_current_context().meta.get(_LITERAL, ())
     paths = tuple(word for word in words if _is_path(word))
     task_words = [word for word in words if word not in paths]
@@ -57,7 +57,7 @@ def read_arguments(words: Sequence[str]) -> Arguments:
 
 
 def warn_of_revision(words: Sequence[str], folder: Path) -> None:
-    """Warn if a revision after ``--diff`` became the task."""
+    """Warn if a revision after ``--diff`` was taken as the task."""
     word: str = click.get_current_context().meta.get(_BEHIND_DIFF, "")
     if word not in words or word.startswith("-") or re.search(r"\s", word) or _is_path(word):
         return
@@ -114,13 +114,13 @@ def read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
 
 
 def _listed(line: str) -> str:
-    """Return the path in a line; git quotes names with unusual characters."""
+    """Return the path in a line, without git's quoting."""
     is_quoted = len(line) > 1 and line[0] == line[-1] == '"' and not os.path.lexists(line)
     return unquoted(line[1:-1]) if is_quoted else line
 
 
 def path_entries(paths: Sequence[str], base_dir: Path) -> tuple[str, ...]:
-    """Convert paths into configuration entries, folders into globs."""
+    """Convert paths to entries of a configuration; folders become globs."""
     return tuple(_entry(path, base_dir) for path in paths)
 
 

@@ -1,4 +1,4 @@
-"""Read a command's project, task, places and budget from its options."""
+"""Read from a command's options its project, task, focus and budget."""
 
 import os
 import sys
@@ -38,9 +38,9 @@ OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
 def open_project_here(config: Path, *, prompt: str = "") -> Project:
-    """Open the project, or a folder with prompts (rule T-6).
+    """Open the project, or a folder with prompts but no configuration (rule T-6).
 
-    ``prompt`` is the path of a prompt anywhere.
+    ``prompt`` is the path of an existing prompt in any folder.
     """
     if config.exists() or is_named("config"):
         return open_project(config)
@@ -63,7 +63,10 @@ def open_asked_project(
     hint: str = "",
     is_verbose: bool = False,
 ) -> Project:
-    """Open the project, or a folder with a ``hint`` (rule T-6)."""
+    """Open the project, or a folder without configuration (rule T-6).
+
+    For such a folder the ``hint`` is printed once.
+    """
     meta = click.get_current_context().meta
     # Remembered: a configuration that a checkout removes meanwhile is an error.
     if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
@@ -85,7 +88,7 @@ def open_asked_project(
 
 
 def say_once(hint: str, project: Project, *, is_verbose: bool) -> None:
-    """Print a hint once per project, or always if verbose."""
+    """Print a hint once per project; always if ``is_verbose``."""
     if is_verbose:
         say(hint)
         return
@@ -118,7 +121,7 @@ def from_here(path: str, base_dir: Path) -> str:
 
 
 def existing_meant(path: str, folder: Path) -> str:
-    """Return a suggestion for a misspelt path, empty without one."""
+    """Return a suggestion for a misspelt path, or ``""``."""
     plain, nearest = Path(split_root(path)[0] if is_glob(path) else path), ""
     for part in plain.parts:
         parent = folder / nearest
@@ -233,7 +236,7 @@ def _read_file(name: str) -> str:
 
 
 def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
-    """Make places of the current folder relative to ``base_dir``."""
+    """Parse files and lines typed in the current folder; make their paths relative to ``base_dir``."""
     focus = []
     for text in typed:
         point = parse_place(text, Path.cwd())
@@ -252,7 +255,7 @@ def read_input() -> str:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Decode input as UTF-8; reject large or invalid input."""
+    """Decode input as UTF-8; reject too large or invalid input."""
     if len(data) > SETTINGS_BYTES:
         raise click.UsageError(f"{name} is too large: the limit is {SETTINGS_BYTES:,} bytes")
     try:
@@ -263,7 +266,7 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def agree(question: str) -> None:
-    """Ask for confirmation at the terminal; abort without a yes."""
+    """Ask a yes-or-no question at the terminal; exit unless confirmed."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("cannot ask without a terminal: add --yes")
     click.confirm(question, abort=True, err=True)
@@ -272,7 +275,7 @@ def agree(question: str) -> None:
 def looked_at(
     request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
 ) -> Request:
-    """Let a model pick files if configured (rules T-10 and T-17)."""
+    """Let a model pick files, if an option or the configuration says so (rules T-10 and T-17)."""
     has_both = request.budget is not None and request.task is not None
     if model and not has_both:
         raise click.UsageError("--pick chooses files for a task and a budget: add both")

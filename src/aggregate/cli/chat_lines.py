@@ -1,4 +1,4 @@
-"""The messages of ``chat``, typed or from standard input."""
+"""Where the messages of ``chat`` come from: a terminal or standard input."""
 
 import os
 import select
@@ -27,7 +27,7 @@ _MORE_SECONDS = 0.05  # to wait for the rest of a paste, which arrives in blocks
 
 
 class PipedLines:
-    """One message per line of standard input, in UTF-8."""
+    """Reads one message per line of standard input, in UTF-8."""
 
     is_interactive = False
 
@@ -40,14 +40,14 @@ class PipedLines:
         return decoded(data, "a message").rstrip("\r\n")
 
     def keep_typed(self) -> None:
-        """Add input typed during an answer to the draft."""
+        """Keep the input typed during an answer for the next message."""
 
     def remember(self, messages: Sequence[str]) -> None:
-        """Add messages to the history."""
+        """Add messages to the history of input."""
 
 
 class TypedLines(PipedLines):
-    """Lines typed by a person; a trailing backslash continues a line."""
+    """Reads lines typed by a person; a trailing backslash continues a line."""
 
     is_interactive = True
 

@@ -1,4 +1,4 @@
-"""The input of ``chat`` by prompt_toolkit."""
+"""Editing the messages of ``chat`` with prompt_toolkit."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from aggregate.cli.chat_session import ChatSession
 
 
 class EditedLines(TypedLines):
-    """Messages sent by Enter; Alt-Enter begins a new line."""
+    """Reads messages from an editor: Enter sends, Alt-Enter begins a new line."""
 
     def __init__(self, session: ChatSession) -> None:
         self._session = session
@@ -44,7 +44,7 @@ class EditedLines(TypedLines):
 
 
 class _History(FileHistory):
-    """The project's private history of input, followed by the discussion's messages."""
+    """The history of input: the project's private file, then the discussion's messages."""
 
     messages: Sequence[str] = ()
 

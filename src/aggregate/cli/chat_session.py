@@ -45,7 +45,7 @@ class ChatSession:
         return self.asked.open()
 
     def point_at(self, **seeds: object) -> str:
-        """Change settings; return the model and persona."""
+        """Change settings; return the new model and persona."""
         asked = replace(self.asked, **seeds)  # type: ignore[arg-type]
         project = asked.open()
         client, selection = select_model(project, asked.selection)
@@ -128,7 +128,7 @@ class ChatSession:
         return f"{counted(spent.requests, 'answer')}: {_tokens(spent)}; {spent.price}"
 
     def standing(self) -> list[str]:
-        """Return the toolbar's parts: cache warmth, cost, attachments, model."""
+        """Return the parts of the toolbar: cache warmth, cost, attachments, model."""
         attached = self.asked.selection.attached
         number = len(attached.files) + len(attached.images)
         parts = [self.sent.warmth if self.sent else "", self.spent.price]
@@ -138,7 +138,7 @@ class ChatSession:
         self.select(attached=change(self.asked.selection.attached, self.project(), tuple(paths)))
 
     def add_mentioned(self, message: str) -> None:
-        """Attach the files that a message mentions as ``@path``."""
+        """Attach the files mentioned as ``@path`` in a message."""
         added = self.asked.selection.attached.files
         paths = dict.fromkeys(map(self.from_here, mentioned_paths(message)))
         new = [path for path in paths if path not in added and self.path_of(path).is_file()]

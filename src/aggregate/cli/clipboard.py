@@ -1,4 +1,4 @@
-"""Copy to the clipboard by a program or the terminal.
+"""Copy to the clipboard with a program, or through the terminal.
 
 pyperclip would pass our standard output on to its program, so ``$(aggregate run --copy)`` would never end.
 """
@@ -28,7 +28,10 @@ _PROGRAMS = (
 
 
 def copy_to_clipboard(data: bytes, *, environment: Mapping[str, str] = os.environ) -> str:
-    """Copy ``data``, over ssh by the terminal; return a report."""
+    """Copy ``data`` to the clipboard; return a sentence about the result.
+
+    In an ssh session the terminal is asked to copy.
+    """
     failure = ""
     is_remote = environment.get("SSH_TTY") or environment.get("SSH_CONNECTION")
     for variable, command in () if is_remote else _PROGRAMS:

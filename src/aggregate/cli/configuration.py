@@ -37,10 +37,11 @@ def first_config(
     *,
     budget: Amount | None = None,
 ) -> str:
-    """Return a commented configuration for a project with ``files`` (relative paths).
+    """Return the text of a project's first configuration, with comments.
 
-    Code (``code_suffixes``) is shown by its skeleton, with one glob per top folder and suffix, after the README in
-    full. With a ``budget`` all files are candidates, up to full. ``leave_out`` and lock files are excluded.
+    ``files`` are relative paths. Code, recognized by ``code_suffixes``, is shown by its skeleton, with one glob per top
+    folder and suffix, after the README in full. With a ``budget`` all files are candidates, up to full. ``leave_out``
+    and lock files are excluded.
     """
     locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
     itself = [] if budget is None else [f"/{CONFIG_NAME}"]
@@ -70,7 +71,7 @@ def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Quote ``text`` for TOML, with ``?`` for invalid bytes."""
+    """Return ``text`` as a TOML string, with ``?`` for invalid bytes."""
     return json.dumps(_SURROGATES.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,4 +1,4 @@
-"""``discussion``: list, show, fork and delete the discussions of a project."""
+"""``discussion``: list, show, fork and delete a project's discussions."""
 
 import time
 from pathlib import Path

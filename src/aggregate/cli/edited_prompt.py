@@ -1,4 +1,4 @@
-"""Reuse the last prompt: render edited files, copy the rest."""
+"""Make a prompt from the last one: render only edited files."""
 
 import json
 from collections.abc import Sequence
@@ -9,16 +9,17 @@ from aggregate.sending import EditedPrompt
 
 
 def pages_of(composition: Composition, steering: Sequence[str]) -> bytes:
-    """Pack a prompt's rows; empty if its files depend on each other.
+    """Pack the blocks of a prompt for reuse.
 
-    ``steering`` has the absolute paths of files that affect more than their own block.
+    Empty if a file's block depends on other files. ``steering`` has the absolute paths of files that affect more than
+    their own block.
     """
     rows = known_rows(composition, steering)
     return json.dumps([rows, composition.warnings]).encode() if rows else b""
 
 
 def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> EditedPrompt | None:
-    """Render changed files; return ``None`` if other blocks may change too."""
+    """Render the changed files into the earlier prompt. Returns ``None`` if blocks of other files may change too."""
     run = earlier.run
     if not run.pages or run.written is None:
         return None

@@ -1,4 +1,4 @@
-"""``view`` one file, and ``stats`` of all."""
+"""``view`` shows one file, ``stats`` the sizes of all files."""
 
 import re
 from collections.abc import Sequence
@@ -130,7 +130,7 @@ def _data(file: FileSizes) -> dict[str, Any]:
 
 
 def _print_table(sizes: Sequence[FileSizes]) -> None:
-    """Print the files as a tree with sums of folders."""
+    """Print the files' sizes as a tree, with sums of folders."""
     bold, plain = ("\x1b[1m", "\x1b[0m") if output.is_terminal() else ("", "")
     lines = [("tokens by view", ["lines", "defs", *sizes[0].tokens], True)]
     sums: dict[tuple[str, ...], list[int]] = {}

@@ -22,7 +22,7 @@ _USED = ("goal", "description")
 
 
 def read_instruction(path: Path) -> str:
-    """Read the goal from a YAML or TOML file."""
+    """Read the goal from a YAML or TOML instruction file."""
     import yaml  # only for goals in files
 
     try:

@@ -16,7 +16,7 @@ _PATH = click.Path(path_type=Path, dir_okay=False)
 
 
 class FiniteRange(click.FloatRange):
-    """A number within bounds, but not ``nan`` or ``inf``."""
+    """An option's number within bounds, but not ``nan`` or ``inf``."""
 
     def convert(
         self, value: float, param: click.Parameter | None, ctx: click.Context | None

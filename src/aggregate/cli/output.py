@@ -1,4 +1,4 @@
-"""All output of the program."""
+"""Everything that the program prints."""
 
 import io
 import os
@@ -29,9 +29,10 @@ _VARIABLE: Final = re.compile(r'sha256:[0-9a-f]+|"[^"]*"|\d[\d,.]*')
 
 
 def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
-    """Shorten a list of sentences: 20 of a kind, 60 in all.
+    """Shorten a list of warnings: at most 20 of a kind, 60 in all.
 
-    A sentence is ``place: reason``, or ``ERROR: reason: place`` as in prompts. ``more`` lists all, such as ``--json``.
+    A warning is ``place: reason``, or ``ERROR: reason: place`` as in prompts. ``more`` is the option that shows all,
+    such as ``--json``.
     """
     where = f" ({more} lists them)" if more else ""
     kinds = [_kind(sentence) for sentence in sentences]
@@ -58,7 +59,7 @@ _BLOCK_BYTES = 1 << 16  # of one write of ``write_pieces``
 
 
 def write_result(text: str) -> None:
-    """Write text with a final line break."""
+    """Write text to standard output, with a final line break."""
     write_piece(text if not text or text.endswith("\n") else f"{text}\n")
 
 
@@ -104,7 +105,10 @@ def counted(number: int, noun: str) -> str:
 
 
 def say(*lines: str, is_repeated: bool = True) -> None:
-    """Write lines to stderr; remembered runs repeat them if ``is_repeated``."""
+    """Write lines to standard error.
+
+    If the run is replayed from memory, lines with ``is_repeated`` are printed again.
+    """
     _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 
@@ -117,7 +121,7 @@ def warn(sentence: str) -> None:
 
 
 def warn_all(sentences: Sequence[str], *, more: str = "") -> None:
-    """Write warnings, shortened by ``group_warnings``."""
+    """Write warnings to standard error, shortened by ``group_warnings``."""
     for sentence in group_warnings(sentences, more=more):
         warn(sentence)
 
@@ -141,7 +145,7 @@ def write_to_terminal(sequence: str) -> bool:
 
 @contextmanager
 def writable_output(note: str = "") -> Iterator[None]:
-    """Turn output errors into an ``OutputError`` with ``note``."""
+    """Turn errors of standard output into an ``OutputError``; add ``note``."""
     try:
         yield
     except OutputError as error:
@@ -162,7 +166,7 @@ _records: list[list[tuple[int, str]]] = []
 
 
 def record() -> list[tuple[int, str]]:
-    """Return a list that collects all further output, with descriptors."""
+    """Return a list that collects all further output with its descriptors."""
     _records.append([])
     return _records[-1]
 
@@ -198,7 +202,7 @@ def _write_error(text: str, *, is_repeated: bool = True) -> None:
 
 @contextmanager
 def usable_streams() -> Iterator[None]:
-    """Make the standard streams usable for any text; flush them.
+    """Make standard streams accept any text; flush them at the end.
 
     Text that cannot be flushed is dropped, since the interpreter would fail at it.
     """
@@ -247,7 +251,7 @@ class Bar:
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Let signals raise ``SystemExit``, unless ignored as under ``nohup``."""
+    """Let termination signals raise ``SystemExit``, unless ignored as under ``nohup``."""
     import signal  # the help does not load it
 
     ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -105,7 +105,7 @@ def delete(name: str, config: Path) -> None:
 
 
 def _number_of_files(preset: ContextPreset, config: Path) -> int:
-    """Count the files that a preset's entries match now."""
+    """Count the files that a preset's entries match at present."""
     project = config if config.exists() else unconfigured(config)
     request = request_for(open_project(project), with_history=False)
     request = replace(request, entries=tuple(map(Entry, preset.files)))

@@ -1,4 +1,4 @@
-"""The program: its commands, loaded on demand, and exit codes."""
+"""The command line's root: commands loaded on demand, and exit codes."""
 
 import errno
 import gc
@@ -128,7 +128,7 @@ HELP_ALL = click.Option(
 
 
 class BriefCommand(click.Command):
-    """A command whose help lists few options; ``HELP_ALL`` shows all."""
+    """A command with a short help; ``HELP_ALL`` shows all options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [option for option in self.get_params(ctx) if isinstance(option, click.Option)]
@@ -172,7 +172,7 @@ class LazyGroup(Described):
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
-        """Complete names from the table; click would load every command."""
+        """Complete command names without loading the commands."""
         from click.shell_completion import CompletionItem
 
         names = [
@@ -207,10 +207,10 @@ class Commands(LazyGroup):
             raise NoSuchCommand(error.command_name, message, ctx=ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert the default command if none is named.
+        """Insert the default command if the arguments name none.
 
-        Its arguments are options, paths and the task (rule T-13). A single word like a command's name is a mistake. A
-        task may begin with an option's name and a blank.
+        The default command takes options, paths and the task (rule T-13). A single word similar to a command's name is
+        a mistake. A task may begin with an option's name and a blank.
         """
         options = _PROJECT_OPTIONS.make_context(None, [*args], resilient_parsing=True).params
         for folder in (os.path.dirname(options["config"] or ""), *options["root"]):  # noqa: PTH120 - text in, text out
@@ -242,7 +242,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 
 
 def is_sentence(argument: str) -> bool:
-    """Return whether an argument has several words, or a script without spaces."""
+    """Return whether an argument has several words, or letters of a script without blanks."""
     if argument.startswith("-"):
         return False
     has_blank = len(argument.split(maxsplit=1)) > 1
@@ -318,9 +318,10 @@ def run_program(
     group: click.Group = program,
     this: "ThisRun | None" = None,
 ) -> int:
-    """Run a command, report an error in one line; return the exit code.
+    """Run a command; return its exit code.
 
-    ``this`` is the process's own run, which may be remembered; embedding programs pass none.
+    An error is reported in one line. ``this`` describes the run of this process, which may be remembered; programs that
+    embed this one pass none.
     """
     try:
         code = group.main(arguments, prog_name="aggregate", standalone_mode=False, obj=this)

@@ -1,4 +1,4 @@
-"""Record a run's inputs and output for its repetition."""
+"""Record the inputs and output of a run, so that it can be replayed."""
 
 import json
 import os
@@ -27,7 +27,7 @@ _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are d
 
 
 class Recording:
-    """Watch a run from its beginning, unless ``this`` is ``None``."""
+    """Watches a run from its beginning; does nothing if ``this`` is ``None``."""
 
     def __init__(self, this: ThisRun | None) -> None:
         self._this = this
@@ -36,7 +36,7 @@ class Recording:
             self._output = record()
 
     def begin(self, request: Request) -> None:
-        """List the folder of prompts before any are written."""
+        """List the output folder before a prompt is written."""
         if self._this is None:
             return
         self._request = request
@@ -44,12 +44,12 @@ class Recording:
         self._before = self._own.names()
 
     def keep(self) -> None:
-        """Remember the run, unless its result depends on more than files."""
+        """Store the run, unless its result depends on more than files."""
         if self._this:
             self._save(self._this, self._output, self._look_around)
 
     def keep_prompt(self, path: Path, written: WrittenPrompt, project: Project) -> None:
-        """Remember the run that has written ``path``."""
+        """Store the run together with the prompt that it wrote to ``path``."""
         from aggregate.cli.edited_prompt import pages_of
 
         this = self._this
@@ -137,7 +137,7 @@ class Recording:
         return earlier.with_others(new) if earlier and new else new
 
     def _earlier(self, this: ThisRun) -> Witnesses | None:
-        """Return an earlier run's witnesses, updated; ``None`` if folders changed."""
+        """Return the earlier run's record, updated; ``None`` if folders changed."""
         run = this.earlier.run if this.earlier else remembered.newest_run()
         if run is None or run.witnesses.own != self._own:
             return None
@@ -157,7 +157,7 @@ def _hash_of(path: Path) -> str:
 
 
 def _marked(output: Iterable[tuple[int, str]], path: Path) -> Output:
-    """Mark the path, which a repetition replaces by its own."""
+    """Replace the prompt's path in the output by a mark, for a replay."""
     quoted, mark = json.dumps(str(path)), f'"{remembered.QUOTED_PATH}"'
     marked = []
     for number, text in output:

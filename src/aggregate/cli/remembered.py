@@ -1,7 +1,8 @@
-"""Fast path: repeat the last run if no input changed.
+"""Fast path: replay the last run if none of its inputs changed.
 
 The user's cache stores a run's output and the state of its inputs (``base.disk.witnesses``) by arguments, folder and
-environment. An unchanged run copies the newest prompt, if its hash is the stored one. On any doubt the program runs.
+environment. The replay of an unchanged run copies the newest prompt, if that has the stored hash. In any doubt the
+program runs as usual.
 """
 
 import json
@@ -40,7 +41,7 @@ COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "X
 
 
 class Written(NamedTuple):
-    """Hashes of the prompt and of its records, ``""`` for a missing record."""
+    """Hashes of a prompt and its records, ``""`` for a missing record."""
 
     prompt: str
     log: str
@@ -70,7 +71,7 @@ class RememberedRun(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> "RememberedRun":
-        """Unpack a run; raise ``ValueError`` for other bytes."""
+        """Unpack a stored run; raise ``ValueError`` if the bytes are damaged."""
         if zlib.crc32(data[4:]).to_bytes(4, "big") != data[:4]:
             raise ValueError("damaged")
         head_size, states_size = _SIZES.unpack_from(data, 4)
@@ -88,7 +89,7 @@ class RememberedRun(NamedTuple):
 
 
 def key_of(arguments: list[str]) -> str:
-    """Hash a run's inputs besides files: arguments, folder, environment, streams, interpreter."""
+    """Hash a run's inputs other than files. They are arguments, folder, environment, streams and interpreter."""
     environment = {
         name: value
         for name, value in sorted(os.environ.items())
@@ -112,14 +113,14 @@ def path_of(key: str) -> Path | None:
 
 
 class Earlier(NamedTuple):
-    """The last run, and the present states of changed files."""
+    """The last run, and the present status of files changed since."""
 
     run: RememberedRun
     changed: Mapping[str, tuple[int, ...]]
 
 
 class ThisRun(NamedTuple):
-    """The run of this process."""
+    """The run of this process, with the last run of the same inputs."""
 
     key: str
     began_ns: int
@@ -127,7 +128,7 @@ class ThisRun(NamedTuple):
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
-    """Return the description of this run, with the last run of the same arguments."""
+    """Return this run with the last run of the same arguments. Returns None if a replay is not possible."""
     began_ns = time.time_ns()
     if sys.platform == "win32":
         return None  # its st_ctime is the time of creation
@@ -165,7 +166,7 @@ def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
 
 
 def repeat(run: RememberedRun) -> int | None:
-    """Write and print the same output again; return ``None`` if that fails."""
+    """Replay a run's files and output; return ``None`` if that fails."""
     try:
         path = _write_again(run) if run.written else ""
     except Exception:  # noqa: BLE001 - the run itself will report the cause
@@ -174,7 +175,10 @@ def repeat(run: RememberedRun) -> int | None:
 
 
 class LastPrompt(NamedTuple):
-    """The newest prompt; reading another than the remembered one fails."""
+    """The newest prompt, whose content must be the remembered one.
+
+    Iterating ``parts`` raises ``ValueError`` for another content.
+    """
 
     path: Path
     parts: Iterator[bytes]
@@ -197,7 +201,7 @@ def last_prompt(run: RememberedRun) -> LastPrompt | None:
 
 
 def _write_again(run: RememberedRun) -> str | None:
-    """Copy the remembered prompt; return the copy's path."""
+    """Copy the remembered prompt to the next number; return the path."""
     from aggregate.prompt.numbered_output import audit_path, request_log_path, write_numbered
 
     last = last_prompt(run)
@@ -223,7 +227,7 @@ def _read(path: Path, expected: str) -> bytes | None:
 
 
 def _parts(path: Path, expected: str) -> Iterator[bytes]:
-    """Yield a file in parts; raise ``ValueError`` for another hash."""
+    """Yield a file in parts; raise ``ValueError`` if its hash differs."""
     digest = sha256()
     with path.open("rb") as file:
         while part := file.read(_PART_BYTES):

@@ -1,4 +1,4 @@
-"""``--remote``: fetch a repository into the cache and open it untrusted."""
+"""``--remote``: fetch a repository into the cache, and open it without trusting it."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from aggregate.prompt import open_project
 
 
 def open_remote(address: str, *, allow_secrets: bool | None, tells: bool) -> Project:
-    """Return a repository as a project without configuration (rule T-6)."""
+    """Fetch a repository; return it as a project without configuration (rule T-6)."""
     remote = Remote.parse(address)
     doubt("a remote repository was fetched")  # it may have changed there
     if tells:

@@ -1,4 +1,4 @@
-"""Render an answer's Markdown on a terminal while it streams in."""
+"""Render an answer's Markdown on a terminal while it arrives."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ _BLOCK_END: Final = re.compile(r"^ {0,3}(?P<fence>```|~~~)|\n[ \t]*\n+(?=\S)", r
 
 @contextmanager
 def rendered_answer() -> Iterator[Callable[[str], None]]:
-    """Yield a writer that renders each finished block."""
+    """Yield a function that takes text and renders each finished block."""
     from rich.console import Console  # slow to load
     from rich.live import Live
     from rich.markdown import Markdown
@@ -44,7 +44,7 @@ def rendered_answer() -> Iterator[Callable[[str], None]]:
 
 
 def split_blocks(text: str) -> tuple[str, str]:
-    """Split off the finished blocks of a text from the unfinished rest."""
+    """Split a text into its finished blocks and the unfinished rest."""
     end, is_code = 0, False
     for match in _BLOCK_END.finditer(text):
         is_code ^= bool(match["fence"])

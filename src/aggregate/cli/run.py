@@ -113,7 +113,7 @@ class AskedRun:
 
     @cached_property
     def typed(self) -> Arguments:
-        """Paths and the task, cached because of standard input."""
+        """Paths and task from the arguments, read once because of standard input."""
         typed = read_arguments(self.arguments)
         if typed.task is not None and self.task is not None:
             words = typed.task[: asking.SHOWN]
@@ -130,7 +130,7 @@ class AskedRun:
 
     @cached_property
     def finish(self) -> Finish:
-        """The user's texts (cached: their commands run only once)."""
+        """Additions to the prompt by options, whose commands run only once."""
         reports = not self.quiet
         return Finish(
             has_frame=not self.bare,
@@ -159,7 +159,7 @@ class AskedRun:
         return asking.OVERVIEW if self.named_task is None and self.budget is None else asking.KEEP
 
     def _budget(self, project: Project) -> Amount | str | None:
-        """Return the budget of the options, or a default (rule T-3)."""
+        """Return the budget by option or configuration, or a default (rule T-3)."""
         config = project.config
         name = self.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None

@@ -1,4 +1,4 @@
-"""``send``, with the steps of a turn that ``chat`` shares."""
+"""``send``, and the steps of a turn that it shares with ``chat``."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -105,7 +105,7 @@ class AskedTurn:
 
 
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a turn as one argument, ``asked``."""
+    """Add the options of a turn to a command, as one argument ``asked``."""
 
     @wraps(command)
     def with_asked(**values: Any) -> None:  # noqa: ANN401 - as click passes them
@@ -177,7 +177,7 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
 
 
 def _compare(project: Project, asked: AskedTurn, text: str) -> None:
-    """Print what the prompt costs with each known model, the cheapest first."""
+    """Print the prompt's cost with each known model, the cheapest first."""
     from aggregate.sending.clients import ChatRequest, priced_models  # half a second, for prices
 
     discussion = asked.selection.discussion or DEFAULT
@@ -306,7 +306,7 @@ def _usage_sentence(turn: Exchange) -> str:
 def compact(
     project: Project, asked: AskedTurn, *, dry_run: bool = False, shows_summary: bool = False
 ) -> Exchange | None:
-    """Report the cost, and let the model summarize the oldest turns."""
+    """Let the model summarize the oldest turns, after reporting the cost."""
     selection = asked.selection
     prepared = prepare_compaction(project, selection, on_wait=_say_wait, require_key=not dry_run)
     if not asked.quiet:

@@ -1,4 +1,4 @@
-"""``--split``: write a prompt in numbered parts (rule T-15)."""
+"""``--split``: write one prompt as several numbered files (rule T-15)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from aggregate.prompt.numbered_output import write_numbered
 
 
 def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells: bool) -> None:
-    """Write a prompt in parts and print their paths."""
+    """Write a prompt in parts of at most ``tokens``; print their paths."""
     composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     count = SavedCounts(index)
     parts = split_prompt(composition.prompt, tokens, title=request.title, count=count)

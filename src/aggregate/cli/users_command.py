@@ -1,4 +1,4 @@
-"""Run a command of the user in their shell, with their PATH."""
+"""Run a command line of the user in their shell, with their own PATH."""
 
 import subprocess
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ class CommandOutput(NamedTuple):
 
 
 def run_command(command: str) -> CommandOutput:
-    """Run a command without input and return its output."""
+    """Run a command without input; return its output."""
     with subprocess.Popen(  # noqa: S602 - the user has typed it
         command,
         shell=True,

@@ -23,7 +23,7 @@ _ALWAYS_FITS = 1_000_000  # tokens: some model takes them, so its slow list need
 
 
 def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the three largest sibling folders with their tokens.
+    """Return the three largest folders beside each other, with tokens.
 
     They are direct children of the deepest folder that contains all files.
     """

@@ -1,4 +1,4 @@
-"""Server of the Model Context Protocol for agents: prompts, files and definitions."""
+"""A server that gives agents prompts, files and definitions. It uses the Model Context Protocol (MCP)."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

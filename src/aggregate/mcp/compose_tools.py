@@ -1,4 +1,4 @@
-"""The tools ``compose`` (a prompt, or its summary with a handle) and ``explain``."""
+"""The tools ``compose`` and ``explain``. ``compose`` returns a prompt, or for a long one its summary and a handle."""
 
 from collections.abc import Container
 from dataclasses import replace
@@ -94,7 +94,7 @@ def _compose_prompt(
 
 
 def _with_picks(request: Request, files: ReadFiles) -> Request:
-    """Turn a focus on whole files into picks (T-10)."""
+    """Turn focus files without lines, and symbols, into picks (T-10)."""
     task, corpus = request.task or Task(), files.corpus
     if not task.focus:
         return request

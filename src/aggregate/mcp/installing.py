@@ -1,4 +1,4 @@
-"""Add this server to agents' configuration files, or remove it."""
+"""Add this server to the configuration files of agents, or remove it."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class Host(NamedTuple):
 
     @property
     def is_users_own(self) -> bool:
-        """Whether the host has one configuration for all projects and starts servers in any folder."""
+        """Whether the host has one configuration file for all projects. Such a host starts servers in any folder."""
         return self.file.startswith("~")
 
 
@@ -47,9 +47,9 @@ HOSTS: Final = {
 def with_server(
     text: str, host: Host, command: Sequence[str], *, arguments: Sequence[str] = ("mcp",)
 ) -> str:
-    """Return a host's configuration with this server, or without it for an empty command.
+    """Return a host's configuration with this server added.
 
-    The rest keeps its order. ``""`` is a missing file.
+    An empty ``command`` removes the server. The rest keeps its order. A ``text`` of ``""`` is a missing file.
     """
     entry: dict[str, Any] = {}
     if command:
@@ -79,7 +79,7 @@ def with_server(
 
 
 def _toml_with_server(text: str, host: Host, entry: dict[str, Any]) -> str:
-    """Return TOML with ``entry`` as this server's table; an empty entry removes the table."""
+    """Return TOML with ``entry`` as this server's table, without it if empty."""
     try:
         document = tomlkit.parse(text)
         servers: Any = document.get(host.key, {})

@@ -1,4 +1,4 @@
-"""The server and its tools."""
+"""The MCP server, and the descriptions of its tools."""
 
 import math
 import threading
@@ -195,7 +195,7 @@ class AgentServer:
 
 
 class _CancelledError(Exception):
-    """The call was cancelled, or the client disconnected."""
+    """The call was cancelled by the client, or the client disconnected."""
 
 
 def _sentence(error: AggregateError) -> str:
@@ -208,7 +208,7 @@ def _failure(sentence: str) -> types.CallToolResult:
 
 
 def serve_on_stdio(config: Path, *, cap: int) -> str:
-    """Serve until the host disconnects; return a summary of the session."""
+    """Serve until the client disconnects; return a summary of the session."""
     workspace = Workspace(config, cap=cap)
     anyio.run(AgentServer(workspace).serve_stdio)
     return workspace.summary

@@ -1,7 +1,7 @@
-"""A project for agents, with ledgers of sent lines, so that nothing is sent twice.
+"""A project for agents, and ledgers of sent lines, so that no line is sent twice.
 
-An answer has a maximum of tokens: as many whole lines as fit, and how to continue. Descriptions of arguments are short,
-since they are part of each request.
+An answer has a token limit: it has as many whole lines as fit, and says how to continue. Descriptions of arguments are
+short, since they are part of each request.
 """
 
 import json
@@ -27,7 +27,7 @@ Count = Callable[[str], int]  # returns the tokens of a text
 
 
 def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:
-    """Return the number of first lines or characters within ``limit`` tokens."""
+    """Return how many lines or characters from the start fit into ``limit`` tokens."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -59,7 +59,7 @@ class _SentText:
 
 
 class Ledger:
-    """Lines sent over one connection, with the call's number."""
+    """The lines sent over a connection, each with the call that sent it."""
 
     def __init__(self) -> None:
         self._texts: dict[str, _SentText] = {}
@@ -72,7 +72,7 @@ class Ledger:
             sent.calls.setdefault(line, call)
 
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
-        """Return the last call with these lines, if unchanged."""
+        """Return the last call that sent these lines of the unchanged text, or 0."""
         sent = self._texts.get(name)
         if sent is None or sent.digest != _digest(text):
             return 0
@@ -123,7 +123,10 @@ class Workspace:
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
-        """Return the first lines that fit, with a note about the rest and ``more``."""
+        """Return the first lines that fit into ``limit`` tokens.
+
+        If some do not fit, a note has their number and ``more``, how to get them.
+        """
         text = "".join(f"{line}\n" for line in lines)
         most = self.cap if limit is None else limit
         if self.count(text) <= most:
@@ -152,7 +155,7 @@ class Workspace:
         return open_project(config, allow_outside=False, allow_secrets=False)
 
     def request(self, *, task: Task | None = None, budget: int | None = None) -> Request:
-        """Build a request with the agent's limited permissions."""
+        """Build a request with the permissions of an agent."""
         request = request_for(
             self.project(),
             with_history=False,
@@ -177,7 +180,7 @@ class Workspace:
 
     @property
     def summary(self) -> str:
-        """Summary printed at the end of a session."""
+        """Summary of all composed prompts, printed at the end of a session."""
         if not self.composed:
             return ""
         prompts = f"composed prompts: {len(self.composed):,} with {sum(self.composed):,} tokens"
@@ -196,14 +199,14 @@ _MOST_NAMES = 200  # each is searched for in all files, while other calls wait
 
 
 class Arguments(BaseModel):
-    """Arguments of a call; unknown ones are rejected."""
+    """Arguments of a tool call; unknown ones are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
     def _read_texts(cls, values: Any) -> Any:  # noqa: ANN401 - whatever a host sends
-        """Read lists and budgets that a host sends as texts."""
+        """Convert lists and budgets that a host sends as texts."""
         if not isinstance(values, Mapping):
             return values
         read = dict(values)
@@ -297,7 +300,7 @@ def parse(model: type[ArgumentsT], values: Mapping[str, Any], *, tool: str) -> A
 
 
 def schema_of(model: type[Arguments]) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments."""
+    """Return the JSON Schema of a tool's arguments."""
     schema: dict[str, Any] = _without_titles(model.model_json_schema())
     schema.pop("description", None)  # the tool has a better one
     return schema

@@ -1,4 +1,4 @@
-"""Access control: only this user's browser, with the token, from the panel's page."""
+"""Access control of the panel: one browser of this user, from the panel's own page."""
 
 import hmac
 import os
@@ -70,7 +70,7 @@ _UNOPENED_PAGE: Final = f"""<!doctype html>
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Secrets of the panel's access control."""
+    """The secrets by which the panel recognizes its browser."""
 
     token: str  # in the opened address, valid once
     key: str  # for cookies, also after a restart
@@ -78,19 +78,19 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """Name of the cookie, with the port: browsers share cookies among ports."""
+        """The cookie's name, which contains the port: browsers share cookies among ports."""
         return f"aggregate_panel_{self.port}"
 
     @property
     def secret(self) -> str:
-        """The cookie's value: a keyed hash of the port.
+        """The cookie's value, a keyed hash of the port.
 
         It is valid for this port only: open pages send it to any program that later uses the port.
         """
         return hmac.new(self.key.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
     def is_own_host(self, header: str) -> bool:
-        """Return whether a Host header is the panel's; DNS rebinding would send another one."""
+        """Return whether a Host header is the panel's own. After DNS rebinding a browser sends another name."""
         name, _, port = header.lower().rpartition(":")
         if self.port == 80 and header.lower() in _OWN_NAMES:  # browsers omit port 80
             return True
@@ -196,7 +196,7 @@ _ESTABLISHED: Final = "01"
 def connection_owner(
     client: Sequence[object], server: Sequence[object], *, tables: Sequence[Path] = _TABLES
 ) -> int | None:
-    """Return the user id of a connection's client.
+    """Return the user id of the client's end of a connection.
 
     Args:
         client: Address and port of the client.
@@ -204,8 +204,8 @@ def connection_owner(
         tables: The system's lists of connections.
 
     Returns:
-        The id, ``NOBODY`` if that end is closed, None if unknown: on other systems than Linux, and for clients outside
-        this system.
+        The id, ``NOBODY`` if the client's end is closed, None if unknown: on other systems than Linux, and for clients
+        outside this machine.
     """
     try:
         theirs, ours = (
@@ -229,7 +229,7 @@ def connection_owner(
 
 
 def _table_forms(host: str, port: int) -> tuple[str, str]:
-    """Return address and port in the format of the tables, for IPv4 and for IPv6 sockets."""
+    """Format an address as in the system's tables, for IPv4 and IPv6 sockets."""
     address = IPv4Address(host).packed
     short, long = (
         # Words in this machine's byte order.

@@ -1,4 +1,4 @@
-"""Responses to the page: JSON, errors in one sentence, and event streams."""
+"""HTTP responses to the page: JSON, errors in one sentence, and event streams."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ for _suffix in (".js", ".mjs"):  # independent of the system's tables
 
 
 def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> Route:
-    """Return a GET route that runs in a thread."""
+    """Return a GET route; ``answer`` runs in a thread."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -47,7 +47,7 @@ def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> 
 def action_route(
     path: str, act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = MOST_BODY
 ) -> Route:
-    """Return a POST route that runs in a thread."""
+    """Return a POST route; ``act`` runs in a thread."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -60,7 +60,7 @@ def action_route(
 
 
 def query_of(request: Request) -> Mapping[str, str]:
-    """Return a query's parameters; bytes outside UTF-8 become surrogates."""
+    """Return the parameters of a URL's query; bytes outside UTF-8 become surrogates."""
     text = request.scope["query_string"].decode("latin-1")
     return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
 
@@ -104,12 +104,12 @@ def stream_answer(events: AsyncIterator[bytes]) -> Response:
 
 
 async def unforeseen(_request: Request, error: Exception) -> Response:
-    """Answer in one sentence; the traceback is printed in the terminal."""
+    """Answer an unexpected error in one sentence; print its traceback in the terminal."""
     return json_answer({"error": f"internal error, see the terminal: {error!r}"}, 500)
 
 
 def failure_answer(error: AggregateError, status: int = 400) -> Response:
-    """Return an error response, with ``conflict`` for a concurrent change."""
+    """Return an error response; ``conflict`` marks a file changed meanwhile."""
     if isinstance(error, ConflictError):
         return json_answer({"error": _sentence_of(error), "conflict": True}, 409)
     return json_answer({"error": _sentence_of(error)}, status)
@@ -124,7 +124,7 @@ def _event_text(name: str, data: Mapping[str, object]) -> bytes:
 
 
 class Broadcast:
-    """Sender of events to all listeners, usable from any thread."""
+    """Sends events to all open pages, from any thread."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -132,7 +132,7 @@ class Broadcast:
         self._is_closed = False
 
     def tell(self, event: Mapping[str, Any] | None) -> None:
-        """Send an event from any thread; None ends all streams."""
+        """Send an event to all pages; None ends their streams."""
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._put, event)
 
@@ -146,7 +146,7 @@ class Broadcast:
                 queue.put_nowait(event)
 
     async def listen(self, hello: Mapping[str, Any]) -> AsyncIterator[bytes]:
-        """Yield ``hello`` and each event until either side ends."""
+        """Yield ``hello`` and then each event until the stream ends."""
         self._loop = asyncio.get_running_loop()
         queue: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
         self._queues.add(queue)
@@ -166,10 +166,11 @@ class Broadcast:
 
 
 async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
-    """Stream a model's answer; it is received and stored even if the page disconnects.
+    """Stream a model's answer as events.
 
-    Each event's data is JSON: ``text`` ``{"text": …}``, ``notice`` ``{"sentence": …}`` before a wait for the provider,
-    ``done`` ``{"sentence": …}``, ``failed`` ``{"error": …}``.
+    The answer is received and stored even if the page disconnects. Each event's data is JSON: ``text`` ``{"text": …}``,
+    ``notice`` ``{"sentence": …}`` before a wait for the provider, ``done`` ``{"sentence": …}``, ``failed`` ``{"error":
+    …}``.
     """
     loop = asyncio.get_running_loop()
     events: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -200,7 +201,7 @@ async def answer_events(sender: "Sender", plan: str) -> AsyncIterator[bytes]:
 
 
 class PageFiles(StaticFiles):
-    """The page's files, revalidated on each use (after an update)."""
+    """The page's static files, which browsers revalidate on each use."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:  # noqa: ANN401 - Starlette's
         response = super().file_response(*arguments, **options)

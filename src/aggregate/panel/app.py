@@ -214,7 +214,7 @@ class Panel:
         self._making_sender = threading.Lock()
 
     def end(self) -> None:
-        """End all streams; from any thread or signal handler."""
+        """End all event streams; may be called from any thread or signal handler."""
         self._broadcast.end()
         if self._made_sender is not None:
             self._made_sender.end()
@@ -226,7 +226,7 @@ class Panel:
 
     @property
     def _sender(self) -> "Sender":
-        """The only sender, which stores all plans; created on first use."""
+        """The only sender, which has all plans; created on first use."""
         from aggregate.panel.sending import Sender  # takes a fifth of the start, rarely needed
 
         with self._making_sender:
@@ -270,7 +270,7 @@ class Panel:
         return Guarded(Starlette(routes=routes, exception_handlers={Exception: unforeseen}), access)
 
     def _change(self, name: str, act: Callable[[Body], object]) -> Route:
-        """Return the route of an action that returns the new state."""
+        """Return the POST route of an action; it responds with the new state."""
 
         def respond(body: Body) -> object:
             act(body)
@@ -281,7 +281,7 @@ class Panel:
     # --- questions
 
     def _files(self, body: Body) -> object:
-        """Return the table of files, or its changes ``since`` a revision."""
+        """Return the table of files, or its changes since the revision ``since``."""
         since = body.get("since")
         return self._session.files(None if since is None else number_in(since, "since"))
 
@@ -298,7 +298,7 @@ class Panel:
         return {"line": composed.lines.where(path, line) if composed else 0}
 
     async def _text(self, _request: Request) -> Response:
-        """Return the current draft's prompt, whichever the page shows."""
+        """Return the prompt of the current draft, even if the page shows an older one."""
         try:
             composed = await run_in_threadpool(self._session.compose_now, only_if_due=True)
         except AggregateError as error:
@@ -376,7 +376,7 @@ def _texts(body: Body, *keys: str) -> list[str]:
 
 
 def write_prompt(composed: ComposedDraft) -> Path:
-    """Write a prompt to the next numbered file; return its path."""
+    """Write a composed prompt to the next numbered file; return the path."""
     request, prompt = composed.request, composed.composition.prompt
     meter = PromptMeter(request, has_account=request.is_audited)
     pieces = meter.pieces(composed.composition if request.is_audited else prompt.segments)

@@ -1,4 +1,4 @@
-"""Syntax colours of lines for the page."""
+"""Syntax colours of code lines, for the page."""
 
 import re
 from functools import lru_cache
@@ -30,9 +30,10 @@ _FENCED: Final = re.compile(r"^(`{3,})([\w+#.-]*)\n(.*?)^\1$", re.MULTILINE | re
 
 @lru_cache(maxsize=_CACHED)
 def code_colours(text: str, language: str) -> tuple[str, ...]:
-    """Return the colours per line; ``()`` without a lexer or if long.
+    """Return a colour code for each line.
 
-    ``k3 .1 f5`` are three characters of class ``k``, one without and five of ``f``; the rest has no class.
+    ``k3 .1 f5`` are three characters of class ``k``, one without and five of ``f``; the rest has no class. The result
+    is ``()`` for an unknown language or a long text.
     """
     if not language or len(text) > _MOST:
         return ()
@@ -46,7 +47,7 @@ def code_colours(text: str, language: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_CACHED)
 def fenced_colours(markdown: str) -> tuple[str, ...]:
-    """Return the colours of a prompt's lines, fence by fence."""
+    """Return a colour code for each line of Markdown, by the language of its fence."""
     colours = [""] * (markdown.count("\n") + 1)
     for block in _FENCED.finditer(markdown) if len(markdown) <= _MOST else ():
         first = markdown.count("\n", 0, block.start(3))
@@ -56,7 +57,7 @@ def fenced_colours(markdown: str) -> tuple[str, ...]:
 
 
 def _colours(text: str, language: str) -> tuple[str, ...]:
-    """Colour a text's lines in a child process: the text is untrusted."""
+    """Compute the colour codes of an untrusted text in a child process."""
     try:
         lexer = get_lexer_by_name(language)
     except ClassNotFound:

@@ -1,4 +1,4 @@
-"""Compose a draft's prompt, index its lines, and track changes on the disk."""
+"""Compose a draft's prompt, map its lines to files, and track changes on the disk."""
 
 import os
 import re
@@ -48,7 +48,10 @@ _SECTIONS: Final = {
 
 
 class PromptLines:
-    """A prompt's lines, 1-based and separated by line feeds."""
+    """The lines of a composed prompt: their text, colours, and origins in files.
+
+    Lines are 1-based and separated by line feeds.
+    """
 
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._segments = composition.prompt.segments
@@ -65,7 +68,10 @@ class PromptLines:
         return int(self._starts[segment + 1] - 2)
 
     def where(self, path: str, line: int) -> int:
-        """Return the prompt's line for a file's line, else the file's first line, else 0."""
+        """Return the prompt's line that shows a file's line.
+
+        Without one returns the first line of the file's part, or 0.
+        """
         prompt_line = self._map.find(path, line)
         if prompt_line is not None:
             return prompt_line
@@ -86,7 +92,7 @@ class PromptLines:
         }
 
     def _between(self, first: int, last: int, convert: Callable[[str], Sequence[str]]) -> list[str]:
-        """Convert segments to values per line; return those of these lines."""
+        """Return the values of lines ``first`` to ``last``; ``convert`` gives those of a segment."""
         if first > last:
             return []
         lines: list[str] = []
@@ -109,12 +115,12 @@ class PromptLines:
         return origins
 
     def _source_line(self, origin: Origin) -> list[str | int] | None:
-        """Return an origin's file and line (0: the whole file)."""
+        """Return the file and line that a prompt's line shows, None if it shows no file."""
         is_file = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
         return [origin.source, origin.first] if is_file and origin.source in self._files else None
 
     def sections(self) -> list[dict[str, Any]]:
-        """Return the foldable rows: sections and their parts."""
+        """Return the rows of the outline: sections, and the parts below each."""
         rows: list[dict[str, Any]] = []
         segments = self._segments
         starts = [
@@ -166,7 +172,7 @@ class ComposedDraft:
 def compose_draft(
     draft: Draft, project: Project, composer: Composer, *, disk: int
 ) -> ComposedDraft:
-    """Compose a draft; the caller holds the composer's lock."""
+    """Compose a draft's prompt; the caller must hold the composer's lock."""
     request = draft.request(project)
     composition, selected = composer.compose(request, disk=disk)
     tokens = count_prompt(composition.prompt, index=composer.index, end=END)
@@ -190,10 +196,11 @@ HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 
 
 class DiskState:
-    """Changes on the disk since the last prompt; not thread-safe.
+    """The changes on the disk since the last prompt; not thread-safe.
 
     Attributes:
-        number: Of the known state; equal as long as no file changes.
+        number: Changes with each noted change on the disk.
+        is_watched: Whether the disk is watched; else any file may have changed.
     """
 
     def __init__(self) -> None:
@@ -203,13 +210,13 @@ class DiskState:
         self._must_list = True
 
     def check_all(self, *, must_list: bool = True) -> None:
-        """Let the next prompt check all files, and perhaps list them."""
+        """Let the next prompt check all files; with ``must_list`` also list them again."""
         self.number += 1
         self._changed = None
         self._must_list |= must_list
 
     def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
-        """Note changed, new or deleted files."""
+        """Note changed, new or deleted files; ``listed`` are the known ones."""
         self.number += 1
         if self._changed is not None:
             self._changed.update(paths)
@@ -221,7 +228,10 @@ class DiskState:
         )
 
     def take(self) -> tuple[set[str] | None, bool]:
-        """Return the files changed since the last call, None if unknown, and reset them."""
+        """Return the changes since the last call, and forget them.
+
+        These are the changed files, None if unknown, and whether files must be listed again.
+        """
         if not self.is_watched:  # any file may have changed
             self.check_all(must_list=False)
         changes = self._changed, self._must_list
@@ -230,7 +240,7 @@ class DiskState:
 
 
 def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:
-    """Return whether all paths are the program's own prompts, records and states.
+    """Return whether all paths are prompts, records or states of this program.
 
     Other files in the same folders do not count: prompts may be in a folder of sources.
     """
@@ -245,7 +255,7 @@ def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path)
 
 
 def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
-    """Read a listed file; refuse one replaced by a link out of the project."""
+    """Read a file of the table; refuse a link out of the project."""
     if file.problem or not file.file:
         return SourceFile("", error=file.problem or "cannot be read")
     if not scope.allow_outside and not is_inside(real_path(file.file), scope.root):
@@ -254,9 +264,9 @@ def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
 
 
 def single_files(composed: ComposedDraft) -> list[str]:
-    """Return absolute paths to watch one by one, ignored or not.
+    """Return the absolute paths of files to watch one by one.
 
-    These are named files, files outside the base directory, the discussion, and beads.
+    These are named files (ignored or not), files outside the base directory, the discussion, and beads.
     """
     request, project = composed.request, composed.project
     paths = [

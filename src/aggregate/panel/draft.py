@@ -1,4 +1,4 @@
-"""The page's unsaved draft, held in memory."""
+"""The page's unsaved changes of the configuration, held in memory."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +33,7 @@ from aggregate.prompt import (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A version of the draft; ``text`` is the configuration to save."""
+    """One version of the draft; ``text`` is the configuration to be saved."""
 
     text: str
     focus: tuple[str, ...] = ()  # PATH[:LINE[-LINE]]
@@ -49,7 +49,7 @@ class Draft:
         return open_project(Project(config, path.parent, path))
 
     def request(self, project: Project) -> Request:
-        """Return the request that ``aggregate run`` would make."""
+        """Return the request that ``aggregate run`` would make for this draft."""
         task = None
         if self.symbols or self.since:
             task = Task(project.config.task.text, symbols=self.symbols, since=self.since)
@@ -74,7 +74,7 @@ class Draft:
         return redaction_for(project, is_asked=self.asks(project))
 
     def asks(self, project: Project) -> bool:
-        """Return whether the draft has a task or a budget; without entries it then uses all files (rule T-6)."""
+        """Return whether the draft has a task or a budget (rule T-6). Without entries it then uses all files."""
         has_budget = budget_in_force(project.config) is not None
         return bool(project.config.task.text.strip() or has_budget or self.symbols or self.since)
 
@@ -83,11 +83,11 @@ _MOST_STEPS: Final = 200  # of undo, with a few megabytes of configurations at m
 
 
 class ConflictError(AggregateError):
-    """The file changed on the disk since the draft was loaded."""
+    """The configuration file changed on the disk since the draft was loaded."""
 
 
 class ConfigDraft:
-    """A draft with undo, and its file; not thread-safe."""
+    """The draft of a configuration file, with undo; not thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -110,7 +110,10 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     def take(self, draft: Draft, *, step: str = "") -> bool:
-        """Accept a new draft; consecutive drafts with the same ``step`` are undone together."""
+        """Accept a new draft; return whether it differs.
+
+        Consecutive drafts with the same ``step`` are undone together.
+        """
         if draft == self.current:
             return False
         undoable = self.undoable
@@ -143,7 +146,7 @@ class ConfigDraft:
         self._rebase(self._read())
 
     def follow(self) -> None:
-        """Load the configuration from the disk, unless the draft has edits."""
+        """Load the configuration file again, unless the draft has edits."""
         try:
             text = self._read()
         except ConfigError as error:
@@ -158,14 +161,14 @@ class ConfigDraft:
             self._rebase(text)
 
     def is_as_read(self) -> bool:
-        """Return whether the file is unchanged since read or saved."""
+        """Return whether the file is unchanged since it was read or saved."""
         try:
             return not (self.outside or self.problem) and self._read() == self._base
         except ConfigError:
             return False
 
     def save(self) -> str:
-        """Write the draft to the configuration; return a message."""
+        """Write the draft to the configuration file; return a message."""
         root, text = self._checked_root(), self.current.text
         with changing(self.path):
             if self._read() not in (self._base, text):
@@ -177,7 +180,7 @@ class ConfigDraft:
         return f"saved {self.path.name}"
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store the draft's files, screenshots and budget as a preset."""
+        """Store the draft's files, screenshots and budget as a preset ``name``."""
         project = self.project
         request = self.current.request(project)
         budget = budget_in_force(project.config)
@@ -198,12 +201,15 @@ class ConfigDraft:
         self._go(draft, (), ())
 
     def _rebase(self, text: str | None) -> None:
-        """Continue from the file's text, without undo."""
+        """Replace the draft by the file's text; undo is not possible."""
         self._go(replace(self.current, text=text or ""), (), ())
         self._base, self.outside, self.problem = text, False, ""
 
     def _checked_root(self) -> Path | None:
-        """Return the folder required to contain the configuration, or None."""
+        """Check that the configuration is in the project; return the project's root.
+
+        Returns None if files outside are allowed.
+        """
         scope = scope_of(self.project)
         root = None if scope.allow_outside else Path(scope.root)
         confined(self.path, root)

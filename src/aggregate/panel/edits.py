@@ -1,4 +1,4 @@
-"""Apply the page's edits to a draft; ``op`` names the kind of an edit."""
+"""Apply the page's edits to a draft; the field ``op`` is the kind of an edit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -96,7 +96,7 @@ class Editor:
 
     @property
     def composition(self) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """The table with the active files: the preset or the configuration.
+        """The table of the active files: a preset, or the configuration.
 
         A global preset is first copied into this project.
         """
@@ -114,7 +114,7 @@ class Editor:
         return EntryList(self.composition, key, base_dir)
 
     def entries_to_add_to(self) -> EntryList:
-        """Return the active entries, written out if implicit."""
+        """Return the active entries; implicit ones are first written out."""
         entries = self.entries
         if not len(entries) and not self.preset and self.draft.asks(self.project):
             entries.add(ALL_FILES)
@@ -166,7 +166,7 @@ def _changed(
 
 
 def _set_views(editor: Editor) -> None:
-    """Set the view (``mode``) of ``paths``, or omit them (rule E-5)."""
+    """Set the view (``mode``) of files (``paths``), or omit the files (rule E-5)."""
     paths = editor.texts("paths")
     if editor.edit.get("mode") == "out":
         _take_out(editor, paths)
@@ -215,7 +215,7 @@ def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[
 
 
 def _take_out(editor: Editor, paths: Sequence[str]) -> None:
-    """Remove the entries of files, and exclude them from globs by few patterns."""
+    """Remove the entries of files; exclude files of globs by few patterns."""
     if len(editor.entries):
         editor.entries.remove(paths)
     selected = editor.around.select(editor.finished())
@@ -251,7 +251,7 @@ def _per_folder(paths: Sequence[str]) -> dict[str, int]:
 
 
 def _set_mask(editor: Editor) -> None:
-    """Show a definition (``path``, ``name``) in full, as signature or not at all (``mask``)."""
+    """Show a definition (``path``, ``name``) by its ``mask``: in full, as signature or not at all."""
     path, name = editor.text("path"), editor.text("name")
     mask = editor.text("mask") and editor.word("mask", _MASKS, "mask")
     editor.around.text(path)  # raises unless it is a file of the project
@@ -268,7 +268,7 @@ def _set_mask(editor: Editor) -> None:
 
 
 def _single_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-    """Return a file's entry with this view, added if missing."""
+    """Return the entry of one file, with the view ``mode``; add it if missing."""
     entries = editor.entries_to_add_to()
     editor.exclude_no_longer([path])
     table = entries.table_of(path)
@@ -278,7 +278,7 @@ def _single_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 
 
 
 def _add_slice(editor: Editor) -> None:
-    """Add a slice (``path``, ``start``, ``end``, ``tag``, ``comment``), and show the file's slices."""
+    """Add a slice (``path``, ``start``, ``end``, ``tag``, ``comment``), and set the file's view to slices."""
     path = editor.text("path")
     new = _capture(editor, path, editor.number("start"), editor.number("end"), editor.edit)
     table = _single_entry(editor, path, "custom")
@@ -287,7 +287,7 @@ def _add_slice(editor: Editor) -> None:
 
 
 def _confirm_slice(editor: Editor) -> None:
-    """Capture a moved slice (``path``, ``id``) again."""
+    """Store the present position of a moved slice (``path``, ``id``)."""
     table, slices, number = _chosen_slice(editor)
     path, old = editor.text("path"), slices[number]
     match = FuzzyAnchor.resolve(old, editor.around.text(path))
@@ -307,7 +307,7 @@ def _remove_slice(editor: Editor) -> None:
 
 
 def _chosen_slice(editor: Editor) -> tuple[Any, list[dict[str, Any]], int]:
-    """Return the edit's entry, its slices, and the chosen number."""
+    """Return the entry of an edit's slice, the entry's slices, and the slice's index."""
     path, number = editor.text("path"), editor.number("id")
     table = editor.entries.table_of(path)
     slices = _slices_of(table)
@@ -327,7 +327,7 @@ def _slices_of(table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a table of
 
 
 def _set_slices(table: Any, slices: Sequence[dict[str, Any]]) -> None:  # noqa: ANN401 - as above
-    """Set the slices of an entry, without None, which TOML lacks."""
+    """Set the slices of an entry; None values, which TOML lacks, are left out."""
     tables = []
     for piece in slices:
         inline = tomlkit.inline_table()
@@ -355,7 +355,7 @@ def _set_task(editor: Editor) -> None:
 
 
 def _set_budget(editor: Editor, budget: int | str | None) -> None:
-    """Set the budget in the table of the active one: preset or configuration."""
+    """Set the budget of the active preset or of the configuration."""
     if budget is not None:
         try:
             parse_amount(budget)
@@ -376,7 +376,7 @@ def _set_strategy(editor: Editor) -> None:
 
 
 def _set_discussion(editor: Editor) -> None:
-    """Show all turns of another discussion (``name``)."""
+    """Show another discussion (``name``) with all of its turns."""
     editor.draft = replace(
         editor.draft, discussion=editor.text("name"), turns_out=frozenset(), has_history=True
     )
@@ -401,7 +401,7 @@ def _set_section(editor: Editor) -> None:
 
 
 def _set_screenshot(editor: Editor) -> None:
-    """Include or omit (``on``) a screenshot (``path``), and remember it."""
+    """Include or omit (``on``) a screenshot (``path``); an omitted one stays in the list."""
     path, is_on = editor.text("path"), bool(editor.edit.get("on"))
     table = editor.composition if editor.preset else editor.table("screenshots")
     key = "screenshots" if editor.preset else "paths"

@@ -1,4 +1,4 @@
-"""Edit the files of a configuration, keeping all other bytes."""
+"""Edit the file entries of a configuration, without changing other bytes."""
 
 import os
 import re
@@ -25,7 +25,7 @@ _MANY: Final = 50  # entries that are added in one step, one per line
 
 
 class EntryList:
-    """Entries of a configuration or preset, in any TOML form."""
+    """The file entries of a configuration or preset, in any TOML form."""
 
     def __init__(self, table: Any, key: str, base_dir: Path) -> None:  # noqa: ANN401 - tomlkit's
         self._table = table
@@ -45,12 +45,12 @@ class EntryList:
             yield display_path(os.path.join(self._base_dir, name), self._base_dir)
 
     def indices(self, paths: Iterable[str]) -> dict[str, int]:
-        """Return the index of the last entry of each path."""
+        """Return for each path the index of its last entry."""
         wanted = frozenset(paths)
         return {path: index for index, path in enumerate(self.named_files()) if path in wanted}
 
     def table_of(self, path: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """Return the entry of a file as a table, added if missing."""
+        """Return the entry of a file as a table; add it if missing."""
         index = self.indices([path]).get(path)
         return self._table_at(self.add(path) if index is None else index)
 
@@ -108,7 +108,7 @@ class EntryList:
 
 
 def append_all(array: Array, texts: Sequence[str]) -> None:
-    """Append texts to an array, many in one step: one by one takes quadratic time."""
+    """Append texts to an array at once; one by one takes quadratic time."""
     if len(texts) < _MANY:
         array.extend(texts)
         return
@@ -122,7 +122,7 @@ def append_all(array: Array, texts: Sequence[str]) -> None:
 
 
 def remove_all(entries: Any, indices: Sequence[int]) -> None:  # noqa: ANN401 - as above
-    """Remove entries by sorted indices, consecutive ones in one step."""
+    """Remove entries by sorted indices, consecutive ones at once."""
     end = len(indices)
     while end:
         start = end - 1
@@ -137,6 +137,6 @@ def remove_all(entries: Any, indices: Sequence[int]) -> None:  # noqa: ANN401 - 
 
 
 def exclude_pattern(path: str) -> str:
-    """Return the ``exclude`` pattern for exactly one file or folder (``a/``)."""
+    """Return the ``exclude`` pattern that matches only one file or folder (``a/``)."""
     escaped = _SPECIAL.sub(lambda match: "\\" + match[0], path)
     return f"/{escaped[:-1]}\\ " if escaped.endswith(" ") else f"/{escaped}"

@@ -1,4 +1,7 @@
-"""A file's data for the page (source, view, definitions, slices), and screenshots."""
+"""The page's data of a single file, and its screenshots.
+
+A file's data are its source, view, definitions and slices.
+"""
 
 import base64
 import binascii
@@ -40,7 +43,7 @@ def file_data(
     choice: FileChoice | None,
     count: SavedCounts,
 ) -> dict[str, Any]:
-    """Return the page's data of a file."""
+    """Return the data of a file that the page shows."""
     if len(source.text) > _MOST_CHARACTERS:
         size = f"{len(source.text):,} characters"
         source = SourceFile("", error=f"too large to display: {size}; its view still applies")
@@ -90,7 +93,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _origins(view: View, source: str) -> list[int]:
-    """Return the file's line per line of a view (0: generated)."""
+    """Return for each line of a view its line in the file, 0 if generated."""
     count = len(_lines(view.text))
     if view.text == source:
         return list(range(1, count + 1))
@@ -183,7 +186,7 @@ def images_of(request: Request, entries: tuple[str, ...] | None = None) -> tuple
 
 
 def known_images(request: Request, draft: Draft) -> tuple[Screenshot, ...]:
-    """Return the draft's screenshots, including disabled ones."""
+    """Return the draft's screenshots, including those switched off."""
     images = (*images_of(request, draft.images), *images_of(request))
     return tuple({image.path: image for image in images}.values())
 
@@ -201,9 +204,9 @@ def image_data(request: Request, draft: Draft, path: str) -> tuple[bytes, str]:
 
 
 def add_image(request: Request, encoded: str, name: str = "") -> Path:
-    """Write a screenshot under a free name; return its path.
+    """Write a new screenshot to the configured folder; return its path.
 
-    Into the configured folder of screenshots; if that is the project's folder, into ``screenshots``.
+    If that folder is the project's own, it is written to ``screenshots``.
     """
     try:
         data = base64.b64decode(encoded, validate=True)

@@ -1,4 +1,4 @@
-"""The project of a page: its draft, its prompt, and changes on the disk."""
+"""The state of an open page: its draft, its prompt, and changes on the disk."""
 
 import os
 import secrets
@@ -55,20 +55,20 @@ class SessionState(NamedTuple):
 
 
 class Session:
-    """Thread-safe state of a page. Only saving methods write files.
+    """The state of a page; thread-safe. Only methods that save write files.
 
     Args:
-        config: The configuration's path, which may be missing.
-        index: By default the user's.
+        config: The configuration's path; the file may be missing.
+        index: The index of files, by default the user's.
         on_event: Called for each change, on any thread.
         composer: By default a new one with that index.
 
     Attributes:
-        version: Random for each start.
-        revision: Counts changes of the draft and of the disk, and recompositions.
-        models: Result of ``priced_models``, empty until it is loaded.
-        is_closed: The background work has ended or will end.
-        problem: An error besides the prompt, ``""`` for none.
+        version: A random text, different for each start.
+        revision: Counts changes of the draft and the disk, and recompositions.
+        models: The result of ``priced_models``, empty until it is loaded.
+        is_closed: Whether the background work has ended or should end.
+        problem: A message about models, ``""`` for none.
     """
 
     def __init__(
@@ -114,7 +114,10 @@ class Session:
             return SessionState(self.revision, copy(self.draft), self.view)
 
     def edit(self, edits: list[Edit], *, step: str = "") -> None:
-        """Change the draft; edits with the same ``step`` (typing) are undone together."""
+        """Change the draft; edits with the same ``step`` are undone together.
+
+        A step is a series of edits, such as typing.
+        """
         with self._lock:
             draft = apply_edits(self.draft.current, edits, self._surroundings())
             if self.draft.take(draft, step=step):
@@ -148,7 +151,7 @@ class Session:
             self._config_written()
 
     def add_image(self, encoded: str, name: str) -> str:
-        """Write and include a screenshot; return its path."""
+        """Write a screenshot and include it in the prompt; return its path."""
         with self._lock:
             request = self.draft.current.request(self.project)
             path = display_path(add_image(request, encoded, name), request.shown_from)
@@ -162,7 +165,7 @@ class Session:
         return Surroundings(self.config, self._selected_now, self.view.listed, self._text_of)
 
     def _config_written(self) -> None:
-        """Compose again: the prompt may contain the configuration itself."""
+        """Compose again after saving: the prompt may contain the configuration."""
         path = display_path(real_path(self.config), self.base_dir)
         self._disk.note([path], self.view.listed, self.base_dir)
         self._draft_changed("config")
@@ -184,7 +187,11 @@ class Session:
     def fit(
         self, budget: int | str | None, *, is_released: bool, since: int | None = None
     ) -> dict[str, Any]:
-        """Compose for another budget while a slider moves."""
+        """Compose for another budget while a slider is moved.
+
+        Only if ``is_released`` the draft changes. Returns the data of the prompt, and the table's changes since the
+        revision ``since``.
+        """
         edits: list[Edit] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
@@ -248,7 +255,7 @@ class Session:
         return source.text
 
     def _resolved(self, path: str, draft: Draft) -> ResolvedFile:
-        """Return the page's file, which must be in the table."""
+        """Return a file of the table or the draft; raise ``ToolError`` for others."""
         file = self._selected_now(draft).get(path) or self.view.listed.get(path)
         if file is None:
             raise ToolError(f"no such file in this project: {path[:200]!r}")
@@ -273,7 +280,7 @@ class Session:
         self._wanted.set()
 
     def catch_up(self) -> None:
-        """Check the whole disk, since earlier changes were not watched."""
+        """Check all files of the project, since changes until now were not watched."""
         with self._lock:
             is_saved = self.draft.is_as_read()
         if not is_saved:
@@ -327,7 +334,7 @@ class Session:
             self._price_models()
 
     def _price_models(self) -> None:
-        """Load the list of models with prices; a failure is a warning."""
+        """Load the list of models with prices; a failure only sets ``problem``."""
         if self.models:
             return
         problem = ""
@@ -342,7 +349,7 @@ class Session:
             self._send_event("composed")
 
     def compose(self) -> None:
-        """Compose the newest draft, list files if necessary, and show both."""
+        """Compose the newest draft and update the table of files."""
         with self._composer.lock:
             with self._lock:
                 if self.view.revision == self.revision:
@@ -385,7 +392,7 @@ class Session:
             self._send_event("disk")
 
     def _show(self, composed: ComposedDraft, revision: int) -> None:
-        """Show a prompt, compared with the last one sent or written."""
+        """Make a prompt the current one, and compare it with the last one sent or written."""
         marks = cache_marks(composed, self._logged)
         rows = self._table.rows(composed, marks, self.view.composed)
         with self._lock:

@@ -1,4 +1,4 @@
-"""Send from the page: plan a request with its cost, then send that plan."""
+"""Send from the page: first plan a request with its cost, then send that plan."""
 
 import secrets
 import threading
@@ -35,7 +35,7 @@ class Sender:
         self._spent = Charge()
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> dict[str, Any]:
-        """Plan a request without writing or sending anything."""
+        """Plan a request, with its cost, without writing or sending anything."""
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty or far too long: change it")
         edited = self._session.now().edited
@@ -75,7 +75,7 @@ class Sender:
         }
 
     def end(self) -> None:
-        """End all running and future requests; partial answers are stored.
+        """Stop all requests, and refuse new ones; partial answers are stored.
 
         Takes no lock, since the handler of Ctrl-C calls it.
         """
@@ -86,7 +86,7 @@ class Sender:
     def send(
         self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
     ) -> str:
-        """Send a plan once; return a summary. ``on_notice`` reports waits for the provider."""
+        """Send a plan once; return a summary sentence. ``on_notice`` is called before each wait for the provider."""
 
         def report_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")
@@ -130,7 +130,7 @@ class Sender:
             return self._all_ended.wait_for(lambda: not self._sent, seconds)
 
     def stop(self, plan: str) -> None:
-        """Stop a plan's request and store the partial answer, or drop the plan."""
+        """Stop the request of a plan and store its partial answer, or drop an unsent plan."""
         with self._lock:
             self._plans.pop(plan, None)
             if plan in self._sent:
@@ -138,7 +138,7 @@ class Sender:
 
 
 def _selection(model: str) -> ModelSelection:
-    """Parse MODEL, PROVIDER or PROVIDER/MODEL."""
+    """Parse a model's name: MODEL, PROVIDER or PROVIDER/MODEL."""
     provider, slash, name = model.partition("/")
     if slash and provider in NAMES:
         return ModelSelection(provider=provider, model=name)

@@ -1,4 +1,4 @@
-"""Run the panel: serve locally, open the browser, watch the disk, until Ctrl-C."""
+"""Run the panel until Ctrl-C: serve on this machine, open the browser, watch the disk."""
 
 import json
 import os
@@ -37,7 +37,7 @@ _CHECK_SECONDS: Final = 0.5  # until the watch notices the end of the session
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Port and key of the panel, reused so that pages reconnect."""
+    """The panel's port and secret key, reused so that open pages reconnect."""
 
     key: str  # of its cookies
     port: int = 0  # 0 for any free port
@@ -53,10 +53,7 @@ class Address:
         return last if is_usable else cls(_new_token())
 
     def keep(self, folder: Path) -> None:
-        """Store the address for the next start.
-
-        If that fails, pages must be opened again after a restart.
-        """
+        """Store the address for the next start. If that fails, pages must be opened again after a restart."""
         with suppress(OutputError):
             replace_own(_state_file(folder), json.dumps(asdict(self)))
 
@@ -107,7 +104,7 @@ def serve_panel(
 
 
 def open_listener(port: int | None, last: int) -> socket.socket:
-    """Return a listening socket at ``port``, else at the last port, else at any free one."""
+    """Listen at ``port``, else at the last port, else at any free one."""
     ports = [port] if port is not None else [last, 0]
     problem = ""
     for number in ports:
@@ -140,7 +137,7 @@ def watch_disk(session: Session, say: Callable[[str], None]) -> None:
 
 
 def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> None:
-    """Report changes below ``root`` as long as it is the session's folder."""
+    """Report changes below ``root`` until the session has another folder."""
 
     def is_wanted() -> bool:
         return not session.is_closed and session.base_dir == root

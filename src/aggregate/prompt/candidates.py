@@ -1,4 +1,4 @@
-"""Candidate files of a budgeted prompt: the files of a fit in order, and their audit rows."""
+"""Candidate files of a prompt with a budget: which are shown, in which order, and their audit rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -25,14 +25,14 @@ LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 
 
 class Candidates(OpenedCandidates):
-    """The candidates of a request, with the files and audit rows of each fit."""
+    """The candidate files of a request; their order, notes and audit rows after a fit to the budget."""
 
     @cached_property
     def _refused(self) -> tuple[str, ...]:
         return refusals(self.files.selection)
 
     def left_out(self, fit: Fit) -> Iterator[Hidden]:
-        """Return the hidden candidates, the most relevant first."""
+        """Yield the candidates that a fit does not show, the most relevant first."""
         visible = {number for number, state in fit.shown.items() if not state.is_empty}
         estimates, by_number = self._estimates, self.by_number
         originals = {n: by_number[first].file.path for n, first in self._copies.items()}
@@ -43,7 +43,7 @@ class Candidates(OpenedCandidates):
         )
 
     def called(self, fit: Fit) -> list[Called]:
-        """Return hidden definitions that visible code of the likeliest files calls."""
+        """Return the definitions that visible code of the likeliest files calls, but that are not shown."""
         marks = {
             number: bytes(fit.shown[number].marks)
             for number in (self._leading if self.has_least else ())
@@ -66,9 +66,9 @@ class Candidates(OpenedCandidates):
     def shown_files(
         self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
     ) -> RenderedFiles:
-        """Return the files of a fit, and notes on unreadable ones.
+        """Return the files that a fit shows, and notes on unreadable files.
 
-        ``with_notes`` adds the notes of a prompt without a budget.
+        ``with_notes`` adds the notes that a prompt without a budget would have.
         """
         unreadable = (
             noted_file(reading.file, reading.source)
@@ -79,7 +79,7 @@ class Candidates(OpenedCandidates):
         return RenderedFiles(tuple(files), (*doubts, *self._warnings(files)), self._refused)
 
     def _notes(self) -> Sequence[RenderedFile]:
-        """Return notes on excluded files, and remarks on globs."""
+        """Return the notes on excluded files, and the remarks on files that globs left out."""
         corpus = self._corpus
         excluded = (
             noted_file(file, corpus.reading(number).source)
@@ -117,7 +117,7 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _sources(self) -> Mapping[str, str]:
-        """The tested or documented source of each test and document, by path."""
+        """Source file by path of the test or document that belongs to it."""
         companions = self.ranked.ranking.companions
         return {
             file.path: reason.matched
@@ -229,7 +229,10 @@ class Candidates(OpenedCandidates):
         return tuple(choices)
 
     def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
-        """Return the audit row of a candidate: lines in the prompt, and lines that a larger budget adds."""
+        """Return the audit row of a candidate.
+
+        ``marks`` are its visible lines, ``later`` the lines that a larger budget would show.
+        """
         return self._hidden[self.by_number[number].file.path]._replace(
             level=self.level(number, marks),
             pinned=number in self._pinned,
@@ -285,5 +288,5 @@ def _unranked(file: ResolvedFile, tokens: int) -> FileChoice:
 
 
 def _is_wanted(reading: Reading) -> bool:
-    """Return whether the user has named the file or its glob."""
+    """Return whether the user has named the file, or a glob that matches it."""
     return reading.file.item.path != ALL_FILES

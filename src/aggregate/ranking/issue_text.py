@@ -1,4 +1,4 @@
-"""Read a reported issue: drop its form, environment and versions, and the names of its example."""
+"""Read the text of a reported issue without its form, environment, versions and example names."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ _TRACED: Final = re.compile(
 
 
 def report_text(text: str) -> str:
-    """Return an issue without its form, environment and tables of versions."""
+    """Return the text of an issue without the form, the environment and tables of versions."""
     return "\n".join(_without_versions(_without_form(text.split("\n"))))
 
 
@@ -83,7 +83,7 @@ def _without_versions(lines: Iterator[str]) -> Iterator[str]:
 
 
 def without_example_names(text: str) -> str:
-    """Remove variables that only exist in the reporter's example from its code."""
+    """Remove variables from an issue's code that exist only in the reporter's example."""
     lines = [*with_fences(text.split("\n"))]
     code = [_is_code(line, is_fenced=is_fenced) for line, is_fenced in lines]
     assigned: set[str] = set()
@@ -112,7 +112,7 @@ def _is_code(line: str, *, is_fenced: bool) -> bool:
 
 
 def imported_names(text: str) -> dict[str, str]:
-    """Return the modules of names that an example imports, by name."""
+    """Return the names that an example imports, each with its module."""
     modules: dict[str, str] = {}
     for line in text.split("\n"):
         match = _IMPORTED.match(line) if "import " in line else None

@@ -531,8 +531,6 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
     loaded = open_project(folder / "manual_slop.toml")
     long = Says(lambda _: "long " * 100_000)
     first = conduct(loaded, TRACK, long, options=RunOptions(database=url))
-    file = Path(url.removeprefix("sqlite:///"))
-    size = file.stat().st_size if file.is_file() else 0
     assert forget(loaded, TRACK, database=url) == [f"p/{TRACK}/001"]
     assert forget(loaded, TRACK, database=url) == []
     assert status(loaded, TRACK, database=url) is None
@@ -541,9 +539,6 @@ def test_runs_that_are_over_are_forgotten(tmp_path: Path, url: str) -> None:
         assert execute(engine, "SELECT count(*) FROM {}", name) == [0]
     assert segment_rows(engine) == []
     engine.dispose()
-    assert (
-        not size or file.stat().st_size < size - 500_000
-    )  # what it took of the disk is given back
     assert first.report.exists()
     second = conduct(loaded, TRACK, Says(), options=RunOptions(database=url))
     assert second.report.parent.name == f"{TRACK}_002"

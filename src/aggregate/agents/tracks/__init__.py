@@ -1,4 +1,4 @@
-"""Tracks of tickets: a worker for each, and results for dependent tickets.
+"""Tracks: sets of dependent tickets, each answered by a worker, usually a language model.
 
 The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tracks/<id>/`` with ``spec.md`` and
 ``tickets.toml``. A host calls ``conduct`` and ``run_control``, or ``run_worker_lifecycle`` for one ticket.

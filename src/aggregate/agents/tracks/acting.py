@@ -29,7 +29,7 @@ def act(
     steps: Steps,
     begun: Callable[[], None],
 ) -> WorkerReply:
-    """Return the reply to a ticket with tools, with its commit."""
+    """Work on a ticket with tools; return the reply with its commit."""
     try:
         if assignment.verify:
             terms.commands.words(assignment.verify)
@@ -56,7 +56,7 @@ def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Changes
 
 
 class TreeChanges(Changes):
-    """A ticket's work tree, checked out at the first unrecorded call."""
+    """A ticket's work tree, checked out only when a call needs it."""
 
     def __init__(
         self, assignment: Assignment, terms: WorkerTerms, depot: Depot, packs: Packs
@@ -70,7 +70,7 @@ class TreeChanges(Changes):
         self._tools: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
-        """Return the ticket's tools on its tree after the recorded calls."""
+        """Return the ticket's tools on its work tree, restored to the last recorded call."""
         tree = self._checked_out()
         if self._tools is None:
             registry = self.terms.tools_in(self._changer(tree))
@@ -101,7 +101,7 @@ class TreeChanges(Changes):
         return "" if output.partition("\n")[0] == "exit code 0" else output
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Name the files changed by other tickets since the context was made."""
+        """Add the files changed by other tickets to the assignment's message."""
         start = self.packs.ref("base")
         if not start or start == assignment.base:
             return assignment
@@ -113,7 +113,7 @@ class TreeChanges(Changes):
         return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
-        """Return the reply with one commit of all changes."""
+        """Return the reply with one commit of all the ticket's changes."""
         ticket, base = self.assignment, self.assignment.base
         reply = replace(reply, verified=bool(ticket.verify))
         for commit in (self.commit, base):

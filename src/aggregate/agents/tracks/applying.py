@@ -19,7 +19,7 @@ from aggregate.project.git import git
 def diff(project: Project, name: str, ticket_id: str = "", *, database: str = "") -> str:
     """Return the changes of a ticket of the latest run as a patch.
 
-    Without a ticket, the merged changes that are not applied yet.
+    Without a ticket id the patch has all merged changes that are not applied yet.
     """
     with latest_run(project, name, database) as (runs, run), depot() as repository:
         packs = PackTable(runs.engine, run.run_id)
@@ -42,9 +42,9 @@ class _Edit(NamedTuple):
 
 
 def apply(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Apply the latest run's merged changes; return the paths.
+    """Apply the latest run's merged changes to the user's files; return their paths.
 
-    Nothing is written if one of the files has changed since the run, or is not a regular file.
+    Nothing is written if one of the files has changed since the run began, or is not a regular file.
     """
     with latest_run(project, name, database) as (runs, run), depot() as repository:
         packs = PackTable(runs.engine, run.run_id)
@@ -78,7 +78,7 @@ def drop(project: Project, name: str, *, database: str = "") -> str:
 
 
 def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
-    """Return the edit for a change, nothing if already there."""
+    """Return the edit for a change; none if the file already has it."""
     path = confined(top / change.path, top)
     if not change.is_plain or path.is_symlink():
         raise TrackError(

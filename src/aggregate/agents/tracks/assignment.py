@@ -1,4 +1,4 @@
-"""Assignments, replies and outcomes of tickets, as values for a database."""
+"""Assignments, replies and outcomes of tickets, as they are stored in a database."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -21,7 +21,7 @@ _count_shared = lru_cache(maxsize=20_000)(count)
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One ticket for a worker, independent of the project's files."""
+    """The work on one ticket, with everything that a worker needs."""
 
     key: str  # unique among all runs; with the attempt's number it identifies a call
     ticket: str
@@ -57,7 +57,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``; shared files are counted once."""
+        """The o200k tokens of ``text``; tokens of shared files are cached."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -88,7 +88,7 @@ class Assignment:
 
 
 class TicketStatus(StrEnum):
-    """A status in plans, attempts, records and reports."""
+    """The status of a ticket in plans, attempts, records and reports."""
 
     NOT_RUN = "not run"  # not begun, or never to begin
     STARTED = "started"
@@ -169,7 +169,7 @@ class TicketOutcome:
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """The errors of failed attempts, the ticket's last."""
+        """The errors of all failed attempts, in order."""
         return tuple(reply.text for reply in self.replies if not reply.status.has_answer)
 
     @property
@@ -183,17 +183,17 @@ class TicketOutcome:
 
     @property
     def cost(self) -> float | None:
-        """The known costs of all attempts in US dollars."""
+        """The cost of all attempts in US dollars, None if no price is known."""
         costs = [reply.cost for reply in self.replies if reply.cost is not None]
         return round(sum(costs), 9) if costs else None
 
     @property
     def seconds(self) -> float:
-        """The time of all attempts, without the waits between them."""
+        """The seconds of all attempts, without the waits between them."""
         return round(sum(reply.seconds for reply in self.replies), 3)
 
     def failed(self, reason: str) -> "TicketOutcome":
-        """Return this outcome without its answer, for a reason."""
+        """Return this outcome as a failure for ``reason``."""
         status = self.status if self.status.has_failed else TicketStatus.FAILED
         last = replace(self.last, text=reason, status=status)
         return replace(self, replies=(*self.replies[:-1], last), answers=())
@@ -213,7 +213,7 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The assignment keys of a run's tickets in their current rounds."""
+    """The keys of a run's assignments; running a ticket again begins a new round."""
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
@@ -238,7 +238,7 @@ def run_of(key: str) -> str:
 
 
 class Ending(NamedTuple):
-    """The recorded status of an approval, condition or list."""
+    """The recorded status of a ticket without a worker: an approval, condition or list."""
 
     status: TicketStatus
     text: str = ""  # a note, a reason, the JSON list of a spread, or the paths of a conflict
@@ -253,12 +253,12 @@ class Ending(NamedTuple):
 
 
 class Endings(Protocol):
-    """A durable store with one ending per key."""
+    """A durable store of endings by assignment key."""
 
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Record an ending unless another process has done so; return the recorded one."""
+        """Record an ending, unless there is one; return the recorded one."""
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
@@ -271,7 +271,7 @@ class RecordedStep(NamedTuple):
 
 
 class TaskQueue(Protocol):
-    """A durable queue of assignments with one outcome each."""
+    """A durable queue of assignments, each with one outcome in the end."""
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
         """Return the enqueued keys, and whether their answers have begun."""

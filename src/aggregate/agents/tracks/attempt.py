@@ -1,4 +1,4 @@
-"""Attempts at an assignment with a timeout; failures become replies."""
+"""Attempts to answer an assignment, with a timeout; failures become replies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -40,9 +40,9 @@ def attempt_assignment(
     kept: Recorded = unrecorded,
     trees: Trees | None = None,
 ) -> WorkerReply:
-    """Ask ``worker`` once, with the assignment's timeout.
+    """Let ``worker`` answer once, within the assignment's timeout.
 
-    Steps of a worker with tools are recorded by ``kept`` and not repeated after a kill.
+    The steps of a worker with tools are recorded by ``kept``, so that a kill does not repeat them.
     """
     started = monotonic()
     numbered = replace(assignment, attempt=number)
@@ -78,7 +78,7 @@ def _ask(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None)
 
 
 def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerReply:
-    """Check an answer against the schema; return a failed reply otherwise."""
+    """Check an answer against its schema; return a failed reply if it does not match."""
     refused = ""
     if not reply.text.strip():
         refused = "the answer is empty"
@@ -100,7 +100,7 @@ def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerRepl
 
 
 def _writable(reply: WorkerReply) -> WorkerReply:
-    """Return a reply whose text and numbers can be stored."""
+    """Return a reply whose text and numbers a database can store."""
     text = reply.text if reply.status.has_answer else shorten(reply.text, REASON_CHARACTERS)
     cost = reply.cost
     if cost is not None and not (isfinite(cost) and cost >= 0):
@@ -130,14 +130,14 @@ def run_worker_lifecycle(
     files: RunFiles | None = None,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Run one ticket in this process, from context to outcome.
+    """Run one ticket in this process: compose its context, and let the worker answer.
 
     Args:
         ticket: The ticket.
         contexts: Composes the Tier 3 context with the ticket's focus files.
         worker: Answers the ticket.
-        results: Outcomes of its dependencies, which are merged into the context.
-        tickets: The dependencies, for the names and strategies of their variables.
+        results: Outcomes of the ticket's dependencies, which are merged into the context.
+        tickets: The dependencies, for the names and merge strategies of their variables.
         files: Writes the prompt and the reply, if given.
         wait: Called with the seconds before another attempt.
     """
@@ -157,10 +157,10 @@ def complete_assignment(
     attempt: Callable[[AnyWorker, Assignment, int], WorkerReply] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Attempt an assignment until it succeeds or retries end.
+    """Attempt an assignment until it succeeds or no retry is left.
 
-    An answer with a schema mismatch gets one more attempt, regardless of ``retries``. A durable run records each
-    ``attempt``.
+    An answer that does not match its schema gets one more attempt, regardless of ``retries``. A durable run passes an
+    ``attempt`` that is recorded.
     """
     replies: list[WorkerReply] = []
     current = assignment

@@ -1,7 +1,7 @@
 """The merged changes of a run, as a line of commits.
 
-Each ticket starts from the head of the line, and its changes are merged into it. Only merged commits have a name in the
-database, so any conductor can continue after a kill. The user's files stay unchanged.
+Each ticket starts from the last merged commit, and its own changes are then merged. Only merged commits have a name in
+the database, so any process can continue the run after a kill. The user's files stay unchanged.
 """
 
 import re
@@ -37,9 +37,10 @@ class Line:
         is_own: Callable[[str], bool] = lambda _path: False,
         tell: Callable[[str], None] = lambda _sentence: None,
     ) -> "Line":
-        """Open a run's line, a new one with the project's files.
+        """Open the line of a run; a new one begins with the project's files.
 
-        ``is_own`` recognizes the program's own output by its path below the top of the project.
+        ``is_own`` recognizes the program's own output by its path below the top of the project. ``tell`` is called with
+        messages.
         """
         if not packs.ref(MERGED):
             state = snapshot(top, is_own=is_own, tell=tell)
@@ -58,7 +59,7 @@ class Line:
         return self.packs.ref(MERGED)
 
     def holds(self, commit: str) -> bool:
-        """Return whether a commit, or no change (``""``), is merged."""
+        """Return whether a commit is merged; ``""``, no changes, counts as merged."""
         if not commit:
             return True
         head = self.head
@@ -67,7 +68,7 @@ class Line:
         return self.depot.contains(commit, head)
 
     def merge(self, ticket: Ticket, commit: str) -> tuple[str, ...]:
-        """Merge a ticket's commit; return the conflicting paths, if any."""
+        """Merge a ticket's commit; return the paths that conflict, if any."""
         while commit:
             head = self.head
             for needed in (head, commit):
@@ -83,7 +84,7 @@ class Line:
         return ()
 
     def _publish(self, ticket_id: str, commit: str) -> None:
-        """Create the ticket's branch in the user's repository."""
+        """Create a branch for the ticket in the user's repository, if it has one."""
         folder = str(self.top.folder)
         base = self.packs.get(self.packs.ref(BASE)) if self.top.is_git else None
         if base is None:
@@ -117,7 +118,7 @@ def _ref_part(name: str) -> str:
 
 
 def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> str:
-    """Return the first prefix under which none of the user's branches is in the way."""
+    """Return a prefix for branches that no branch of the user blocks."""
     listed = git(str(top.folder), "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
     branches_in_use = (listed or b"").decode("utf-8", "replace").split()
     usual, in_the_way = f"{_USUAL_BRANCHES}/{_ref_part(track)}", ""

@@ -1,4 +1,4 @@
-"""Guards against repeated, malformed and announced calls, and missing edits."""
+"""Detect tool loops that make no progress: repeated, malformed and announced calls, missing edits."""
 
 import json
 import re
@@ -31,12 +31,12 @@ _LONGEST_ANNOUNCEMENT: Final = 600  # characters; a longer text is an answer
 
 
 def announces_call(text: str) -> bool:
-    """Return whether an answer only announces a call."""
+    """Return whether an answer announces a tool call without making it."""
     return len(text) <= _LONGEST_ANNOUNCEMENT and _ANNOUNCED.search(text) is not None
 
 
 def malformed(call: ToolCall, registry: ToolRegistry) -> str:
-    """Return why a call cannot be run, ``""`` if it can."""
+    """Return why a tool call cannot be run, ``""`` if it can."""
     if call.fault:
         return f"{_MALFORMED}{call.fault}"
     if call.name not in registry:
@@ -51,14 +51,14 @@ def malformed(call: ToolCall, registry: ToolRegistry) -> str:
 
 @dataclass(slots=True)
 class CallWatch:
-    """Counts useless calls in a row."""
+    """Counts malformed and repeated calls in a row."""
 
     _last: tuple[str, str, str] | None = None
     _same: int = 0
     _malformed: int = 0
 
     def stuck(self, results: Iterable[CallResult]) -> str:
-        """Record results of calls; return why the loop is stuck."""
+        """Record the results of calls; return why the loop should stop, or ``""``."""
         for result in results:
             call = result.call
             key = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), result.text)

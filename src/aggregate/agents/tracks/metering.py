@@ -1,6 +1,6 @@
-"""Tokens and faults of replies; missing token counts are estimated.
+"""Tokens and faults of replies; token counts that a server does not report are estimated.
 
-Without the estimates a limit would never be reached.
+Without the estimates no token limit would be reached.
 """
 
 from dataclasses import replace
@@ -25,7 +25,7 @@ def size_of(client: Client, *texts: str) -> int:
 
 
 def metered(client: Client) -> Client:
-    """Return a client with estimates of unreported tokens."""
+    """Return a client that estimates token counts that the server does not report."""
 
     async def metering(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
         reply = await ask(request, on_text)
@@ -43,7 +43,7 @@ def metered(client: Client) -> Client:
 
 
 def fault_of(reply: Reply) -> str:
-    """Return why a reply has no answer, or ``""``; a retry is useful unless the model refused."""
+    """Return why a reply has no answer, or ``""``. A retry is useful unless the model refused."""
     if reply.stop is FinishReason.REFUSED:
         return "the model refused to answer"
     return "" if reply.text.strip() else f"the model answered nothing ({reply.stop.value})"

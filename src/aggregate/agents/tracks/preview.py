@@ -1,4 +1,4 @@
-"""The steps of a run, without running it."""
+"""Preview the steps of a run, without running it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class PreviewStep:
 def preview(
     tickets: Tickets, contexts: WorkerContexts, *, max_cost: float | None = None
 ) -> Iterator[PreviewStep]:
-    """Yield the steps of a run without failures, in order."""
+    """Yield the steps that a run would have if every ticket succeeded."""
     check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))

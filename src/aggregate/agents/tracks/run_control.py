@@ -1,4 +1,4 @@
-"""Show, decide, cancel and forget runs in their database."""
+"""Show, cancel and forget recorded runs; decide on waiting tickets."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
     ticket_of,
 )
-from aggregate.agents.tracks.durable.backend import is_conducted, shrink
+from aggregate.agents.tracks.durable.backend import is_conducted
 from aggregate.agents.tracks.durable.database import (
     Engine,
     database_exists,
@@ -49,9 +49,6 @@ class TrackProgress:
     state: str  # running, interrupted, finished or cancelled
     lines: tuple[ReportLine, ...]  # one for each ended ticket
     statuses: Mapping[str, TicketStatus]  # of open tickets: not run, started, spread or waits
-    failed_before: Mapping[str, str]  # the failed dependencies of tickets by id
-    turns: Mapping[str, int]  # of tickets with tools under way
-    tickets: tuple[Ticket, ...]  # all in order, each with its children behind it
 
     @property
     def account(self) -> str:
@@ -77,7 +74,7 @@ class MadeAttempt:
 
 
 class PastRun:
-    """A recorded run: its tickets with their children, and their ends."""
+    """A recorded run: its tickets with their children, and their outcomes."""
 
     def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
@@ -99,7 +96,7 @@ class PastRun:
         return cls(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
 
     def commit_of(self, ticket_id: str) -> str:
-        """Return a ticket's last commit, ``""`` for none."""
+        """Return the last commit of a ticket's changes, ``""`` for none."""
         self._check_id(ticket_id)
         keys = self.keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
@@ -112,27 +109,15 @@ class PastRun:
     def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
         statuses = dict.fromkeys(open_ids, TicketStatus.NOT_RUN)
-        turns: dict[str, int] = {}
         for ticket_id in open_ids:
             ending = self._outcomes.ending(ticket_id)
             if ending and goes_on:
                 statuses[ticket_id] = ending.status
-        for key in self._queue.unfinished(self._keys_of(open_ids)):
-            if goes_on:
+        if goes_on:
+            for key in self._queue.unfinished(self._keys_of(open_ids)):
                 statuses[ticket_of(key)] = TicketStatus.STARTED
-            if self.tickets[ticket_of(key)].tools:
-                steps = [step.name for step in self._queue.steps(key)]
-                turns[ticket_of(key)] = steps.count("turn")
-        failed = {ticket_id for ticket_id, line in self.lines.items() if not line.is_done}
-        waits_for = dependencies(self._run.tickets)
-        failed_before: dict[str, str] = {}
-        for ticket_id in self.tickets:
-            lost = [one for one in waits_for.get(parent_of(ticket_id), ()) if one in failed]
-            if lost:
-                failed_before[ticket_id] = ", ".join(lost)
         lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
-        tickets = tuple(self.tickets.values())
-        return TrackProgress(run_id, state, tuple(lines), statuses, failed_before, turns, tickets)
+        return TrackProgress(run_id, state, tuple(lines), statuses)
 
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
         self._check_id(ticket_id)
@@ -145,9 +130,9 @@ class PastRun:
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
-        """Return the next rounds of failed and cancelled tickets.
+        """Return the next round of each failed or cancelled ticket, by id.
 
-        The conditions of omitted tickets below them are evaluated again.
+        Tickets below them that their condition left out are included: it is evaluated again.
         """
         failed = {
             ticket_id
@@ -162,7 +147,7 @@ class PastRun:
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the next rounds of these tickets and their dependents."""
+        """Return the next round of these tickets and their dependents, by id."""
         for ticket_id in ids:
             self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
@@ -174,7 +159,7 @@ class PastRun:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
-        """Return the next rounds of these tickets, if begun."""
+        """Return the next round of each ticket that was begun, by id."""
         begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
         begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
         rounds = self._keys.rounds
@@ -243,10 +228,7 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | N
 def latest_run(
     project: Project, name: str, database: str, *, over: str = ""
 ) -> Iterator[tuple[Runs, RunRow]]:
-    """Yield the latest run of a track.
-
-    If ``over`` is given, a closed run raises it as an error.
-    """
+    """Yield the latest run of a track. If ``over`` is given, a closed run raises an error with that message."""
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
         run = runs.table.latest() if runs else None
@@ -256,7 +238,7 @@ def latest_run(
 
 
 def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool:
-    """Return whether the latest run has unapplied merged changes."""
+    """Return whether the latest run has merged changes that are not applied."""
     with latest_run(project, name, database) as (runs, run):
         packs = PackTable(runs.engine, run.run_id)
         return packs.ref(MERGED) != (packs.ref(APPLIED) or packs.ref(BASE))
@@ -341,5 +323,4 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
             EndingTable(runs.engine, run.run_id).forget()
             PackTable(runs.engine, run.run_id).forget()
             runs.table.forget(run)
-        shrink(runs.engine)
         return [run.run_id for run in over]

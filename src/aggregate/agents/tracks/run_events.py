@@ -1,7 +1,7 @@
 """The lines of ``events.jsonl``, and OpenTelemetry spans of tickets.
 
-All lines follow from the database's records, so any conducting process can write them: after a kill, beside another
-one, and for workers elsewhere. A line's ``id`` keeps it from being written twice.
+All lines follow from the database's records, so any process can write them: after a kill, beside another process, and
+for workers on other machines. A line's ``id`` keeps it from being written twice.
 """
 
 import json
@@ -28,7 +28,7 @@ class EventFile:
         self._end = 0  # offset of the first unread byte
 
     def add(self, lines: Iterable[Line]) -> list[Line]:
-        """Append and return the lines with new ids."""
+        """Append the lines whose ids are new; return them."""
         wanted = [line for line in lines if line["id"] not in self._ids]
         if not wanted:
             return []
@@ -41,7 +41,7 @@ class EventFile:
         return new
 
     def _look(self) -> bool:
-        """Read lines of other processes; return whether one is torn."""
+        """Read lines of other processes; return whether the last one is incomplete."""
         if self._path.is_symlink() or not is_file(str(self._path)):
             return False
         with self._path.open("rb") as file:
@@ -67,7 +67,7 @@ def cancel_line(key: str) -> Line:
 
 
 def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
-    """Yield a line for each turn, call, check and retry."""
+    """Yield a line for each turn, call, check and retry of an assignment."""
     attempt, turn, reason = 1, 0, ""
     calls: list[Mapping[str, Any]] = []  # of the last turn, not made yet
     for number, (name, record, ended) in enumerate(steps):
@@ -149,9 +149,9 @@ def _outcome(record: Mapping[str, Any], fault: str) -> str:
 
 
 def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None) -> None:  # noqa: ANN401 - of a package that may be missing
-    """Record an ended ticket as spans by the GenAI conventions.
+    """Record a ticket that has ended as spans, by OpenTelemetry's GenAI conventions.
 
-    Without an OpenTelemetry SDK this does nothing.
+    Does nothing if OpenTelemetry is not installed.
     """
     try:
         from opentelemetry import trace
@@ -201,7 +201,7 @@ def _attributes(line: Line) -> dict[str, Any]:
 
 
 def _provider(lines: Iterable[Line]) -> dict[str, str]:
-    """Return the attribute of the first provider."""
+    """Return the span attribute of the first provider in the lines."""
     providers = [line["provider"] for line in lines if line.get("provider")]
     if not providers:
         return {}

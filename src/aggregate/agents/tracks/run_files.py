@@ -1,4 +1,4 @@
-"""The options, events, files and report of a run."""
+"""The options of a run, its files, and its report."""
 
 import glob
 from collections import Counter
@@ -26,7 +26,7 @@ MOST_NUMBER = 999_999_999
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
-    """Return the highest number of a track's run folders, or 0."""
+    """Return the highest number of a track's run folders, 0 for none."""
     folders = output_dir.glob(f"{glob.escape(track_id)}_*")
     names = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
     short = (name for name in names if name.isdecimal() and len(name) <= len(str(MOST_NUMBER)))
@@ -37,7 +37,7 @@ def last_number(output_dir: Path, track_id: str) -> int:
 class RunFiles:
     """The folder of a run, ``<output_dir>/<track>_<NNN>``.
 
-    A file's number is its ticket's position: writing again after a kill repeats the same file.
+    A file's number is the position of its ticket, so writing again after a kill replaces the same file.
     """
 
     folder: Path
@@ -56,7 +56,7 @@ class RunFiles:
         return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
-        """Write an answer or failures over those of earlier rounds."""
+        """Write a ticket's answer, or its failures; replace those of earlier rounds."""
         kind, other_kind, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
             kind, other_kind = other_kind, kind
@@ -81,7 +81,7 @@ class RunFiles:
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """A ticket and its outcome."""
+    """A line of the report: a ticket and its outcome."""
 
     ticket: Ticket
     end: TicketOutcome
@@ -116,7 +116,7 @@ class ReportLine:
 
     @property
     def account(self) -> str:
-        """State, time and cost: ``done, 12 s, 512 tokens, $0.0200``."""
+        """State, time, tokens and cost: ``done, 12 s, 512 tokens, $0.0200``."""
         end = self.end
         measures = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
         return ", ".join([self.state, *(filter(None, measures) if self.attempts else ())])
@@ -157,7 +157,7 @@ def report_text(
 
 
 def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
-    """Format the tokens and cost of tickets: ``512 tokens, $0.0200``."""
+    """Format the sum of tickets' tokens and costs: ``512 tokens, $0.0200``."""
     words = [f"{sum(line.end.tokens for line in lines):,} tokens"]
     cost = sum(line.end.cost or 0.0 for line in lines) + earlier_cost
     if cost > 0:
@@ -239,12 +239,12 @@ class TrackResult:
 
     @property
     def unchanged(self) -> tuple[str, ...]:
-        """Tickets with edit tools and without changes."""
+        """Ids of tickets that have tools to edit files and changed none."""
         return tuple(line.ticket.id for line in self.lines if line.status is TicketStatus.UNCHANGED)
 
     @property
     def checkbox(self) -> Checkbox:
-        """The track's checkbox in ``tracks.md``; open after a cancelled run."""
+        """The track's new checkbox in ``tracks.md``; open after a cancelled run."""
         if self.cancelled:
             return Checkbox.OPEN
         return Checkbox.DONE if self.succeeded else Checkbox.STARTED

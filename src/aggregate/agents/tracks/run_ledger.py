@@ -1,4 +1,4 @@
-"""A run's account: files, costs, events and report."""
+"""The account of a run: files, costs, events and report."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ _FOLLOW_SECONDS = 2.0  # between two looks at workers' steps, each a query for e
 
 @dataclass(slots=True)
 class Spending:
-    """The costs of tickets, and the room for further ones.
+    """The cost of a run so far, and how many more tickets it allows.
 
-    A ticket under way is assumed to cost as much as the dearest so far; the first one runs alone.
+    A ticket under way is assumed to cost as much as the dearest one so far; the first one runs alone.
     """
 
     limit: float | None = None
@@ -54,12 +54,12 @@ class Spending:
         self.dearest = max(self.dearest, outcome.cost)
 
     def add_earlier(self, outcome: TicketOutcome) -> None:
-        """Add the cost of an earlier round."""
+        """Add the cost of a ticket's earlier round."""
         self.add(outcome)
         self.earlier += outcome.cost or 0.0
 
     def room(self, most: int, under_way: int) -> int:
-        """Return how many more tickets may start, at most ``most``."""
+        """Return how many more tickets may start within the cost limit, at most ``most``."""
         if self.limit is None:
             return most
         if self.reason:
@@ -87,7 +87,7 @@ class Spending:
 
 
 class RunLedger:
-    """Records changes of tickets in files, and calls ``observe``."""
+    """Writes each change of a ticket to the run's files, and reports it to ``observe``."""
 
     def __init__(
         self,
@@ -112,14 +112,14 @@ class RunLedger:
         self.track.mark(Checkbox.STARTED)
 
     def note(self, ticket: Ticket, status: TicketStatus, detail: str = "") -> None:
-        """Report a started or waiting ticket."""
+        """Report that a ticket has started or waits."""
         self._observe(TicketEvent(ticket, status, detail))
         self._add_line(ticket, status, detail)
 
     def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
-        """Write a ticket's end and count its cost.
+        """Write a ticket's outcome and count its cost.
 
-        ``announce`` is off for ends before a restart.
+        ``announce`` is off for tickets that ended before a restart.
         """
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         detail = outcome.failure or outcome.last.warning
@@ -139,14 +139,14 @@ class RunLedger:
                 record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[Line]:
-        """Write and return the lines of a ticket's steps."""
+        """Return the event lines of a ticket's steps; write those not yet written."""
         key = self._outcomes.keys.of(ticket.id)
         lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)
         return lines
 
     def follow(self, tickets: Iterable[Ticket]) -> None:
-        """Write new steps of tickets with tools, every two seconds."""
+        """Write the new steps of tickets with tools, at most every two seconds."""
         if monotonic() - self._followed >= _FOLLOW_SECONDS:
             for ticket in tickets:
                 if ticket.tools:
@@ -166,7 +166,7 @@ class RunLedger:
         stopped: str,
         cancelled: bool,
     ) -> TrackResult:
-        """Write a run's report; ``results`` merges tickets."""
+        """Write the report of a run; ``results`` merges the outcomes of tickets."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
@@ -190,7 +190,7 @@ class RunLedger:
     def _add_line(
         self, ticket: Ticket, status: TicketStatus, detail: str, usage: Line | None = None
     ) -> list[Line]:
-        """Add the line of a change; return it if new."""
+        """Write an event line for a ticket; return it unless another process wrote it."""
         line: Line = {
             "time": at(time()),
             "id": f"{self._outcomes.keys.of(ticket.id)}#{status.value}",

@@ -1,4 +1,4 @@
-"""Outcomes merged into variables, for prompts and the report."""
+"""Merge outcomes of tickets into variables, for prompts and the report."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ def merge_outcomes(
 
 
 def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
-    """Return the answers one by one, if some are lists."""
+    """Return the answers to a list's items one by one; nothing without such a list."""
     if not any(outcome.answers for outcome in outcomes):
         return ()
     items: list[ProducedText] = []
@@ -96,10 +96,10 @@ def folded(
     on_error: FailurePolicy,
     children: Mapping[str, Ticket] | None = None,
 ) -> TicketOutcome:
-    """Return a parent's outcome from those of its children.
+    """Return the outcome of a ticket with children, from theirs.
 
-    Its text is a JSON list with an answer for each child. A failed child is ``null`` with ``report``, omitted with
-    ``skip``, and fails the parent with ``fail``. If all children failed, so has the parent.
+    Its text is a JSON list with an answer for each child. With policy ``report`` a failed child is ``null``, with
+    ``skip`` it is omitted, with ``fail`` the parent fails too. The parent also fails if all children failed.
     """
     outputs: list[LabelledOutput] = []
     for child in outcomes:
@@ -127,7 +127,7 @@ def folded(
 
 
 def _child_name(ticket_id: str, tickets: Mapping[str, Ticket]) -> str:
-    """Return a child's id with its title."""
+    """Return a child's id and title, as a name for its answer."""
     title = tickets[ticket_id].title if ticket_id in tickets else ""
     return f"{ticket_id}: {title}" if title else ticket_id
 
@@ -137,7 +137,7 @@ def answer_value(ticket: Ticket, text: str) -> Value:
 
 
 class RunOutcomes:
-    """The outcomes of one run, read anew at each use."""
+    """The outcomes of one run, read from its queue and its endings."""
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class RunOutcomes:
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
-        """Return the paths of a ticket's last conflict, ``""`` for none."""
+        """Return the conflicting paths for which a ticket runs again, ``""`` for none."""
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
         return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 
@@ -218,7 +218,7 @@ class RunOutcomes:
         return merge_outcomes(tickets, self.of(ids), on_error=on_error, merging=self._merging)
 
     def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
-        """Return an expression's results by ticket and by variable."""
+        """Return the results that an expression uses, by ticket and by variable."""
         values: dict[str, Value] = dict.fromkeys(ids)
         for outcome in self.of(ids):
             if outcome.failure is None:
@@ -232,7 +232,7 @@ class RunOutcomes:
         return values
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
-        """Return an outcome, failed if its answer is not JSON."""
+        """Return an outcome; one whose answer should be JSON and is not becomes a failure."""
         # A look at a run asks for children before it knows them; they have their parent's schema.
         if outcome.failure is None and self._tickets[parent_of(outcome.ticket)].answer is not None:
             try:

@@ -12,7 +12,7 @@ Prefix = tuple[object, ...]
 
 
 class Schedule:
-    """A run's tickets, ready, under way or ended.
+    """The tickets of a run that are ready, under way or ended.
 
     Tickets with an equal ``prefix`` share a provider's cache, which can be read once a first answer has begun: with
     ``warm_up`` one of them goes ahead.
@@ -58,7 +58,7 @@ class Schedule:
 
     @property
     def warming_up(self) -> tuple[str, ...]:
-        """Tickets under way with others waiting for their prefix."""
+        """Tickets under way whose prefix other tickets wait for."""
         return tuple(self._warming_up.values())
 
     @property
@@ -69,7 +69,7 @@ class Schedule:
         return ticket_id in self._ended
 
     def start(self, most: int) -> list[Ticket]:
-        """Start at most ``most`` tickets, dependents first."""
+        """Start and return at most ``most`` ready tickets; those with dependencies go first."""
         started: list[Ticket] = []
         while self._ready and len(started) < most:
             ticket_id = heappop(self._ready)[-1]
@@ -84,7 +84,7 @@ class Schedule:
         return started
 
     def take_up(self, ticket_id: str) -> bool:
-        """Count a ready ticket as under way again after a restart."""
+        """Count a ready ticket as under way, if it was so before a restart."""
         if ticket_id not in self._ready_ids:
             return False
         self._set_out(ticket_id)
@@ -103,10 +103,10 @@ class Schedule:
         self._make_ready(child.id for child in children)
 
     def end(self, ticket_id: str, status: TicketStatus, *, asked: bool = True) -> dict[str, str]:
-        """End a ticket; return the reasons of skipped dependents by id.
+        """End a ticket; return why dependents are skipped, by id.
 
-        Other dependents become ready once all their dependencies have ended. After a worker was ``asked`` the cache
-        holds the ticket's prefix.
+        Other dependents become ready once all their dependencies have ended. ``asked`` means that a worker was asked,
+        so the provider's cache holds the ticket's prefix.
         """
         self._under_way.discard(ticket_id)
         self._ready_ids.discard(ticket_id)

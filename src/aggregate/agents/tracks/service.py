@@ -1,4 +1,4 @@
-"""Conduct a track: begin or continue a run."""
+"""Begin or continue a run of a track, and conduct it to its report."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -60,7 +60,7 @@ def conduct(
     observe: Callable[[TicketEvent], None] = lambda _event: None,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> TrackResult:
-    """Run a track's tickets or continue them; write the report.
+    """Run a track's tickets, or continue its unfinished run; write the report.
 
     Args:
         project: The project.
@@ -71,7 +71,7 @@ def conduct(
         tell: Called with messages to the user.
 
     Raises:
-        TrackError: There is no such track, or with ``resume`` nothing to go on with.
+        TrackError: There is no such track, or with ``resume`` no run to continue.
         ConfigError: The tickets cannot be run as they are; nothing was started.
         StateError: The database cannot be used.
     """
@@ -108,7 +108,7 @@ def _work(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> Iterator[Event]:
-    """Conduct and work during the block; yield the event of changes."""
+    """Conduct a run and work on its tickets during the block. Yields the event that is set when a ticket changes."""
 
     def away(reason: str) -> None:
         tell(f"waiting for the database ({reason})")
@@ -135,7 +135,7 @@ def _line(
     contexts: WorkerContexts,
     tell: Callable[[str], None],
 ) -> Iterator[Line | None]:
-    """Yield the line of changes, ``None`` without work trees."""
+    """Yield the line of merged changes, ``None`` if no ticket changes files."""
     if not any(ticket.changes_files for ticket in run.tickets.tickets):
         yield None
         return
@@ -154,7 +154,7 @@ def _begin_or_resume(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> RunRow:
-    """Return the run to continue, or a new one with checked tickets."""
+    """Return the track's run to continue, or a new run of its tickets."""
     tickets = track.tickets()
     # Read before the database: if another process begins a run meanwhile, both take the same
     # number, and thus its run.
@@ -206,7 +206,7 @@ def _go_on(
 def run_worker(
     database: str, worker: AnyWorker, *, lease: float = LEASE_SECONDS
 ) -> Iterator[WorkerProcess]:
-    """Work on the tickets of every track on ``database`` during the block."""
+    """Answer tickets of all tracks on ``database`` during the block."""
     with (
         open_database(database_url(database)) as engine,
         WorkerProcess(engine, worker, lease=lease) as process,

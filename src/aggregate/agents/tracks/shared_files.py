@@ -1,6 +1,6 @@
-"""The project's files in tickets' contexts: shared first, focus last.
+"""The project's files in the contexts of tickets: shared files first, focus files last.
 
-The files are read and rendered once, at the first use.
+A focus file is one that a ticket names. The files are read and rendered once, at the first use.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ _REMEMBERED_FOCUS = 16
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """Files shared by all tickets, then focus files of some."""
+    """The files at the start of a context: shared ones, then focus files."""
 
     early: tuple[Segment, ...]
     late: Mapping[str, Segment]
@@ -71,7 +71,10 @@ class Beginning:
     def prompt(
         self, in_full: Mapping[str, Segment], others: Iterable[Segment], results: Sequence[Segment]
     ) -> Prompt:
-        """Return a context: files, other stable sections, results, the discussion."""
+        """Return a context: files, other stable sections, results, the discussion.
+
+        ``in_full`` has the ticket's focus files by path.
+        """
         segments = [in_full.get(segment.source, segment) for segment in self.early]
         early = {segment.source for segment in self.early}
         late = {
@@ -88,7 +91,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class ChosenFiles:
-    """Files chosen once for the tasks of many tickets."""
+    """Files chosen once for the tasks of many tickets together."""
 
     request: Request
     composition: Composition
@@ -98,7 +101,7 @@ class ChosenFiles:
         return self.beginning.prompt(in_full, self.composition.prompt.segments, results)
 
     def account(self, in_full: Mapping[str, Segment]) -> Composition:
-        """Return the composition for a ticket's audit."""
+        """Return the composition for a ticket's audit, with its focus files in full."""
         choices = list(self.composition.choices)
         for i, choice in enumerate(choices):
             if choice.path in in_full:
@@ -110,7 +113,7 @@ class ChosenFiles:
 
 
 class SharedFiles:
-    """The project's files in the layout of each ticket."""
+    """The project's files, laid out for each ticket."""
 
     def __init__(self, project: Project, spec_file: Path | None) -> None:
         self._project = project
@@ -124,12 +127,12 @@ class SharedFiles:
 
     @property
     def focused(self) -> Request:
-        """The default request, which shows the structure of files."""
+        """The default request: focus files in full, only the structure of others."""
         return self.request(TIER3)
 
     @cached_property
     def spec(self) -> str:
-        """The path of ``spec.md`` in a prompt, ``""`` if empty."""
+        """The path of ``spec.md`` in prompts, ``""`` if it is missing or empty."""
         path = self._spec_file
         if path is None or not is_file(path) or not path.stat().st_size:
             return ""
@@ -153,7 +156,10 @@ class SharedFiles:
         return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Share the files without focus; return whether a cache accepts them."""
+        """Put focus files of these tickets last.
+
+        Returns whether the other files are long enough for a provider's cache.
+        """
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
         self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
@@ -171,7 +177,7 @@ class SharedFiles:
     def whole_prompt(
         self, focus_files: tuple[str, ...], strategy: str, results: Sequence[Segment] = ()
     ) -> Prompt:
-        """Return the context with all files of the project."""
+        """Return a ticket's context with all files of the project."""
         in_full = self.in_full(focus_files, strategy)
         beginning = self.beginning(strategy)
         if strategy != TIER3:  # there a focus file replaces its structure
@@ -197,7 +203,7 @@ class SharedFiles:
         return request_for(self._project, strategy=strategy, sending=True)
 
     def _request_of(self, strategy: str, entries: Sequence[Entry] | None = None) -> Request:
-        """Return a request without a task, by default for all files."""
+        """Return a request without a task, by default for all files and the specification."""
         request = self.request(strategy)
         if entries is None:
             entries = (*request.entries, *self.spec_entries)
@@ -210,7 +216,7 @@ class SharedFiles:
         return Beginning.of(section, self.late_paths)
 
     def _make_in_full(self, focus_files: tuple[str, ...], strategy: str) -> dict[str, Segment]:
-        """Return the segments of focus files, configured or not."""
+        """Return the segments of focus files, also of files outside the configuration."""
         if strategy == TIER3:
             in_full = dict(self._tier3_files.in_full(focus_files))
             for path in in_full.keys() & self.late_paths:

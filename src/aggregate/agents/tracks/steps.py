@@ -1,4 +1,4 @@
-"""The steps of an attempt, each recorded and within its time."""
+"""The steps of an attempt, each with a time limit and recorded."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +17,7 @@ Recorded = Callable[[str, Action], dict[str, Any]]
 
 
 class WorkerStopping(BaseException):
-    """The process stops; a BaseException is not recorded as an outcome."""
+    """The worker process stops. A BaseException, so that it is not recorded as an outcome."""
 
 
 def unrecorded(_name: str, action: Action) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def unrecorded(_name: str, action: Action) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Steps:
-    """The steps of an attempt until ``stop`` is set."""
+    """Records the steps of one attempt until ``stop`` is set."""
 
     stop: Event
     kept: Recorded = unrecorded
@@ -34,7 +34,7 @@ class Steps:
     seconds: float = 0.0  # of all steps, including those before a kill
 
     def record(self, name: str, action: Action, seconds: float) -> dict[str, Any]:
-        """Run and record ``action``, or return its recorded result.
+        """Run ``action`` and record its result; return the record of an earlier run.
 
         After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
         """
@@ -53,7 +53,7 @@ class Steps:
 
 
 def within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
-    """Return the result of ``work``, or raise a ``TimeoutError``."""
+    """Return the result of ``work``; raise a ``TimeoutError`` after ``seconds``."""
     end = monotonic() + seconds
     future = run_in_thread(name, work)
     while (left := end - monotonic()) > 0:

@@ -1,6 +1,6 @@
-"""Recipients, tools, limits and budgets of tickets.
+"""The models, tools, limits and budgets of tickets; together they are terms.
 
-The user's terms can only be lowered, by the project, a persona and the ticket.
+The user's terms can only be lowered: by the project, a persona and the ticket.
 """
 
 import shlex
@@ -55,7 +55,7 @@ OWN: Final = Recipient()  # the worker's own
 
 @dataclass(frozen=True, slots=True)
 class WorkerTerms:
-    """The tools and limits allowed by a user, and the default recipient."""
+    """The tools and limits that a user allows, and the default model."""
 
     provider: str = SCRIPTED
     model: str = ""
@@ -77,7 +77,7 @@ class WorkerTerms:
         max_seconds: float | None = None,
         max_turns: int | None = None,
     ) -> "WorkerTerms":
-        """Return the terms of a user's options and configuration."""
+        """Return the terms set by a user's options and configuration."""
         provider, model = parse_worker(spec)
         registry = worker_tools(root, permissions=("read", *allow))
         if folder is not None:
@@ -93,7 +93,7 @@ class WorkerTerms:
         return cls(provider, model, base_url, registry, limits, commands)
 
     def with_checks(self, project: Project, tickets: Tickets) -> "WorkerTerms":
-        """Add the commands and checks of a trusted project."""
+        """Allow also the commands and checks of the project, if it is trusted."""
         if not is_trusted(real_path(project.folder)):
             return self
         beginnings = (*self.commands.beginnings, *map(_words, project.config.conduct.commands))
@@ -101,7 +101,7 @@ class WorkerTerms:
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:
-        """Return the tools of a work tree, and the user's own."""
+        """Return the built-in tools on a work tree, and the user's own tools."""
         root = changes.root / changes.folder
         registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
         for tool in self.tools:
@@ -119,7 +119,7 @@ class WorkerTerms:
 def worker_tools(
     root: Path, *, permissions: Iterable[str] = ("read",), changes: ChangeTools | None = None
 ) -> ToolRegistry:
-    """Return the tools to read a folder or change a tree."""
+    """Return the built-in tools of tickets, on a folder or a work tree."""
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
     add_composing_tools(registry, root)
     add_change_tools(registry, changes or ChangeTools(root))
@@ -139,7 +139,7 @@ def _words(command: str) -> tuple[str, ...]:
 
 
 def parse_worker(spec: str) -> tuple[str, str]:
-    """Return provider and model of ``spec``, ``""`` for the default model."""
+    """Parse ``provider:model``; the model is ``""`` for the provider's default."""
     kind, _, argument = spec.partition(":")
     if kind == SCRIPTED:
         return SCRIPTED, ""
@@ -168,7 +168,7 @@ def open_recipients(
     *,
     wrap: Callable[[Client], Client],
 ) -> Mapping[Recipient, Client]:
-    """Return a wrapped client for each model of a persona.
+    """Return a client for each model that personas name, changed by ``wrap``.
 
     A missing key is an error before the run begins.
     """
@@ -211,7 +211,7 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
 def check_prices(
     tickets: Tickets, asks: Callable[[Ticket], Recipient], *, max_cost: float | None
 ) -> None:
-    """Refuse a cost limit for a model of unknown price.
+    """Raise ``ConfigError`` if a cost is limited and the model's price is unknown.
 
     Models of other processes are unknown here; a run stops at the first unknown price.
     """
@@ -243,9 +243,9 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return a ticket's budget (rules B-1, B-11).
+    """Return the budget for a ticket's context (rules B-1, B-11).
 
-    It is the ticket's own, its persona's, the configured one, or half of the model's window.
+    It is the ticket's own, its persona's, the configured one, or half of the model's context window.
     """
     configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3

@@ -1,4 +1,4 @@
-"""Tool calls as JSON in texts, for servers without tools."""
+"""Tool calls written as JSON in texts, for servers without support for tools."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def call_instructions(tools: Sequence[OfferedTool]) -> str:
 
 
 def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Parse calls of these tools from fenced blocks or the text."""
+    """Parse calls of the named tools from fenced blocks, or from the whole text."""
     blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
     objects = [item for block in blocks for item in _objects(block)]
     calls: list[ToolCall] = []
@@ -49,7 +49,7 @@ def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
 
 def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Split the incomplete call off a truncated answer."""
+    """Split a truncated answer into its text and the incomplete call at its end."""
     match = _CUT_CALL.search(text)
     if match is None:
         return text, ()
@@ -57,7 +57,7 @@ def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def written_out(turn: LoopTurn) -> LoopTurn:
-    """Return a turn with its calls as text."""
+    """Return a turn whose calls are written as text."""
     calls = [
         "```json\n" + json.dumps({"tool": call.name, "arguments": dict(call.arguments)}) + "\n```"
         for call in turn.calls

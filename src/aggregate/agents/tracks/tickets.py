@@ -91,7 +91,7 @@ class Ticket(BaseModel):
 
     @property
     def asks(self) -> bool:
-        """Whether a worker is needed: not for approvals and lists."""
+        """Whether a worker answers the ticket; approvals and lists need none."""
         return self.kind is TicketKind.WORK and not self.for_each
 
     @property
@@ -101,7 +101,7 @@ class Ticket(BaseModel):
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
-        """The schema of the answer, read from its file before."""
+        """The JSON Schema of the answer; a schema in a file was read before."""
         return self.answer if isinstance(self.answer, dict) else None
 
     @property
@@ -135,7 +135,7 @@ def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
 
 
 def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
-    """Return a cycle of dependent tickets, ``()`` for none."""
+    """Return the ids of tickets that depend on each other in a cycle, ``()`` for none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()
     except CycleError as error:
@@ -162,7 +162,7 @@ class _ByName(ast.NodeTransformer):
 
 
 def _read(expression: str) -> tuple[tuple[str, ...], str]:
-    """Parse an expression; return the names of results and the code."""
+    """Parse an expression; return the names of results in it, and its code."""
     try:
         tree = _ByName().visit(ast.parse(expression.strip(), mode="eval"))
         python = ast.unparse(tree)
@@ -196,12 +196,15 @@ def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
 
 
 def parent_of(ticket_id: str) -> str:
-    """Return a child's parent, else the id itself."""
+    """Return the id of a child's parent; other ids are returned unchanged."""
     return ticket_id.partition("[")[0]
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return the items of a list as JSON, at most ``max_children``."""
+    """Return the items of a ticket's list as JSON.
+
+    Raises an error for other values, and for more items than ``max_children``.
+    """
     if not isinstance(value, list):
         raise ValueError("for_each is not a list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:
@@ -250,7 +253,7 @@ def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
 
 
 def _at(place: str, item: Value, number: int) -> Value:
-    """Return the value of a placeholder, ``""`` for a missing field."""
+    """Return the value for a placeholder such as ``item.name``, ``""`` for a missing field."""
     if place == "index":
         return number
     value = item
@@ -269,7 +272,7 @@ Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, 
 
 
 def load_tickets(path: Path) -> Tickets:
-    """Read and check tickets; errors have file and line."""
+    """Read and check a ``tickets.toml``; errors name the file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
 
@@ -327,7 +330,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
 def _problems_of_variable(
     ticket: Ticket, merged_by: dict[str, Ticket]
 ) -> Iterator[tuple[str, str]]:
-    """Yield faults of a variable (rules O-20, O-22, O-24, O-47)."""
+    """Yield the faults of the variable that a ticket collects into (rules O-20, O-22, O-24, O-47)."""
     name, strategy = ticket.collect_into, ticket.merge_strategy
     if name and not VARIABLE.fullmatch(name):
         yield "collect_into", f'"{name}" is not a variable: write one such as "$findings"'
@@ -360,7 +363,7 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield the faults of conditions and lists."""
+    """Yield the faults of tickets' conditions and lists."""
     waits_for = dependencies(tickets)
     checked = False
     for i, ticket in enumerate(tickets):

@@ -1,4 +1,4 @@
-"""The tool loop: send turns and run calls until an answer.
+"""The tool loop of a ticket: send requests and run calls until the model answers.
 
 Each reply and each result is recorded before it is used. After a kill the loop replays the record and continues. So all
 decisions, including sums of tokens, costs and seconds, depend only on recorded data.
@@ -73,7 +73,7 @@ _OFFERED: Final = OfferedTool(
 
 
 class Changes:
-    """The target of calls: here a folder, which they read."""
+    """The folder that a ticket's tools work on; this one is only read."""
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
@@ -82,31 +82,31 @@ class Changes:
         return self._registry
 
     def save(self) -> str:
-        """Return the commit of the present state, ``""`` without one."""
+        """Return the commit of the folder's present state, ``""`` if it has none."""
         return ""
 
     def go_to(self, commit: str) -> None:
-        """Go on from a recorded commit."""
+        """Restore the state of a recorded commit."""
 
     def check(self) -> str:
-        """Return the output of a failed check, else ``""``."""
+        """Run the ticket's check; return its output if it fails, else ``""``."""
         return ""
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Return the assignment with a note on others' changes."""
+        """Add a note about changes by other tickets to the assignment."""
         return assignment
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
-        """Return the reply with its changes."""
+        """Add the ticket's changes to the reply."""
         return reply
 
     def close(self) -> None:
-        """Delete temporary files."""
+        """Delete temporary files and folders."""
 
 
 @dataclass(slots=True)
 class ToolLoop:
-    """One attempt at a ticket with tools."""
+    """One attempt at a ticket whose worker may call tools."""
 
     assignment: Assignment
     client: Client
@@ -130,7 +130,7 @@ class ToolLoop:
     _reminders: set[str] = field(default_factory=set)  # reminders sent already
 
     def run(self) -> WorkerReply:
-        """Return the answer; raise ``WorkerError`` if there is none."""
+        """Run the loop; return the answer, or raise ``WorkerError``."""
         self._as_text = not takes_tools(self.client.provider, self.client.model)
         self._whole |= self.assignment.whole_results
         self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
@@ -167,16 +167,13 @@ class ToolLoop:
                 return WorkerReply(reply["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
-        """Add a turn, with ``tokens`` of request and reply."""
+        """Add a turn to the next request; ``tokens`` are those of its request and reply."""
         self.turns.append(turn)
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
     def _reminder(self, text: str) -> str:
-        """Return a reminder to send before accepting an answer.
-
-        Each reminder is sent once.
-        """
+        """Return a reminder for the model before its answer is accepted, or ``""``. Each reminder is sent once."""
         if announces_call(text) and CALL_NOW not in self._reminders:
             return CALL_NOW
         may_edit = any(name in EDITS for name in self.assignment.tools)
@@ -184,7 +181,7 @@ class ToolLoop:
         return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
 
     def _is_last(self) -> bool:
-        """Return whether turns, tokens or dollars suffice for one answer."""
+        """Return whether the limits of turns, tokens or dollars allow only one more answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
         tokens_left = self._left
         if tokens_left < LEAST_ANSWER:
@@ -203,7 +200,7 @@ class ToolLoop:
 
     @property
     def _left(self) -> int:
-        """Tokens left for the next answer, without a cache."""
+        """The tokens left for the next answer, if the request is not cached."""
         return self.limits.max_tokens - self._used - self._expected
 
     def _over(self, reason: str, *, again: bool = True) -> WorkerError:
@@ -295,7 +292,7 @@ class ToolLoop:
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
-        """Run the calls of a turn, consecutive reading ones together."""
+        """Run the calls of a turn; consecutive calls that read run at the same time."""
         registry = self.changes.tools()
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
@@ -320,7 +317,7 @@ class ToolLoop:
         return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
 
     def _write(self, call: ToolCall) -> str:
-        """Run a writing call and return its output.
+        """Run a call that may change something; return its output.
 
         In a work tree an interrupted call is repeated from the last recorded commit. Other interrupted calls may
         already have taken effect and are not repeated.
@@ -391,7 +388,7 @@ class ToolLoop:
         return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
     def _fault_of(self, reply: Mapping[str, Any]) -> str:
-        """Return the message about a rejected answer, ``""`` if accepted."""
+        """Return the message to the model that rejects its answer, ``""`` if accepted."""
         try:
             if self.assignment.answer is not None:
                 checked_answer(reply["text"], self.assignment.answer)
@@ -423,7 +420,7 @@ _INTERRUPTED: Final = (
 
 
 def _turn_record(**reply: Any) -> dict[str, Any]:  # noqa: ANN401 - the values of a record
-    """Return the record of a turn, with defaults."""
+    """Return the record of a turn; missing fields get defaults."""
     nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
     taken = {
         "refuses_tools": False,
@@ -442,9 +439,9 @@ def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
 
 
 def result_text(output: Any) -> str:  # noqa: ANN401 - a tool's JSON
-    """Render a tool's output for the model, texts line by line.
+    """Render a tool's output for the model; strings keep their lines.
 
-    A text with headings of a prompt is fenced.
+    A text with headings like those of a prompt is fenced.
     """
     text = _plain_result(output)
     return text if plain_headings(text) == text else fence(text, "text")

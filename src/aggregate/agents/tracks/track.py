@@ -113,7 +113,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track with this id, or a unique prefix."""
+    """Return the track whose id is ``name``, or the only one that begins with it."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(
@@ -178,9 +178,9 @@ depends_on = ["$findings"]
 
 
 def new_track(folder: Path, name: str, *, time: datetime, question: str = "") -> Path:
-    """Create a track and its entry; return its ``tickets.toml``.
+    """Create a track's folder and its entry; return its ``tickets.toml``.
 
-    The id consists of the name and the date. The track answers ``question``, by default the name.
+    The id consists of the name and the date. The tickets answer ``question``, by default the name.
     """
     import tomlkit  # which whoever only reads tracks does without
 

@@ -1,4 +1,4 @@
-"""Run a track: enqueue ready tickets, collect outcomes.
+"""Run a track: enqueue tickets that are ready, and collect their outcomes.
 
 ``TrackRun.advance`` shows the stages of a ticket: condition, worker, person or children, merge, end.
 """
@@ -92,9 +92,9 @@ class TrackRun:
         return self._close(cancelled=False)
 
     def advance(self, ticket: Ticket, outcome: TicketOutcome | None = None) -> bool:
-        """Move a ticket to its worker, or with an outcome to its end.
+        """Move a ticket one stage on: to its worker, or with an outcome to its end.
 
-        Return whether the outcome had an effect: it may have to wait for another ticket's merge.
+        Returns whether the outcome had an effect: it may have to wait for another ticket's merge.
         """
         if outcome is None:
             if ticket.when and not self._is_met(ticket):
@@ -124,7 +124,7 @@ class TrackRun:
         return True
 
     def _take_up_earlier(self, ids: Sequence[str]) -> None:
-        """End or resume the tickets from before a restart.
+        """End tickets that ended before a restart; resume those in progress.
 
         Tickets in progress ignore the concurrency limit, since their answers are paid for.
         """
@@ -202,7 +202,7 @@ class TrackRun:
         self._outcomes.queue.put(assignment)
 
     def _spread(self, ticket: Ticket) -> None:
-        """Create a ticket for each item of a list, once."""
+        """Create a child for each item of a ticket's list; after a restart they are the same."""
         ending = self._outcomes.ending(ticket.id)
         if ending is None:
             try:
@@ -221,7 +221,7 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Advance newly ended tickets; return whether there are any."""
+        """Process the outcomes of tickets that have ended; return whether there were any."""
         self._outcomes.changed.clear()
         in_queue = self._with_status(TicketStatus.STARTED)
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
@@ -259,7 +259,7 @@ class TrackRun:
         self._ask_worker(ticket)
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
-        """Mark tickets with begun answers; return the enqueued ones."""
+        """Process the tickets whose answers have begun; return the enqueued ones."""
         keys = self._outcomes.keys
         begun_by_key = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
         begun_by_id = {ticket_of(key): begun for key, begun in begun_by_key.items()}
@@ -269,7 +269,7 @@ class TrackRun:
         return set(begun_by_id)
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
-        """Record the end of a ticket without a worker's answer."""
+        """Record the end of a ticket that no worker answers."""
         ending = self._outcomes.record(ticket.id, Ending(status, reason))
         self._end(ticket, ending.outcome(ticket.id))
 

@@ -18,7 +18,7 @@ from aggregate.project.git import own_git
 
 
 class Pack(NamedTuple):
-    """A pack with a commit's new objects; without parents, with all objects."""
+    """A git pack with the new objects of a commit; all objects if it has no parents."""
 
     commit: str
     parents: tuple[str, ...]
@@ -26,7 +26,7 @@ class Pack(NamedTuple):
 
 
 class Packs(Protocol):
-    """Stores the packs and the named commits of a run."""
+    """Stores the packs of a run, and names of its commits."""
 
     def get(self, commit: str) -> Pack | None: ...
 
@@ -38,7 +38,7 @@ class Packs(Protocol):
 
 
 class Change(NamedTuple):
-    """A changed file: modes and blob ids, zeros if missing."""
+    """A changed file: its modes and blob ids before and after, zeros if missing."""
 
     path: str
     mode_before: str
@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether no side is a link or a submodule."""
+        """Whether the file is a regular one or missing on both sides."""
         return {self.mode_before[:3], self.mode[:3]} <= {"000", "100"}
 
 
@@ -60,7 +60,7 @@ def depot() -> Iterator["Depot"]:
 
 
 class Trees:
-    """The repositories of a process's runs, until ``close``."""
+    """The git repositories of this process's runs; ``close`` deletes them."""
 
     def __init__(self, packs_of: Callable[[str], Packs]) -> None:
         self._packs_of = packs_of
@@ -116,7 +116,7 @@ class Depot:
         return commit in self.known
 
     def take(self, commit: str, packs: Packs) -> None:
-        """Load a commit and its ancestors from the database."""
+        """Load a commit and its ancestors from the database into the repository."""
         with self.lock:
             self._take(commit, packs)
 
@@ -156,12 +156,12 @@ class Depot:
         return self.git("rev-parse", f"{commit}^{{tree}}").decode().strip()
 
     def contains(self, commit: str, descendant: str) -> bool:
-        """Return whether ``commit`` is ``other`` or its ancestor."""
+        """Return whether ``commit`` is ``descendant`` or one of its ancestors."""
         bases = self.git("rev-list", "-n", "1", f"{commit}", f"^{descendant}")
         return not bases.strip()
 
     def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:
-        """Return the merge commit, or ``""`` and the conflicting paths."""
+        """Merge two commits; return the merge commit, or ``""`` and the conflicting paths."""
         if self.contains(theirs, ours):
             return ours, ()
         if self.contains(ours, theirs):
@@ -211,7 +211,7 @@ class WorkTree:
     commit: str = ""  # its state, "" if unknown
 
     def go_to(self, commit: str) -> None:
-        """Check out a commit, whatever the folder contains."""
+        """Check out a commit; other content of the folder is lost."""
         if commit == self.commit:
             return
         for path in self.folder.iterdir():
@@ -221,14 +221,14 @@ class WorkTree:
         self.commit = commit
 
     def write(self) -> str:
-        """Write the files as a git tree, without nested repositories."""
+        """Write the folder's files as a git tree; nested repositories are left out."""
         for path in self.folder.rglob(".git"):
             _remove(path)
         self._git("add", "-A", ".")
         return self._git("write-tree").decode().strip()
 
     def save(self) -> str:
-        """Commit the files; return the previous commit without changes."""
+        """Commit the folder's files; without changes return the previous commit."""
         tree = self.write()
         if tree != self.depot.tree_of(self.commit):
             self.commit = self.depot.commit(tree, (self.commit,), "A call")

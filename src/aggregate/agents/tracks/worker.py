@@ -42,7 +42,7 @@ class Worker(Protocol):
     """Answers assignments; called from several threads at once."""
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
-        """Return the answer or raise.
+        """Return the answer to an assignment, or raise an error.
 
         A ``WorkerError`` with ``again=False`` is not retried. ``begun`` may be called when the answer begins: tickets
         with the same prefix then start.
@@ -52,10 +52,10 @@ class Worker(Protocol):
 
 @runtime_checkable
 class ActingWorker(Protocol):
-    """Works on tickets with tools, from several threads."""
+    """Works on tickets with tools; called from several threads at once."""
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer, with actions recorded in ``steps``."""
+        """Return the answer to an assignment; record each action with ``steps``."""
         ...
 
 
@@ -64,9 +64,9 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Lower an assignment's limits to those of the worker's user.
+    """Return an assignment and its limits, lowered to those of this process's user.
 
-    The database cannot raise them.
+    An assignment from a database cannot raise them.
     """
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
@@ -75,7 +75,7 @@ def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, Ti
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Answers with models: by one request, or a tool loop."""
+    """Answers with language models: by one request, or with tools by a loop."""
 
     client: Client  # of the default model
     terms: WorkerTerms = field(default_factory=WorkerTerms)
@@ -84,7 +84,7 @@ class ModelWorker:
     open_provider: Callable[[str, str], Client] | None = None
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
-        """Send the context, then the task."""
+        """Send the context and the task in one request."""
         assignment, limits = _lowered(assignment, self.terms)
         client = self._client(assignment)
         size = size_of(client, assignment.text, assignment.persona)
@@ -158,7 +158,7 @@ class ModelWorker:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedWorker:
-    """Answers by ticket id, by default with its context's description."""
+    """Answers by a script with ticket ids; others get a description of their context."""
 
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
@@ -187,7 +187,7 @@ class ScriptedWorker:
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
-    """Return the next call of a script, or its answer."""
+    """Return the next tool call of a scripted reply, or its answer."""
     number = sum(bool(turn.results) for turn in request.turns or ())
     if number:  # the reply itself has waited for the first turn
         time.sleep(script.seconds)
@@ -218,7 +218,7 @@ def _description(assignment: Assignment, tokens: int) -> str:
 def _guarded(
     folder: Path, redaction: Redaction, tell: Callable[[str], None] | None
 ) -> Callable[[Client], Client]:
-    """Return a wrapper to record costs and redact secrets."""
+    """Return a function that makes a client record costs and redact secrets."""
     safely = redacting(redaction.allow, tell=tell)
 
     def guarded(client: Client) -> Client:
@@ -239,18 +239,18 @@ def make_worker(
     terms: WorkerTerms | None = None,
     clients: Mapping[Recipient, Client] | None = None,
 ) -> Worker:
-    """Return the worker of ``spec``.
+    """Return the worker that ``spec`` names.
 
     Args:
         spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider, perhaps with
             a model, as ``anthropic:<model>``.
-        script: The file of ``scripted``, if it exists.
-        root: The folder of project tools.
+        script: The script file for ``scripted``, if it exists.
+        root: The folder that the built-in tools read.
         redaction: Whether secrets are replaced in requests, and the allowed values.
         tell: Called with a sentence for each replaced secret.
         base_url: The address of the provider.
         terms: The tools and limits of the user; by default tools to read ``root``, and the default limits.
-        clients: The clients of personas' models.
+        clients: The clients for models that personas name.
 
     Raises:
         TrackError: There is no such worker.
@@ -275,7 +275,7 @@ def make_worker(
 def worker_of_track(
     project: Project, track: Track, spec: str, terms: WorkerTerms, *, tell: Callable[[str], None]
 ) -> tuple[Worker, Collection[Recipient]]:
-    """Return a track's worker, and the recipients of its personas.
+    """Return the worker of a track's run, and the models that its personas name.
 
     Secrets are redacted unless the project allows them; ``tell`` is called for each.
     """

@@ -1,7 +1,8 @@
-"""Contexts of tickets: shared files, focus files, results, task.
+"""The contexts of tickets: shared files, then focus files, results and the task.
 
-Contexts show all files of the project if they fit. Else files are chosen once for the tasks of all tickets with one
-budget, which then begin alike. A ticket with its own budget, or with a large focus, is composed alone.
+A context shows all files of the project if they fit. Else files are chosen once for the tasks of all tickets that have
+the same budget, so their contexts begin alike. A ticket with a budget of its own, or with large focus files, is
+composed alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -74,7 +75,7 @@ _REMEMBERED = 4  # sets of files: the project's, and those with focus files besi
 
 @dataclass(frozen=True, slots=True)
 class TicketPlan:
-    """Everything about a ticket's context except its files and results."""
+    """The parts of a ticket's context other than files and results."""
 
     ticket: Ticket
     strategy: str
@@ -85,18 +86,18 @@ class TicketPlan:
 
     @property
     def around(self) -> int:
-        """The tokens of instructions and task."""
+        """The tokens of the instructions and the task."""
         system = count(self.system) if self.system else 0
         return count(self.message) + _SEPARATOR_TOKENS + system
 
     @property
     def room(self) -> int:
-        """The tokens of the budget without instructions and task."""
+        """The tokens that the budget leaves for files and results."""
         return self.granted.budget.tokens - self.around
 
     @property
     def room_of_files(self) -> int:
-        """``room`` without the results of dependencies."""
+        """The tokens that the budget leaves for files."""
         budget = self.granted.budget
         return self.room - (int(budget.tokens * budget.results) if self.ticket.depends_on else 0)
 
@@ -109,13 +110,13 @@ class _Shown(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TicketContext:
-    """The assignment of a ticket, and the composition of chosen files."""
+    """A ticket's assignment, and the composition of its files if they were chosen."""
 
     assignment: Assignment
     chosen: tuple[Request, Composition] | None = None
 
     def write_account(self, path: Path) -> None:
-        """Write the audit of chosen files beside a prompt (A-1)."""
+        """Write the audit of the chosen files beside the prompt at ``path`` (A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
             visible = Prompt((*self.assignment.prompt.segments, task))
@@ -123,7 +124,7 @@ class TicketContext:
 
 
 class WorkerContexts:
-    """Composes contexts from one reading of the project's files."""
+    """Composes the contexts of all tickets of a run. The project's files are read once."""
 
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
@@ -150,7 +151,7 @@ class WorkerContexts:
         return confined(request.output_dir, request.written_in)
 
     def own_outputs(self, base_dir: Path) -> Callable[[str], bool]:
-        """Return a test for our own output below ``base_dir``."""
+        """Return a function that recognizes the program's own output by paths below ``base_dir``."""
         request = self._files.focused
         return own_output_filter(
             base_dir, request.output_dir, request.namespace, request.shown_from
@@ -167,7 +168,7 @@ class WorkerContexts:
         return limits
 
     def asks(self, ticket: Ticket) -> Recipient:
-        """Return a ticket's model: its persona's, else the worker's."""
+        """Return the model that answers a ticket: its persona's, else the worker's."""
         recipient = self._recipient(ticket.persona)
         return recipient if recipient.provider else self._terms.recipient
 
@@ -181,7 +182,7 @@ class WorkerContexts:
         )
 
     def check(self, ticket: Ticket) -> None:
-        """Check the persona, model, tools, focus files and budget."""
+        """Check that a ticket's persona, model, tools and focus files exist, and its budget suffices."""
         self._recipient(ticket.persona)
         check_tools(ticket, self._terms)
         request = self._files.focused
@@ -206,9 +207,9 @@ class WorkerContexts:
         )
 
     def share(self, tickets: Sequence[Ticket]) -> None:
-        """Share the beginning of these tickets' contexts.
+        """Lay out the contexts of these tickets so that they begin alike.
 
-        Files without focus come first. Instructions of roles come after the context, unless they are equal.
+        Focus files come after all other files. Instructions of personas come after the context, unless they are equal.
         """
         self._instructions_last = len(set(map(self._instructions, tickets))) > 1
         shares_much = self._files.share(tickets)
@@ -241,9 +242,9 @@ class WorkerContexts:
         *,
         asks: bool = False,
     ) -> TicketContext:
-        """Return a ticket's context, the task last (rule M-53).
+        """Return the context of a ticket, with the task last (rule M-53).
 
-        With ``asks`` its model may have a second look at the files of its own budget (rule T-17).
+        With ``asks`` the ticket's model may pick files, if the ticket has its own budget (rule T-17).
         """
         plan, merged = self._plan(ticket), tuple(results.values())
         shown = self._show(plan, merged, asks=asks)
@@ -306,7 +307,7 @@ class WorkerContexts:
         )
 
     def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
-        """Return the group's prompt, all files, or the ticket's choice."""
+        """Return the first prompt that fits: the shared choice, all files, or an own choice."""
         chosen = self._chosen.get(plan.ticket.id)
         shown = None
         if chosen is not None:
@@ -347,16 +348,19 @@ class WorkerContexts:
         return _Shown(prompt, fitted.cuts)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
-        """Return whether a budget is named, or all files exceed it."""
+        """Return whether files must be chosen for a ticket.
+
+        They must if it has a named budget, or if all files together exceed the default one.
+        """
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
         prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
         return _exceeds(prompt, plan.room_of_files)
 
     def _choose_for_group(self, group: Sequence[TicketPlan]) -> None:
-        """Choose files for all tasks of a group, within the smallest room.
+        """Choose files for the tasks of tickets with the same budget, for the smallest room among them.
 
-        Tickets with a large focus do not take part.
+        Tickets with large focus files do not take part.
         """
         granted, request = group[0].granted, group[0].request
         rooms = [self._room_beside_focus(plan) for plan in group]
@@ -377,7 +381,7 @@ class WorkerContexts:
         return plan.room_of_files - tokens_of(*in_full.values())
 
     def _fits_surely(self, plan: TicketPlan) -> bool:
-        """Return whether a ticket certainly fits its budget, uncomposed.
+        """Return whether a ticket certainly fits its budget, by the sizes of files alone.
 
         A token has at least one byte. The answer is ``False`` if a size is unknown, such as for a file named by a part
         of its path.
@@ -420,7 +424,7 @@ class WorkerContexts:
         return self._compose_within(request, plan.granted, plan)
 
     def _look_again(self, plan: TicketPlan, request: Request) -> Request:
-        """Let the ticket's model pick files if the ranking is unsure; its answer is stored."""
+        """Let the ticket's model pick files if the ranking is unsure; store its choice."""
         client = select_client(self._project, plan.ticket.persona, self._terms, require_key=False)
         if client.provider == SCRIPTED:
             return request
@@ -437,7 +441,7 @@ class WorkerContexts:
     def _compose_within(
         self, request: Request, granted: GrantedBudget, plan: TicketPlan | None = None
     ) -> tuple[Request, Composition]:
-        """Compose within a budget; a default one is raised to the smallest possible prompt."""
+        """Compose within a budget; raise a default budget to the smallest possible prompt."""
         budget, around = granted.budget, plan.around if plan else 0
         limited = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
@@ -504,12 +508,12 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 
 
 def _plain_task(ticket: Ticket) -> str:
-    """Return title and prompt of a ticket, for ranking."""
+    """Return a ticket's title and prompt, by which files are ranked."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
 
 
 def _fit_results(results: Sequence[Results], room: int, ticket: Ticket) -> FittedSection:
-    """Fit the results into ``room`` tokens, at least their names."""
+    """Cut the results of dependencies to ``room`` tokens; at least their names stay."""
     if not results:
         return FittedSection()
     is_readable = bool(ticket.tools)
@@ -518,14 +522,14 @@ def _fit_results(results: Sequence[Results], room: int, ticket: Ticket) -> Fitte
 
 
 def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str, str]:
-    """Return the whole texts of cut results by name."""
+    """Return the uncut texts of cut results, by name."""
     names = [cut.what for cut in cuts if cut.section == Section.RESULTS.value]
     texts = result_texts(results) if names else {}
     return {name: texts[name] for name in names if name in texts}
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Return whether a prompt has more than ``tokens``."""
+    """Return whether a prompt has more tokens than this number."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
     room_left = tokens

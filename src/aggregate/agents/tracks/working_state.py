@@ -1,7 +1,7 @@
 """The first commit of a run: the project's current files.
 
-In a git repository it includes uncommitted changes and new files, if not ignored. It is created with an index
-and an object folder of our own, so the user's index, stash, references and objects stay unchanged.
+In a git repository these include uncommitted changes and new files that git does not ignore. The commit is created with
+an index and an object folder of our own, so the user's index, stash, references and objects stay unchanged.
 """
 
 import os
@@ -30,7 +30,10 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The base of paths in trees: the repository's or project's folder."""
+    """The folder that paths in commits are relative to.
+
+    It is the top of the git repository, or the project's folder without git.
+    """
 
     folder: Path
     inside: str  # the project's folder in it
@@ -38,7 +41,7 @@ class ProjectTop(NamedTuple):
 
     @property
     def head(self) -> str:
-        """The checked out commit, ``""`` for none."""
+        """The commit that the user has checked out, ``""`` for none."""
         if not self.is_git:
             return ""
         head = git(str(self.folder), "rev-parse", "--verify", "-q", "HEAD^{commit}")
@@ -65,7 +68,7 @@ def snapshot(
     is_own: Callable[[str], bool] = lambda _path: False,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> list[Pack]:
-    """Return the packs of the first commit, the last pack's.
+    """Return the packs of a run's first commit, which is the last pack's commit.
 
     Uncommitted secrets, discussions, large files and the program's output (``is_own``) are left out.
     """
@@ -86,7 +89,7 @@ def snapshot(
 
 
 def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
-    """Return a git runner which writes only to ``repository``."""
+    """Return a function that runs git on the user's files and writes only to ``repository``."""
     index = repository.folder / "project.index"
     variables = {"GIT_INDEX_FILE": str(index)}
     if not top.is_git:
@@ -120,7 +123,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
 def _update_index(
     run: RunGit, top: ProjectTop, is_own: Callable[[str], bool], tell: Callable[[str], None]
 ) -> None:
-    """Add uncommitted changes and new files to the index."""
+    """Add the user's uncommitted changes and new files to the index."""
     changed = _names(run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
     new = {*FolderListing().files(str(top.folder))} - _names(run("ls-files", "-z", "--cached"))
     deleted, added, large = [], [], []
@@ -155,7 +158,7 @@ def _listed(names: Iterable[str]) -> bytes:
 
 
 def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
-    """Return a commit's pack without its parent's objects."""
+    """Return the pack of a commit, without the objects of its parent."""
 
     def objects(of: str) -> dict[bytes, None]:
         listed = run("rev-list", "--objects", "--no-walk", of).splitlines()

@@ -1,4 +1,4 @@
-"""Run tracks, work for other runs, manage runs; needs DBOS."""
+"""``conduct`` commands that run, continue and manage runs; they need DBOS."""
 
 import os
 import signal

@@ -15,14 +15,12 @@ from aggregate.prompt import open_project
 from aggregate.prompt.sections import one_line
 
 _WATCH_SECONDS = 0.5
-_BAR = 20  # characters
-_USUAL_TURNS = 40  # full bar of a ticket without max_turns
 
 
 @click.command()
 @past_run_options
 @click.argument("ticket", default="")
-@click.option("--watch", is_flag=True, help="Keep updating, with a progress bar for each ticket.")
+@click.option("--watch", is_flag=True, help="Keep updating until the run ends.")
 def status(track: str, config: Path, database: str, ticket: str, watch: bool) -> None:
     """Show the latest run of TRACK, or the attempts at TICKET."""
     project = open_project(config)
@@ -37,24 +35,20 @@ def status(track: str, config: Path, database: str, ticket: str, watch: bool) ->
 
 
 def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
-    total = len(progress.tickets)
+    total = len(progress.lines) + len(progress.statuses)
     ended = f"{len(progress.lines):,} of {total:,} tickets have ended"
     rows = [f"{progress.run_id}: {progress.state}, {ended}"]
     for line in progress.lines:
         causes = " <- ".join(one_line(error) for error in reversed(line.end.errors))
-        lost = progress.failed_before.get(line.ticket.id)
-        reasons = [causes, line.end.last.warning, f"without the result of {lost}" if lost else ""]
-        why = "; ".join(one_line(reason) for reason in reasons if reason)
+        why = "; ".join(filter(None, (causes, one_line(line.end.last.warning))))
         rows.append(f"  {line.ticket.id}: {line.account}{f' ({why})' if why else ''}")
     approvals = progress.with_status(TicketStatus.WAITING)
     rows += [f"  {ticket}: waits for approval" for ticket in approvals]
     for ticket in progress.with_status(TicketStatus.STARTED, TicketStatus.SPREAD):
-        rows.append(f"  {ticket}: under way{_turns(progress, ticket)}")
+        rows.append(f"  {ticket}: under way")
     goes_on = progress.state in ("running", run_control.INTERRUPTED)
     for ticket in progress.with_status(TicketStatus.NOT_RUN):
-        lost = progress.failed_before.get(ticket)
-        why = f", {lost} has failed" if lost else ""
-        rows.append(f"  {ticket}: {'waiting' if goes_on else 'not run'}{why}")
+        rows.append(f"  {ticket}: {'waiting' if goes_on else 'not run'}")
     if progress.lines:
         rows.append(f"so far: {progress.account}")
     if approvals:
@@ -67,11 +61,6 @@ def _rows(progress: run_control.TrackProgress, track: str) -> list[str]:
     return rows
 
 
-def _turns(progress: run_control.TrackProgress, ticket: str) -> str:
-    turns = progress.turns.get(ticket)
-    return f", turn {turns + 1}" if turns is not None else ""
-
-
 def _watch(project: Project, track: str, database: str) -> None:
     from rich.console import Console  # slow to load
     from rich.live import Live
@@ -79,30 +68,12 @@ def _watch(project: Project, track: str, database: str) -> None:
 
     with Live(console=Console(), refresh_per_second=4) as live:
         while progress := run_control.status(project, track, database=database):
-            live.update(Text("\n".join(_bars(progress))))
+            live.update(Text("\n".join(_rows(progress, track))))
             if progress.state != "running":
                 break
             time.sleep(_WATCH_SECONDS)
     if progress is None:
         write_rows("no run yet")
-
-
-def _bars(progress: run_control.TrackProgress) -> Iterator[str]:
-    lines = {line.ticket.id: line for line in progress.lines}
-    yield f"{progress.run_id}: {progress.state}, {len(lines):,} of {len(progress.tickets):,}"
-    for ticket in progress.tickets:
-        line = lines.get(ticket.id)
-        part, state = 0.0, "waiting"
-        if line is not None:
-            part, state = 1.0, line.account
-        elif progress.statuses[ticket.id] in (TicketStatus.STARTED, TicketStatus.SPREAD):
-            turns = progress.turns.get(ticket.id, 0)
-            part = min(turns / (ticket.max_turns or _USUAL_TURNS), 1.0)
-            state = f"under way{_turns(progress, ticket.id)}"
-        elif progress.statuses[ticket.id] is TicketStatus.WAITING:
-            state = "waits for approval"
-        done = round(part * _BAR)
-        yield f"{'█' * done}{'░' * (_BAR - done)} {ticket.id}: {state}"
 
 
 def _attempt_rows(attempts: list[run_control.MadeAttempt]) -> Iterator[str]:
@@ -118,7 +89,7 @@ def _attempt_rows(attempts: list[run_control.MadeAttempt]) -> Iterator[str]:
 
 
 def _step(line: dict[str, Any]) -> str:
-    """Return the row of a turn, a call or a check."""
+    """Return the table row of a worker's turn, call or check."""
     name = f"turn {line['turn']}" if line["event"] == "turn" else line.get("tool", "check")
     tokens = f", {line['tokens']:,} tokens" if line.get("tokens") else ""
     fault = line.get("detail", "timed out" if line["outcome"] == "timeout" else "")

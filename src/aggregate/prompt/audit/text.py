@@ -104,7 +104,7 @@ def _cells(row: FileChoice, best: float) -> tuple[str, ...]:
 
 
 def told_reasons(reasons: Sequence[Reason]) -> str:
-    """Return the strongest reasons of a file in words, ``""`` for none."""
+    """Return the strongest reasons for a file's score in words, ``""`` without reasons."""
     return "; ".join(map(_because, reasons[:_STRONGEST]))
 
 
@@ -158,7 +158,7 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an audit; it allows no other keys."""
+    """Return the JSON Schema of an audit file; it forbids additional keys."""
     schema = _object(_AUDIT, optional="source_map")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-"""Durable runs on DBOS: the database, its processes, their signs of life.
+"""Durable runs: a database, worker processes, and signs of life to detect dead ones.
 
-No other package knows of these. ``dbos_queue.open_database`` is the door.
+DBOS is the library for it; no other package knows of it. ``dbos_queue.open_database`` opens a database.
 """

@@ -28,7 +28,7 @@ _MAX_OVERFLOW = 48
 
 
 def open_engine(url: str) -> sa.Engine:
-    """Return an engine on a database with our tables.
+    """Connect to a database; create missing tables.
 
     SQLite is in write-ahead mode: a kill loses nothing, a power failure the last transactions, which are repeated.
     """
@@ -69,15 +69,6 @@ def _create_on_server(engine: sa.Engine) -> None:
         postgres.METADATA.create_all(connection)
 
 
-def shrink(engine: sa.Engine) -> None:
-    """Shrink a file by its deleted rows; Postgres reuses their space."""
-    if engine.dialect.name == "sqlite":
-        from aggregate.agents.tracks.durable.sqlite import shrink_file
-
-        with database_errors(str(engine.url)):
-            shrink_file(engine)
-
-
 def worker_heartbeat(engine: sa.Engine, lease: float) -> Heartbeat:
     name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(6)}"
     return _heartbeat(engine, name, lease)
@@ -91,7 +82,7 @@ def conducting(
     lease: float,
     away: Callable[[str], None] = lambda _reason: None,
 ) -> Iterator[None]:
-    """Register this process as conductor of a run during the block."""
+    """Mark this process as the conductor of a run during the block."""
     heartbeat = _heartbeat(engine, f"{_prefix(run_id)}{token_hex(6)}", lease)
     retry_while_away(engine, heartbeat.renew)
     heartbeat.start(away=away)

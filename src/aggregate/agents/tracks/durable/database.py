@@ -72,7 +72,7 @@ def workflow_table(dialect: str, *columns: str) -> sa.TableClause:
 def refuse_pickles() -> None:
     """Make DBOS refuse pickled values in this process.
 
-    The library lacks a setting: a row's format overrides the configured serializer.
+    DBOS has no setting for it: the format of a row overrides the configured serializer.
     """
 
     def refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - replaces a method of this type
@@ -127,7 +127,7 @@ def database_errors(url: str) -> Iterator[None]:
 
 
 def _is_away(error: Exception) -> bool:
-    """Return whether a server is unreachable or restarting; refusals do not count."""
+    """Return whether a server is unreachable or restarting, rather than refusing access."""
     text = str(error)
     is_refusal = "FATAL" in text and not any(words in text for words in _PASSING)
     return isinstance(error, OperationalError) and "sqlite" not in text and not is_refusal
@@ -141,9 +141,9 @@ def first_line(error: Exception) -> str:
 def retry_while_away(
     engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS
 ) -> _T:
-    """Call ``ask`` again while the server is away.
+    """Call ``ask`` until the server can be reached, at most ``patience`` seconds.
 
-    DBOS would wait without end; a person should learn the reason.
+    DBOS would wait without end, but a person should learn the reason.
     """
     end = monotonic() + patience
     failures = 0
@@ -159,12 +159,12 @@ def retry_while_away(
 
 
 def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
-    """Yield lists of at most ``size`` items, for one statement each."""
+    """Yield the items in lists of at most ``size``, for one SQL statement each."""
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
 
 
 def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
-    """Return a condition on a column's beginning; SQLite's LIKE ignores case."""
+    """Return the condition that a column begins with ``text``; SQLite's LIKE ignores case."""
     return sa.func.substr(column, 1, len(text)) == text

@@ -72,7 +72,7 @@ def open_database(url: str) -> Iterator[sa.Engine]:
 
 
 def prepare_database(engine: sa.Engine) -> None:
-    """Create or update the tables of DBOS and the queue."""
+    """Create or update the tables of DBOS, and register the queue."""
     # Errors are raised or retried, so DBOS's log stays off standard error; without a handler DBOS would add one.
     log = logging.getLogger("dbos")
     for handler in list(log.handlers):
@@ -84,7 +84,7 @@ def prepare_database(engine: sa.Engine) -> None:
 
 
 class DbosQueue:
-    """The queue of tickets, for any number of processes."""
+    """The queue of assignments, for any number of processes."""
 
     def __init__(self, engine: sa.Engine) -> None:
         refuse_pickles()
@@ -102,7 +102,7 @@ class DbosQueue:
         )
 
     def set_concurrency(self, tickets: int | None) -> None:
-        """Set the concurrency of each worker; ``None`` keeps it."""
+        """Set how many tickets each worker answers at once; ``None`` changes nothing."""
         is_shared = self._engine.dialect.name == "postgresql"
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
@@ -138,7 +138,7 @@ class DbosQueue:
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
-        """Record the beginning of an answer, if the database is up."""
+        """Record that an answer has begun; skip it if the database is away."""
         mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
         with suppress(StateError, WorkerStopping):
             retry_while_away(self._engine, mark, patience=0)
@@ -209,7 +209,7 @@ class DbosQueue:
         return met
 
     def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
-        """Return keys alone, so that damaged workflows can be ended."""
+        """Return workflow keys without reading the rows, which may be damaged."""
         query = sa.select(self._workflows.workflow_uuid).where(condition)
 
         def find() -> set[str]:

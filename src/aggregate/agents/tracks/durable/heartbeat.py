@@ -1,4 +1,4 @@
-"""Signs of life of workers and conductors."""
+"""Signs of life of worker and conductor processes, to detect dead ones."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _STOP_SECONDS = 5.0  # for a beat under way when the process ends
 
 
 class Heartbeat(ABC):
-    """The sign of life of this process, and those of others."""
+    """This process's sign of life in the database, and those of other processes."""
 
     def __init__(self, engine: sa.Engine, executor_id: str, lease: float) -> None:
         self.engine = engine
@@ -28,24 +28,24 @@ class Heartbeat(ABC):
 
     @abstractmethod
     def renew(self) -> None:
-        """Give or renew the sign of life."""
+        """Create or renew this process's sign of life."""
 
     @abstractmethod
     def end(self) -> None:
-        """Withdraw the sign of life; others then take the tickets."""
+        """Withdraw the sign of life, so that others take over the tickets."""
 
     @abstractmethod
     def alive(self, prefix: str) -> set[str]:
-        """Return the ids of living processes by their prefix."""
+        """Return the ids of living processes that begin with ``prefix``."""
 
     def start(
         self,
         after_beat: Callable[[], None] = lambda: None,
         away: Callable[[str], None] = lambda _reason: None,
     ) -> None:
-        """Renew the sign of life in a thread, with ``after_beat``.
+        """Renew the sign of life regularly in a thread; then call ``after_beat``.
 
-        At the first of several failures of the database, ``away`` is called with the reason.
+        When the database begins to fail, ``away`` is called with the reason.
         """
         self._thread = Thread(
             target=self._beat, args=(after_beat, away), name="conductor-heartbeat", daemon=True
@@ -72,7 +72,7 @@ class Heartbeat(ABC):
             self.end()
 
     def dead(self) -> list[str]:
-        """Return the ids of dead workers with tickets."""
+        """Return the ids of dead workers that still hold tickets."""
         columns = workflow_table(self.engine.dialect.name, "executor_id", "status", "queue_name").c
         taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
         with self.engine.connect() as connection:

@@ -24,25 +24,25 @@ LEASES = sa.Table(
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Lock the creation of tables until the transaction ends."""
+    """Let only one process at a time create tables, until its transaction ends."""
     connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"))
 
 
 def mark_disconnected(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connection as a lost one, worth a retry.
+    """Treat a failed connection as a lost one, so that it is retried.
 
     DBOS recognises only some reasons by their words; for others, such as a missing socket, it would give up a ticket
-    still held by its process.
+    that its process still holds.
     """
     if context.connection is None:
         context.is_disconnect = True
 
 
 class Lease(Heartbeat):
-    """A process's lease in the database.
+    """A process's sign of life on a server, which expires unless renewed.
 
-    A process counts as dead when its lease has expired; each sets the length of its own. A slow process loses only
-    time: a recovered ticket is not recorded twice.
+    Each process sets the length of its own lease. A process that is only slow loses time: a recovered ticket is not
+    recorded twice.
     """
 
     def renew(self) -> None:

@@ -1,4 +1,4 @@
-"""Tables of runs, endings, segments of prompts, and changes."""
+"""Tables of runs, of endings, of segments of prompts, and of changes."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _REMEMBERED = 20_000  # segments of files, and digests: the next ticket has near
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A row of a run, with the id ``<project>/<track>/<NNN>``."""
+    """One run in the database; its id is ``<project>/<track>/<NNN>``."""
 
     run_id: str
     number: int
@@ -75,7 +75,7 @@ class RunTable:
         return [RunRow(*row) for row in execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
-        """Insert a new run; two processes with one number share it."""
+        """Insert a new run; if another process was first, return that one's."""
         run_id = f"{self._project}/{self._track}/{number:03d}"
         record = {"record": _RECORD, "run": tickets.model_dump(mode="json")}
         run = RunRow(run_id, number, RUNNING, json.dumps(record))
@@ -146,7 +146,7 @@ class EndingTable:
         return ending  # the run was forgotten meanwhile
 
     def decide(self, key: str, ending: Ending) -> bool:
-        """Write a person's decision; return whether the ticket was waiting."""
+        """Record a person's decision; return whether the ticket was waiting for one."""
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
         waits &= ENDINGS.c.state == TicketStatus.WAITING
         update = ENDINGS.update().where(waits).values(state=ending.status, text=ending.text)
@@ -161,7 +161,7 @@ class EndingTable:
         return TicketKeys(self._run_id, rounds)
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None:
-        """Set the rounds of tickets; none is ever lowered."""
+        """Set the rounds of tickets to these numbers, unless they are higher."""
         for ticket_id, number in sorted(rounds.items()):
             values = {"run_id": self._run_id, "ticket": ticket_id, "round": number}
             insert = insert_into(self._engine, ROUNDS).values(**values)
@@ -184,7 +184,7 @@ class EndingTable:
 
 
 def _ending(key: str, state: str, text: str) -> Ending:
-    """Return an ending of a row, which may be foreign."""
+    """Return the ending in a row; refuse a row of another program."""
     try:
         ending = Ending(TicketStatus(state), text)
         is_ours = ending.status is not TicketStatus.SPREAD or isinstance(json.loads(text), list)
@@ -196,7 +196,7 @@ def _ending(key: str, state: str, text: str) -> Ending:
 
 
 class SegmentTable:
-    """Segments of prompts, each written and read once."""
+    """The segments of all prompts; equal segments are stored once per run."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -264,7 +264,7 @@ def _digest(text: str) -> str:
 
 
 class PackTable:
-    """The changes of a run: packs and named commits."""
+    """The commits of a run as packs, and the names of some commits."""
 
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
@@ -289,7 +289,7 @@ class PackTable:
         return next((str(row[0]) for row in execute(self._engine, query)), "")
 
     def move(self, name: str, before: str, after: str) -> bool:
-        """Move a name between commits; only one process succeeds."""
+        """Move a name from one commit to another; return whether this process did."""
         if before:
             stands = self._named(name) & (REFS.c["commit"] == before)
             change = REFS.update().where(stands).values(commit=after)

@@ -1,6 +1,6 @@
-"""SQLite as the database of runs, with lock files for processes.
+"""SQLite as the database of runs, with lock files as signs of life.
 
-All processes are on one machine, so nobody needs a lease: the end of a process frees its lock.
+All processes are on one machine, and the end of a process frees its lock, so nothing has to expire.
 """
 
 import glob
@@ -10,8 +10,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
-
-import sqlalchemy as sa
 
 from aggregate.agents.tracks.durable.heartbeat import Heartbeat
 from aggregate.base.disk.writing import create_private, private_folder
@@ -23,14 +21,14 @@ _ABANDONED_SECONDS = 60.0  # age of a deleted lock file: a new one is not locked
 
 
 def create_file(path: Path) -> None:
-    """Create a private file, since it contains prompts and answers."""
+    """Create the database file, private since it contains prompts and answers."""
     private_folder(path.parent)
     with suppress(FileExistsError):
         os.close(create_private(path))
 
 
 def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
-    """Set up a connection, as DBOS does on its own engines."""
+    """Set up a new connection, as DBOS does for its own ones."""
     # Writers take turns from their first read on, and none gives up.
     connection.isolation_level = "IMMEDIATE"
     connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
@@ -52,18 +50,8 @@ def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN40
         sleep(_BUSY_LOOK_SECONDS)
 
 
-def shrink_file(engine: sa.Engine) -> None:
-    """Return the space of deleted rows to the disk."""
-    with engine.connect() as connection:
-        # It fails within SQLAlchemy's transaction; a checkpoint writes the log into the file.
-        cursor = connection.connection.cursor()
-        cursor.execute("VACUUM")
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        cursor.close()
-
-
 class LockFile(Heartbeat):
-    """A file beside the database, locked while this process lives."""
+    """A sign of life: a file locked as long as its process lives."""
 
     _lock: sqlite3.Connection | None = None
 

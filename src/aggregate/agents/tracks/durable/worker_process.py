@@ -39,10 +39,10 @@ _ONLY = Lock()  # held by the open worker
 
 
 class WorkerProcess:
-    """This process as a worker on the queue during the block.
+    """Lets this process answer tickets of the queue during the block.
 
-    A process has at most one, since DBOS uses globals. ``changed`` is set when an answer has ended or, if others wait
-    for it, begun. ``away`` is called with the reason when the database begins to fail.
+    A process has at most one, since DBOS uses globals. ``changed`` is set when an answer has ended or, if other tickets
+    wait for it, has begun. ``away`` is called with the reason when the database begins to fail.
     """
 
     def __init__(
@@ -128,10 +128,10 @@ class WorkerProcess:
             _ONLY.release()
 
     def _workflow(self) -> Callable[[str, list[str]], str]:
-        """Return the workflow, a function, since DBOS cannot mark methods."""
+        """Return the workflow as a function, since DBOS cannot register methods."""
 
         def ticket(text: str, digests: list[str]) -> str:
-            """Work on one assignment; skip its recorded steps."""
+            """Work on one assignment; steps recorded before a kill are skipped."""
             try:
                 assignment = self._queue.assignment(text, digests)
                 with self._at_work_on(assignment.key) as stop:
@@ -164,9 +164,9 @@ class WorkerProcess:
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
     ) -> WorkerReply:
-        """Make and record one attempt, in one of the slots.
+        """Make one attempt and record its reply.
 
-        A kill repeats at most as many attempts as there are slots.
+        The number of slots limits concurrent attempts, so a kill repeats no more than these.
         """
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
@@ -213,7 +213,7 @@ class WorkerProcess:
                     stop.set()
 
     def _look_after(self) -> None:
-        """Recover dead workers' tickets, and requeue this worker's idle ones."""
+        """Recover tickets of dead workers; requeue tickets that this worker took but does not run."""
         self._recover_dead()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
@@ -224,9 +224,9 @@ class WorkerProcess:
     def _recover_dead(self) -> None:
         """Return tickets of dead workers to the queue.
 
-        The library does this for its hosted service; here it is called by its internal name, which a test holds on to.
-        The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and count
-        its starts from nothing.
+        DBOS does this for its hosted service; here the function is called by its internal name, which a test checks.
+        The public ``resume_workflows`` would take a ticket away from a worker that recovered it a moment ago, and reset
+        the number of its starts.
         """
         if dead := self._heartbeat.dead():
             DBOS._recover_pending_workflows(dead)
