@@ -185,7 +185,7 @@ def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
     lines = "\n".join(
         f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
     )
-    behind = f"The whole values are in\n\n{lines}" if references else ""
+    behind = f"The complete values are in\n\n{lines}" if references else ""
     return ResultItem("Compiled Report", value_text(summaries), "", "json", behind)
 
 
