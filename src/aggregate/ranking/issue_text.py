@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Final
 
 from aggregate.base.text import heading_level, with_fences
+from aggregate.ranking.terms import term_list
 
 # A heading of these words alone is part of a form.
 _FORM_WORDS: Final = frozenset(
@@ -45,6 +46,7 @@ _VARIABLE: Final = re.compile(r"(?<![\w.])[^\W\d]\w*+(?!\()")
 _MOST_QUOTES: Final = 60
 _FEWEST_SIGNS: Final = 2  # of a line of code, such as brackets
 _SIGN: Final = re.compile(r"[()\[\]{}=.;:<>&|+*/\"'-]")
+_TYPED: Final = re.compile(rf"[ \t]*+(?:>>>|\.\.\. |In ?\[|\$ )|{_IMPORTED.pattern}")
 _STATEMENT: Final = re.compile(r"[\w.]{1,80}+(?: ?=|\()(?!.*[a-z]{2} [a-z]{2,20} [a-z]{2})")
 _VALUE: Final = re.compile(r"'[^']{1,100}'")
 _TRACED: Final = re.compile(
@@ -124,12 +126,17 @@ def imported_names(text: str) -> dict[str, str]:
     return modules
 
 
-def quoted_lines(text: str) -> list[str]:
-    """Return the lines of code and error messages that an issue quotes, without paths, numbers and values."""
-    quotes: dict[str, None] = {}
+def quoted_terms(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the terms of whole words in an issue's lines of code and messages.
+
+    Places, marks and values are left out, and lines that the reporter typed.
+    """
+    quotes: dict[tuple[str, ...], None] = {}
     for line, is_fenced in with_fences(text.split("\n")):
         is_quoted = is_fenced or line.startswith("    ") or _STATEMENT.match(line)
-        is_import = "import " in line and _IMPORTED.match(line)
-        if is_quoted and not is_import and len(_SIGN.findall(line)) >= _FEWEST_SIGNS:
-            quotes[_VALUE.sub(" ", _TRACED.sub("", line, count=1))] = None
-    return list(quotes)[:_MOST_QUOTES]
+        if not is_quoted or _TYPED.match(line) or len(_SIGN.findall(line)) < _FEWEST_SIGNS:
+            continue
+        words = _WORD.findall(_VALUE.sub(" ", _TRACED.sub("", line, count=1)))
+        terms = [term_list(word)[:1] for word in words]  # without the terms of parts
+        quotes[tuple(dict.fromkeys(chain.from_iterable(terms)))] = None
+    return tuple(islice(quotes, _MOST_QUOTES))

@@ -99,7 +99,7 @@ def named_files(inquiry: Inquiry) -> Evidence:
             _sources_called(inquiry, WrittenName.parse(text).name) if certainty >= CERTAIN else ()
         )
         if len(files) <= _FEW_NAMESAKES:
-            lift(values, files, _MODULE / sqrt(max(1, len(files))))
+            lift(values, files, 1 / sqrt(max(1, len(files))))
     # Not scaled: a doubtful name is not better for being the only one.
     matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
     return Evidence("file named in the first line", files=values, matched=matched)
@@ -387,9 +387,10 @@ def traced_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
                 text = f"{inquiry.files[file].path}:{location.line}"
             matched.setdefault(file, text)
             lift(pieces, keys(file, _pieces_at(candidates[file], location)), strength)
-    for key in _quoted_pieces(inquiry, candidates):
-        matched.setdefault(key[0], "quoted code")
-        lift(pieces, [key], _QUOTED)
+    quoting = [*_quoted_pieces(inquiry, candidates)]
+    quoted_files = dict.fromkeys((file for file, _ in quoting), "quoted code")
+    lift(pieces, quoting, _QUOTED / sqrt(max(1, len(quoted_files))))
+    matched = {**quoted_files, **matched}
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
 
 

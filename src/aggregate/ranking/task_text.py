@@ -9,7 +9,7 @@ from aggregate.ranking.covered_names import looks_like_question, topic_words
 from aggregate.ranking.inquiry import Location, TaskText
 from aggregate.ranking.issue_text import (
     imported_names,
-    quoted_lines,
+    quoted_terms,
     report_text,
     without_example_names,
 )
@@ -324,12 +324,7 @@ def read_task(text: str) -> TaskText:
         sole=sole,
         names={**names, sole: CERTAIN} if sole else names,
         imported=imported_names(_ends(report, _MOST_SEARCHED)),
-        quotes=tuple(
-            filter(
-                None,
-                (tuple(terms_in(line)) for line in quoted_lines(_ends(report, _MOST_SEARCHED))),
-            )
-        ),
+        quotes=quoted_terms(_ends(report, _MOST_SEARCHED)),
         locations=locations_in(_without_quotes(_ends(shortened, _MOST_SEARCHED))),
         text=text,
         change_words=tuple(sorted(change_words(subject))),

@@ -145,5 +145,4 @@ def plain_digest(path: str, text: str) -> list[str]:
 
 
 def sample(text: str) -> list[str]:
-    lines = islice(_LINE.finditer(text), _SAMPLE_LINES)
-    return [shortened(line[0].rstrip()) for line in lines]
+    return [shortened(line[0].rstrip()) for line in islice(_LINE.finditer(text), _SAMPLE_LINES)]

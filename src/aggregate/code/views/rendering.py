@@ -120,19 +120,20 @@ def render_all(
 
 def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[View | str]]:
     sent = [request for request in requests if takes_grammar(request)]
-    size = len(requests[0].text)
-    return Call(requests, render_views if sent else None, (sent,), size)
+    return Call(requests, render_views if sent else None, (sent,), len(requests[0].text))
 
 
 def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | str]:
     views = iter(call.answer) if isinstance(call.answer, list) else None
+    digest: View | str | None = None  # without a grammar the view in all parsed modes
     for request in call.about:
-        if not takes_grammar(request):
-            yield render_view(request)
-        elif views is None:
-            yield without_grammar(request, str(call.answer))
+        if takes_grammar(request):
+            yield next(views) if views else without_grammar(request, str(call.answer))
+        elif request.mode in PARSED and not request.mask:
+            digest = digest or render_view(request)
+            yield digest
         else:
-            yield next(views)
+            yield render_view(request)
 
 
 def gap_line(language: str, lines: int) -> str:
