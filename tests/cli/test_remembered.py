@@ -158,7 +158,7 @@ CASES = {
 
 
 def run(project: Path, command: tuple[str, ...], cache: str) -> Told:
-    before = {*(project / "out").iterdir()}
+    before = {*(project / "out").glob("*")}
     home = str(project / "../home")
     with begin(
         project,
@@ -235,6 +235,23 @@ def test_a_run_is_repeated_until_something_changes(projects: dict[str, Path]) ->
     warm, cold = warm_and_cold(project, ("run",))
     assert warm == cold
     assert b"edited = 1" in warm.written["demo_003.md"]
+
+
+def test_the_second_run_in_a_new_output_folder_is_a_repetition(tmp_path: Path) -> None:
+    """The ignore file that the first run writes changes nothing until somebody edits it (rule M-1)."""
+    project = tmp_path / "project"
+    write(project / "manual_slop.toml", CONFIG.format("."))
+    write(project / "a.py", "def a():\n    return 1\n")
+    time.sleep(AGED_SECONDS)
+    run(project, ("run",), "cache")
+    before = kept(project)
+    assert before
+    run(project, ("run",), "cache")
+    assert kept(project) == before
+    write(project / "out" / ".gitignore", "!*\n")
+    warm, cold = warm_and_cold(project, ("run",))
+    assert warm == cold
+    assert b"out/.gitignore" in warm.written["demo_003.md"]
 
 
 def test_rules_that_only_git_reads_are_no_mistake(tmp_path: Path) -> None:

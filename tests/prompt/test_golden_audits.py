@@ -105,9 +105,9 @@ def test_a_budget_lowers_what_matters_least(tmp_path: Path) -> None:
         tmp_path, {**SHOP, "manual_slop.toml": f'[project]\nname = "shop"\n{ALL}{history}'}
     )
     assert told(folder, *TASK, "--budget", "320") == (
-        "249 tokens, 59 generated\n"
+        "244 tokens, 54 generated\n"
         "34 in project\n"
-        "174 in files\n"
+        "169 in files\n"
         "28 in history\n"
         "13 in task\n"
         "0 README.md: name of full, rank 4\n"

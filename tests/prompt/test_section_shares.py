@@ -100,7 +100,7 @@ def test_folders_then_names() -> None:
     assert told(FILES) == (
         "### Not shown\n\n"
         "4 files are not shown, about 5,550 tokens. "
-        "If you need one of these files, ask for it by its path.\n\n"
+        "Ask for the files you need by their paths.\n\n"
         "- docs/: 1 file, about 4,000 tokens\n"
         "- src/: 3 files, about 1,550 tokens\n\n"
         "The most relevant files, with their tokens:\n\n"
@@ -120,7 +120,7 @@ def test_what_shown_code_calls_goes_before_names() -> None:
         called=called,
         note="Nothing else scores 0.02% for the task. ",
     )
-    assert "tokens. Nothing else scores 0.02% for the task. If you need" in segment.text
+    assert "tokens. Nothing else scores 0.02% for the task. Ask for" in segment.text
     assert (
         "\n\nShown code calls these, which are not shown:\n\n"
         "- src/net/retry.py: wait, give_up\n"

@@ -90,3 +90,13 @@ def test_an_overview_reads_first_how_to_work_on_the_project() -> None:
     sections = corpus.analyses([0])[0].pieces
     tests = max(range(len(sections)), key=lambda number: sections[number].first)
     assert pieces[tests] > pieces[tests - 1]
+
+
+def test_a_short_entry_point_is_whole_before_others_go_on() -> None:
+    """All parts of what starts a program are as likely, up to 8,000 characters; a longer file begins first (rule T-12)."""
+    command = "def command_{n}(arguments):\n    first = arguments\n    return first\n\n\n"
+    for number, is_whole in ((40, True), (200, False)):
+        text = "".join(command.format(n=n) for n in range(number))
+        ranking = rank(FakeCorpus({"cli.py": text}), Question(is_overview=True))
+        (pieces,) = (ranked.pieces for ranked in ranking.files)
+        assert (max(pieces) - min(pieces) < 1e-9) is is_whole

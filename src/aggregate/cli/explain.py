@@ -26,7 +26,6 @@ from aggregate.prompt.document import Origin, OriginKind, SourceMap
 from aggregate.prompt.numbered_output import is_prompt, prune_outputs
 from aggregate.sending import find_prompt
 
-_NO_CANDIDATE = "git ignores it, it is generated or binary, or the prompt's paths, --include or --exclude leave it out"
 _HOW = "only aggregate run with --task or --budget records the sources of its prompt"
 
 
@@ -50,7 +49,7 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
     if path is not None and not rows:
         hint = path_meant(path, [row.path for row in audit.rows])
         if os.path.lexists(request.base_dir / from_here(path, request.base_dir)):
-            hint = f": {_NO_CANDIDATE}"
+            hint = ": git ignores it, it is generated or binary, or paths, --include or --exclude leave it out"
         raise ConfigError(f"{path} is not a candidate of {prompt.name}{hint}", path=str(prompt))
     if as_json:
         data = audits.audit_data(replace(audit, rows=tuple(rows) or audit.rows))

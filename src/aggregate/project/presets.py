@@ -1,4 +1,4 @@
-"""Context presets: named sets of files and screenshots in TOML files."""
+"""Context presets: sets of files and screenshots with names, stored in TOML files."""
 
 import os
 from collections.abc import Mapping
@@ -40,19 +40,14 @@ TABLE = "context_presets"
 
 
 class ContextPresetManager:
-    """Store of a project's and the user's context presets (rule M-43).
-
-    Attributes:
-        project_path: The project's ``manual_slop.toml``, which may be missing.
-        global_path: The user's file for all projects, if any.
-    """
+    """Reads and writes the context presets of a project and of the user (rule M-43)."""
 
     def __init__(self, project_path: str | Path, global_path: str | Path | None = None) -> None:
         self.project_path = Path(project_path)
         self.global_path = Path(global_path) if global_path is not None else None
 
     def load_all(self) -> dict[str, ContextPreset]:
-        """Return all presets by name; the project's override global ones."""
+        """Return all presets by name; those of the project replace global ones of the same name."""
         presets: dict[str, ContextPreset] = {}
         for path in (self.global_path, self.project_path):
             if path is not None and path.exists():
@@ -76,7 +71,7 @@ class ContextPresetManager:
         return presets[name]
 
     def save_preset(self, preset: ContextPreset, *, scope: str = "project") -> None:
-        """Store a preset, keeping the rest of the file."""
+        """Add a preset to its file, or replace it; the rest of the file stays unchanged."""
         if not preset.name.strip():
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
@@ -86,7 +81,7 @@ class ContextPresetManager:
             )
 
     def delete_preset(self, name: str) -> None:
-        """Delete a preset; an overridden global one applies again."""
+        """Delete a preset; a global preset of the same name becomes visible again."""
         scope = self.scopes().get(name)
         if scope is None:
             raise self._unknown(name)
@@ -107,7 +102,7 @@ class ContextPresetManager:
             change_document(path, change, deletes=True)
 
     def apply_preset(self, name: str) -> ContextPreset:
-        """Activate a preset instead of the project's files and screenshots."""
+        """Make a preset the active one, which replaces the project's files and screenshots."""
         preset = self.get(name)
         with changing(self.project_path):
             change_document(
@@ -119,7 +114,7 @@ class ContextPresetManager:
         return preset
 
     def reload_context_presets(self) -> tuple[dict[str, ContextPreset], list[str]]:
-        """Reload all presets; return them with warnings about missing files."""
+        """Read all presets again; return them, and warnings about missing files."""
         presets = self.load_all()
         config = load_config(self.project_path).config if self.project_path.exists() else None
         folder = self.project_path.parent
@@ -148,7 +143,7 @@ class ContextPresetManager:
     def _unknown(self, name: str) -> PresetError:
         names = short_list(tuple(self.load_all()))
         hint = f"use one of {names}" if names else "none is defined"
-        return PresetError(f'there is no context preset "{name}": {hint}')
+        return PresetError(f'no such context preset: "{name}": {hint}')
 
 
 def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
@@ -159,7 +154,7 @@ def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
 
 
 def budget_in_force(config: Config) -> int | str | None:
-    """Return the active preset's budget, else the configuration's."""
+    """Return the budget of the active preset, or else the configured one."""
     preset = config.context_presets.get(config.project.active_preset)
     if preset is None or preset.budget is None:
         return config.budget.tokens
@@ -207,7 +202,7 @@ def _entry(item: FileItem) -> str | InlineTable:
 
 
 def set_preset(document: Any, name: str, table: Table) -> None:  # noqa: ANN401 - tomlkit's
-    """Add or replace a preset, as an inline table among inline ones."""
+    """Add or replace a preset in a TOML document; as an inline table if the others are."""
     presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
     if isinstance(presets, InlineTable):
         inline = tomlkit.inline_table()

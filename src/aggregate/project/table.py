@@ -1,4 +1,4 @@
-"""Base of configuration tables: data classes that pydantic validates.
+"""Base class of the tables of a configuration: data classes that pydantic validates.
 
 Loading pydantic and building a validator takes longer than writing a small prompt, so code that only reads tables
 avoids it.
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Check:
-    """A pydantic annotation by name, resolved once pydantic is loaded."""
+    """An annotation of pydantic, named by a string so that pydantic is loaded only for validation."""
 
     def __init__(self, name: str, /, *arguments: object, **options: object) -> None:
         self._name, self._arguments, self._options = name, arguments, options
@@ -36,7 +36,7 @@ def key(
     default_factory: Any = MISSING,  # noqa: ANN401 - as of field
     **options: object,
 ) -> Any:  # noqa: ANN401 - as of field
-    """Describe a key with ``options`` of pydantic's ``Field``."""
+    """Declare a key of a table with a description, a default, and ``options`` of pydantic's ``Field``."""
     return field(
         default=default,
         default_factory=default_factory,
@@ -48,7 +48,7 @@ def key(
     eq_default=False, kw_only_default=True, frozen_default=True, field_specifiers=(key,)
 )
 class Table:
-    """A table; ``others`` allows unknown keys and keeps them."""
+    """A table of a configuration; with ``others`` it accepts unknown keys and keeps them."""
 
     __pydantic_config__: ClassVar[dict[str, str]]
 
@@ -59,7 +59,7 @@ class Table:
 
 
 def as_data(value: Any) -> Any:  # noqa: ANN401 - of any type
-    """Convert a table to new dictionaries and lists, with unknown keys."""
+    """Convert a table to new dictionaries and lists; unknown keys are kept."""
     if isinstance(value, Table):
         # A cached table only stores values other than the defaults.
         value = {name: getattr(value, name) for name in type(value).__annotations__} | vars(value)

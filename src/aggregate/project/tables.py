@@ -55,7 +55,7 @@ _Dollars = Annotated[float, Check("Field", ge=0, allow_inf_nan=False)]
 
 
 class SliceTable(Table, others=True):
-    """A run of lines of a file; keys added by ``FuzzyAnchor.create_slice`` are kept."""
+    """Lines of a file to show; keys added by ``FuzzyAnchor.create_slice`` are kept."""
 
     start_line: int = key("First line, 1-based.")
     end_line: int = key("The last line of the slice, inclusive.")
@@ -64,7 +64,7 @@ class SliceTable(Table, others=True):
 
 
 class FileTable(Table):
-    """A file or glob, and the view of its files."""
+    """A file or glob of a prompt, and how its files are shown."""
 
     path: PathText = key("A path or glob, relative to base_dir or absolute.")
     view_mode: ViewModeName = key("The view of the file.", default="full")
@@ -101,7 +101,7 @@ FileEntry = Annotated[
 
 
 class PresetTable(Table):
-    """A named composition of files and screenshots."""
+    """A set of files and screenshots that can replace the configured ones."""
 
     description: str = key("A description in one line, for lists of presets.", default="")
     files: list[FileEntry] = key(
@@ -116,7 +116,7 @@ class PresetTable(Table):
 
 
 class ProjectTable(Table):
-    """The project, and the strategy of its prompts."""
+    """The name of the project, and how its prompts show files."""
 
     name: str = key("The project's name; the folder's name by default.", default="")
     summary_only: bool = key("With the strategy auto: show summaries of files.", default=False)
@@ -140,7 +140,7 @@ def _file_name(name: str) -> str:
 
 
 class OutputTable(Table):
-    """The location of written prompts."""
+    """Where prompts are written."""
 
     namespace: Annotated[str, Check("AfterValidator", _file_name)] = key(
         "First part of the file names; derived from the project's name by default.", default=""
@@ -149,7 +149,7 @@ class OutputTable(Table):
 
 
 class FilesTable(Table):
-    """The files of the prompt."""
+    """Which files prompts show."""
 
     base_dir: PathText = key("Base of relative paths, relative to this file.", default=".")
     paths: list[FileEntry] = key(
@@ -168,14 +168,14 @@ class FilesTable(Table):
 
 
 class ScreenshotsTable(Table):
-    """The images of the prompt."""
+    """Which images prompts show."""
 
     base_dir: PathText = key("Base of relative paths, relative to this file.", default=".")
     paths: list[PathText] = key("Paths or globs of images.", default_factory=list, fail_fast=True)
 
 
 class TurnTable(Table):
-    """One turn of the discussion."""
+    """One turn of a discussion: its role and content."""
 
     role: str = key("The speaker.", default="Unknown")
     content: str = key("The text.", default="")
@@ -192,13 +192,13 @@ UNION_TAGS = frozenset({"text", "turn"})
 
 
 class DiscussionTable(Table):
-    """The discussion so far."""
+    """The turns of the discussion."""
 
     history: list[Turn] = key("The turns, oldest first.", default_factory=list, fail_fast=True)
 
 
 class PersonaTable(Table):
-    """A model to ask, and its prompt settings."""
+    """A model to send prompts to, with instructions and prompt settings."""
 
     provider: str = key(
         "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
@@ -232,7 +232,7 @@ class TaskTable(Table):
 
 
 class PromptTable(Table):
-    """Parts of a prompt beside the project's content."""
+    """Texts in a prompt besides files, task and discussion."""
 
     frame: bool = key(
         "Begin a prompt for a task with a budget with the project's name, and end it with the task.",
@@ -280,13 +280,13 @@ class BudgetTable(Table):
 
 
 class TrustTable(Table):
-    """Projects that may read files outside of them; in the user's own configuration only."""
+    """Projects that may read files outside of them; only in the user's own configuration."""
 
     projects: list[str] = key("Absolute paths of the projects' roots.", default_factory=list)
 
 
 class SendTable(Table):
-    """Defaults of sending, overridden by options and personas."""
+    """Defaults for sending prompts to a model; options and personas take precedence."""
 
     provider: str = key(
         "anthropic, gemini, deepseek, minimax, openai, compatible or scripted.", default=""
@@ -318,7 +318,7 @@ class SendTable(Table):
 
 
 class ModelTable(Table):
-    """Prices and limits of a model that the shipped tables lack or have outdated."""
+    """Prices and limits of a model that the shipped tables lack or have wrong."""
 
     window: TokenNumber | None = key("Tokens of its context window.", default=None)
     input: _Dollars | None = key("US dollars for a million tokens of input.", default=None)
@@ -343,7 +343,7 @@ class ModelTable(Table):
 
 
 class ConductTable(Table):
-    """Limits of a ticket; a project's own file can only lower the user's."""
+    """Limits of tickets; the configuration of a project can only lower those of the user."""
 
     max_tokens: TokenNumber | None = key(
         "Token limit of all requests and answers of a ticket; 500,000 by default.", default=None
@@ -366,7 +366,7 @@ class ConductTable(Table):
 
 
 class RedactionTable(Table):
-    """Replacement of secrets in a prompt by placeholders."""
+    """Which secrets in a prompt are replaced by placeholders."""
 
     run: bool = key("Let `run` replace secrets even without a task and a budget.", default=False)
     send: bool = key(

@@ -52,7 +52,7 @@ Keys = tuple[str | int, ...]
 
 
 def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line of a key, else of its table."""
+    """Return the line of a key in a TOML text, or else the line of its table."""
     return nearest_line(key_lines(text), keys)
 
 
@@ -122,7 +122,7 @@ def _names(key: "Node") -> Keys:
 
 
 def _within_arrays(names: Keys, counts: dict[Keys, int]) -> Keys:
-    """Insert positions in arrays of tables into a path."""
+    """Insert into a path of keys the positions of tables in arrays of tables."""
     path: Keys = ()
     for i, name in enumerate(names):
         path += (name,)

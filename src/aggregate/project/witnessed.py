@@ -1,4 +1,4 @@
-"""Find indirect dependencies of a run."""
+"""Find files that a run depends on without reading them itself, such as those that git reads."""
 
 import os
 import sys
@@ -24,11 +24,11 @@ _LINES = 4  # of git's output: three folders and the end
 
 
 class TooManyFoldersError(OSError):
-    """Checking a project's folders would take longer than it saves."""
+    """A project has so many folders that checking them would take longer than running again."""
 
 
 def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
-    """Yield absolute paths, existing or not, that influence other files.
+    """Yield the absolute paths of files, existing or not, that decide which other files are read.
 
     The ``folders`` are those of the project, its configuration and its output.
     """

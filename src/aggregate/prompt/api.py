@@ -102,7 +102,7 @@ def build_markdown_from_items(
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
 ) -> str:
-    """Compose all sections from records (rule M-9).
+    """Compose all sections of a prompt from records of files (rule M-9).
 
     With ``execution_mode`` ``"beads"``, ``base_dir`` is the project with the beads.
     """
@@ -126,9 +126,9 @@ def build_markdown_no_history(
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
 ) -> str:
-    """Compose the static prefix, without the discussion (rules M-10, M-X5).
+    """Compose all sections of a prompt except the discussion (rules M-10, M-X5).
 
-    The full text is this, two line breaks, and ``build_discussion_text(history)``.
+    The whole prompt is this text, two line breaks, and ``build_discussion_text(history)``.
     """
     with get_monitor().scope("build_markdown_no_history"):
         inputs = file_items, screenshot_base_dir, screenshots, ()
@@ -185,7 +185,7 @@ def build_markdown(
     summary_only: bool = False,
     execution_mode: str = "native",
 ) -> str:
-    """Read the files and compose all sections (rule M-13)."""
+    """Read files and compose all sections of a prompt (rule M-13)."""
     shown = build_file_items(base_dir, files), screenshot_base_dir, screenshots, history
     return build_markdown_from_items(
         *shown, summary_only, execution_mode=execution_mode, base_dir=base_dir
@@ -293,7 +293,7 @@ def stream_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
-    """Return the prompt of a request; its files are read during iteration, unless it has a budget."""
+    """Return the prompt of a request; without a budget its files are read while it is iterated."""
     if request.budget is not None:
         return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
     index = index or user_index()
@@ -309,7 +309,7 @@ def _with_scores(composition: Composition, request: Request, index: Index) -> Co
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
-    """Return the body of ``## Files (Summary)``, a digest of every item (rule M-16)."""
+    """Return the body of the section ``## Files (Summary)``: a digest of each file (rule M-16)."""
     segments = tuple(files_segments(_files(file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def find_screenshots(
     base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
 ) -> tuple[Screenshot, ...]:
-    """Return the images of paths and globs below ``base_dir``, each once."""
+    """Return the images that paths and globs below ``base_dir`` match, each once."""
     images: dict[str, Screenshot] = {}
     for entry in entries:
         resolved = listing.resolve(base_dir, entry)
@@ -51,7 +51,7 @@ def find_screenshots(
 def read_images(
     screenshots: Sequence[Screenshot], *, limit: int
 ) -> tuple[tuple[Image, ...], tuple[str, ...]]:
-    """Return the images of screenshots, and a warning for each unusable one."""
+    """Read screenshots; return the images, and a warning for each file that is not a usable image."""
     images: list[Image] = []
     warnings = []
     for screenshot in screenshots:
@@ -89,7 +89,7 @@ class FoundSecrets:
             self._files.add(path)
 
     def shown_segment(self, segment: Segment) -> Segment:
-        """Redact the text and source of a segment, and record the secrets found."""
+        """Return a segment with redacted text and source, and remember the secrets that were in it."""
         if segment.section is Section.FILES:  # searched when the files were read
             if segment.source in self._files:
                 self.shown(segment.text, segment.source)
@@ -113,7 +113,7 @@ class FoundSecrets:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A warning with number and places of secrets, and how to show or replace them."""
+        """Return a warning with the number and the places of secrets, and how to show or replace them."""
         findings = list(chain(*self._by_place.values()))
         if not findings:
             return ()
@@ -186,7 +186,7 @@ class Composition:
     _map: "SourceMap | None" = None
 
     def composed(self) -> "Composition":
-        """Compose and store all segments."""
+        """Iterate the prompt now and keep the text of its segments."""
         self._prompt = Prompt(tuple(self))
         return self
 
@@ -196,7 +196,7 @@ class Composition:
 
     @property
     def files(self) -> tuple[RenderedFile, ...]:
-        """The rendered files; none of a streamed prompt."""
+        """The rendered files; empty if the prompt is streamed."""
         return self.source.files if isinstance(self.source, RenderedFiles) else ()
 
     @property
@@ -218,12 +218,12 @@ class Composition:
 
     @property
     def secret_places(self) -> set[str]:
-        """Files and sections with secrets, replaced or not."""
+        """Names of the files and sections in which secrets were found, replaced or not."""
         return self._secrets.places if self._secrets else set()
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Warnings about files outside the scope."""
+        """Warnings about files that may not be read since they are outside of the scope."""
         refused = (
             f"screenshot {image.path}: {image.refused}" for image in self._images if image.refused
         )
@@ -286,7 +286,7 @@ class Composition:
         return self.source_map.origin(line)
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the prompt's line for a file's 1-based line, or for the gap mark that hides it."""
+        """Return the prompt's line with a file's line, or with the gap mark that stands for it."""
         return self.source_map.find(path, line)
 
     @property
@@ -324,9 +324,9 @@ def section_segments(
     beads: str,
     is_finished: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections, stable sections first (rule M-9).
+    """Yield the segments of all sections of a prompt, those that change least first (rule M-9).
 
-    The discussion comes last, unless the prompt ``is_finished`` (rule T-7).
+    The discussion comes last, unless the prompt ``is_finished`` by its task (rule T-7).
     """
     links = screenshots_section(images)
     small = {
@@ -378,9 +378,9 @@ def build_beads_section(
 def with_references(
     results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int | None = THRESHOLD
 ) -> "tuple[Results, ...]":
-    """Return single results, with large values replaced by references.
+    """Replace large values in results by references to files; return each result separately.
 
-    Values of ``threshold`` or more bytes of JSON are written below ``cache_dir``; ``None`` writes none.
+    Values with ``threshold`` or more bytes of JSON are written below ``cache_dir``; ``None`` writes none.
     """
     if type(results) is tuple and not results:  # isinstance could run a foreign __class__
         return ()

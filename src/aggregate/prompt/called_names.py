@@ -1,4 +1,4 @@
-"""Names called in visible lines (rule B-7)."""
+"""Names of the functions and classes that visible code calls (rule B-7)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,7 +9,7 @@ _MOST: Final = 100  # names to look up
 
 
 def called_names(marks: Mapping[int, bytes], corpus: FileCorpus) -> list[str]:
-    """Return the names called in lines with mark ``1``, in the order of files and lines."""
+    """Return the names that are called in the visible lines (mark ``1``), in the order of files and lines."""
     names: dict[str, None] = {}
     analyses = corpus.analyses([*marks], with_references=True)
     for visible, analysis in zip(marks.values(), analyses, strict=True):

@@ -1,4 +1,4 @@
-"""Candidate files of a budgeted prompt: the files of a fit in order, and their audit rows."""
+"""Candidate files of a prompt with a budget: which are shown, in which order, and their audit rows."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -11,7 +11,6 @@ from aggregate.base.files import RenderedFile, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.base.values import row_maker
 from aggregate.code.views import is_the_text
-from aggregate.prompt.called_names import called_names
 from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
 from aggregate.prompt.fit.entry_order import signature_run
@@ -21,18 +20,19 @@ from aggregate.prompt.request import ALL_FILES
 from aggregate.prompt.sections.not_shown import Called, Hidden
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 
+_MOST_CALLED: Final = 100  # names to look up
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 
 
 class Candidates(OpenedCandidates):
-    """The candidates of a request, with the files and audit rows of each fit."""
+    """The candidate files of a request; their order, notes and audit rows after a fit to the budget."""
 
     @cached_property
     def _refused(self) -> tuple[str, ...]:
         return refusals(self.files.selection)
 
     def left_out(self, fit: Fit) -> Iterator[Hidden]:
-        """Return the hidden candidates, the most relevant first."""
+        """Yield the candidates that a fit does not show, the most relevant first."""
         visible = {number for number, state in fit.shown.items() if not state.is_empty}
         estimates, by_number = self._estimates, self.by_number
         originals = {n: by_number[first].file.path for n, first in self._copies.items()}
@@ -43,19 +43,29 @@ class Candidates(OpenedCandidates):
         )
 
     def called(self, fit: Fit) -> list[Called]:
-        """Return hidden definitions that visible code of the likeliest files calls."""
+        """Return the definitions that visible code of the likeliest files calls, but that are not shown."""
         marks = {
             number: bytes(fit.shown[number].marks)
             for number in (self._leading if self.has_least else ())
             if number in fit.shown and fit.shown[number].lines.ends  # a view has other lines
         }
         names_by_path: dict[str, list[str]] = {}
-        for name in called_names(marks, self._corpus):
+        for name in self._called_names(marks):
             files = self._corpus.files_defining(name)
             is_candidate = len(files) == 1 and files[0] in self.by_number
             if is_candidate and not self._shows_definition(files[0], name, fit):
                 names_by_path.setdefault(self._corpus.shown[files[0]].path, []).append(name)
         return [*names_by_path.items()]
+
+    def _called_names(self, marks: Mapping[int, bytes]) -> list[str]:
+        """Return the names called in lines with mark ``1``, in the order of files and lines."""
+        names: dict[str, None] = {}
+        analyses = self._corpus.analyses([*marks], with_references=True)
+        for visible, analysis in zip(marks.values(), analyses, strict=True):
+            for reference in analysis.references:
+                if reference.kind == "call" and any(visible[reference.line - 1 : reference.line]):
+                    names.setdefault(reference.name)
+        return [*names][:_MOST_CALLED]
 
     def _shows_definition(self, number: int, name: str, fit: Fit) -> bool:
         analysis = self._analysis(number)
@@ -66,9 +76,9 @@ class Candidates(OpenedCandidates):
     def shown_files(
         self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
     ) -> RenderedFiles:
-        """Return the files of a fit, and notes on unreadable ones.
+        """Return the files that a fit shows, and notes on unreadable files.
 
-        ``with_notes`` adds the notes of a prompt without a budget.
+        ``with_notes`` adds the notes that a prompt without a budget would have.
         """
         unreadable = (
             noted_file(reading.file, reading.source)
@@ -79,7 +89,7 @@ class Candidates(OpenedCandidates):
         return RenderedFiles(tuple(files), (*doubts, *self._warnings(files)), self._refused)
 
     def _notes(self) -> Sequence[RenderedFile]:
-        """Return notes on excluded files, and remarks on globs."""
+        """Return the notes on excluded files, and the remarks on files that globs left out."""
         corpus = self._corpus
         excluded = (
             noted_file(file, corpus.reading(number).source)
@@ -117,7 +127,7 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _sources(self) -> Mapping[str, str]:
-        """The tested or documented source of each test and document, by path."""
+        """Source file by path of the test or document that belongs to it."""
         companions = self.ranked.ranking.companions
         return {
             file.path: reason.matched
@@ -229,7 +239,10 @@ class Candidates(OpenedCandidates):
         return tuple(choices)
 
     def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
-        """Return the audit row of a candidate: lines in the prompt, and lines that a larger budget adds."""
+        """Return the audit row of a candidate.
+
+        ``marks`` are its visible lines, ``later`` the lines that a larger budget would show.
+        """
         return self._hidden[self.by_number[number].file.path]._replace(
             level=self.level(number, marks),
             pinned=number in self._pinned,
@@ -285,5 +298,5 @@ def _unranked(file: ResolvedFile, tokens: int) -> FileChoice:
 
 
 def _is_wanted(reading: Reading) -> bool:
-    """Return whether the user has named the file or its glob."""
+    """Return whether the user has named the file, or a glob that matches it."""
     return reading.file.item.path != ALL_FILES

@@ -1,4 +1,4 @@
-"""The project's commits, read from git once and cached by id (rule I-6)."""
+"""The commits of a project, read from git once and then cached by commit id (rule I-6)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -48,9 +48,7 @@ HISTORY_CODE: Final = (
 HISTORY_LIBRARIES: Final = ("re2",)
 _ALL: Final = Redaction()  # the cache serves runs with any allowances, so it has no secrets
 _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"
-_UNREADABLE: Final = (
-    "git cannot read the changes of the commits, as in a clone without past contents"
-)
+_UNREADABLE: Final = "git cannot read the changes of the commits, as in a partial clone"
 Names = tuple[tuple[str, str], ...]  # path and name of definitions
 
 
@@ -64,7 +62,7 @@ class CommitHistory:
     names: Mapping[str, Names] = field(default_factory=dict)  # by commit id, not cached yet
 
     def with_names(self, ages: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
-        """Return all commits; those of the given ages with their changed definitions."""
+        """Return all commits; those of the given ``ages`` (0 is the newest) with the definitions that they changed."""
         if self.head is None or not ages:
             return self.commits
         ids = [self.ids[age] for age in ages]
@@ -187,7 +185,7 @@ def _key(kind: str, prefix: str, ids: Sequence[str]) -> bytes:
 
 @cache
 def history_version() -> str:
-    """Return the version of the cache, ``""`` if it is unknown."""
+    """Return the version of the cached commits, which depends on git, ``""`` if unknown."""
     version = code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
     try:
         rules = sha256(context_rules()).hexdigest()

@@ -30,7 +30,7 @@ class _Ranked(NamedTuple):
 
 
 class Composer:
-    """Composes requests of one project, one at a time."""
+    """Composes prompts of one project, one after another, reusing unchanged files and rankings."""
 
     def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
         self.index = index
@@ -42,7 +42,7 @@ class Composer:
         self._ranked: _Ranked | None = None
 
     def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
-        """Return all files that git does not ignore, by path."""
+        """Return all files of the project that git does not ignore, by path."""
         everything = replace(
             request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
         )
@@ -50,13 +50,13 @@ class Composer:
         return _by_path([file for file in select_files(everything).files if file.by_glob])
 
     def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
-        """Return a request's files by path; thread-safe without the lock."""
+        """Return a request's files by path; needs no lock, any thread may call it."""
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
     def compose(
         self, request: Request, *, disk: int
     ) -> tuple[Composition, Mapping[str, ResolvedFile]]:
-        """Return the prompt of a request and its files by path; the caller holds the lock.
+        """Return the prompt of a request, and its files by path; the caller must hold the lock.
 
         Args:
             request: A request of the same project as the last one.
@@ -76,7 +76,7 @@ class Composer:
         return composition, _by_path(selection.files)
 
     def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request, reusing the last ones for equal inputs of ``select_files``."""
+        """Return the files of a request; reuse those of the last request if its settings are equal."""
         key = (
             disk,
             request.base_dir,
@@ -100,7 +100,7 @@ class Composer:
             return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Return the ranked files of a request, reusing the last ones if only the budget differs."""
+        """Rank the files of a request; reuse the last ranking if only the budget differs."""
         # Neither the files nor their ranking depend on these fields.
         budget = None if request.budget is None else _ANY_BUDGET
         question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())

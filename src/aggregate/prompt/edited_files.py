@@ -1,4 +1,4 @@
-"""Rows about a prompt's files, so that a later run renders only the changed ones."""
+"""Data about the files of a prompt, which lets a later run render only changed files."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ class KnownRow(NamedTuple):
 
 
 def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownRow]:
-    """Return the rows of a prompt whose file blocks are independent, else none.
+    """Return data about a prompt's files for later runs, empty if a changed file could affect other blocks.
 
-    ``steering`` are absolute paths of files that affect more than their own block.
+    ``steering`` are absolute paths of files that affect other files, such as ``.gitignore``.
     """
     request, source = composition.request, composition.source
     depends = request.is_audited or request.is_tier3 or request.is_summary or request.results
@@ -65,7 +65,7 @@ def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownR
 
 
 def edited_blocks(request: Request, rows: Sequence[KnownRow]) -> Mapping[str, str] | None:
-    """Render the blocks of files by path, ``None`` if they may affect other parts of the prompt."""
+    """Render the blocks of changed files by path, ``None`` if other parts of the prompt may change too."""
     files = [
         ResolvedFile(row.path, row.file, request.entries[row.entry], row.by_glob) for row in rows
     ]

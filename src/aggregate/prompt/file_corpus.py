@@ -1,4 +1,4 @@
-"""The corpus of a ranking: only new and changed files are read."""
+"""The files that a ranking compares; only new and changed files are read and analysed."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +21,10 @@ from aggregate.prompt.known_files import (
     Part,
     analysed,
     content_hash,
-    tables_of,
 )
 from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import term_list
-from aggregate.ranking.files import Analysis, FileFacts, TermTable
+from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 
 _ABSENT: Final = -1  # number of a group's file that is not in the corpus
 _GROUPS_AT_ONCE: Final = 16  # groups whose terms are in memory: some megabytes
@@ -56,7 +55,7 @@ class FileCorpus:
     _defining: dict[str, Sequence[int]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Preload the files with some terms for ``files_with``, in one pass over the tables."""
+        """Preload which files contain these terms, in one pass over the tables."""
         wanted = [term for term in dict.fromkeys(terms) if term not in self._terms]
         files_by_term: dict[str, dict[int, int]] = {term: {} for term in wanted}
         for start in range(0, len(self.groups) if wanted else 0, _GROUPS_AT_ONCE):
@@ -78,8 +77,8 @@ class FileCorpus:
 
     def _terms_again(self, numbers: Sequence[int]) -> bytes:
         present = [None if number == _ABSENT else self.shown[number] for number in numbers]
-        read = [file and (file.path, read_file(file.file).text) for file in present]
-        return tables_of(read)[1]
+        words = [file and look_roughly(file.path, read_file(file.file).text) for file in present]
+        return pack_tables(words)[1]
 
     def files_with(self, term: str) -> Mapping[int, int]:
         if term not in self._terms:
@@ -95,7 +94,7 @@ class FileCorpus:
         return self._defining[name]
 
     def files_naming(self, name: str) -> Sequence[int]:
-        """Return the files that may define or use a name, ignoring case."""
+        """Return the files that define or use a name, ignoring case; some may not."""
         terms = term_list(name)
         if terms:  # the first one covers the whole identifier
             return sorted(self.files_with(terms[0]))
@@ -118,7 +117,7 @@ class FileCorpus:
         return not loaded or (with_references and not loaded.has_references)
 
     def _look_closely(self, numbers: Iterable[int], with_references: bool) -> None:
-        """Read files without their secrets, and analyse new ones in child processes."""
+        """Read and redact files; analyse new ones in child processes."""
         pending: deque[tuple[int, bytes]] = deque()
 
         def unknown() -> Iterator[Asked]:
@@ -148,7 +147,10 @@ class FileCorpus:
         return self.reading(number).source.text
 
     def reading(self, number: int) -> Reading:
-        """Return a file's redacted text (``""`` if deleted) and facts; analyse it again if it has changed."""
+        """Return the redacted text of a file (``""`` if deleted) with facts about it.
+
+        A changed file is analysed again, so that text and analysis match.
+        """
         reading = self._read(number)
         identity = self.known.identity(self.shown[number].path, reading.clean)
         if self._analysed_as.get(number, identity) != identity:
@@ -160,7 +162,7 @@ class FileCorpus:
         return content_hash(self.identities[number])
 
     def trim(self) -> None:
-        """Drop data of earlier questions if it takes much memory."""
+        """Free the memory of earlier questions if it is large."""
         self._defining.clear()
         if len(self._analyses) > _MOST_LOADED and self.known.index.is_used:
             self._analyses.clear()
@@ -183,7 +185,7 @@ def read_corpus(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
-    """Return the corpus of ``files``; new files are read, with calls of ``on_start`` and ``on_done``."""
+    """Return the corpus of ``files``, reading new and changed ones."""
     known = KnownFiles(index)
     groups = known.look_at(files)
     missing = [(group, len(group.unknown)) for group in groups]
@@ -269,7 +271,7 @@ class _FileRows:
         )
 
     def _reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
-        """Return the reading of a file without its text, ``None`` if it is only mentioned in a note."""
+        """Return what is known of a file without reading it, ``None`` if it is only named in a remark."""
         if not facts.generated and self._reader.why_generated(file, facts):
             # Marked by .gitattributes alone: its size is not stored.
             facts = ReadFacts.of(file.path, read_file(file.file))

@@ -22,7 +22,7 @@ _BINARY: Final = "binary"
 
 
 class ReadFacts(NamedTuple):
-    """Facts about a file besides its text."""
+    """Facts about a file that are stored beside its text, such as its encoding."""
 
     error: str = ""
     is_binary: bool = False
@@ -46,7 +46,7 @@ class ReadFacts(NamedTuple):
 
 
 class NoteKind(Enum):
-    """Kinds of notes about files, in the order of the warnings."""
+    """Kinds of notes about files, in the order in which warnings are printed."""
 
     ENCODING = auto()  # it is not in UTF-8
     INVISIBLE = auto()  # it has invisible characters
@@ -55,7 +55,7 @@ class NoteKind(Enum):
 
 
 class Reading(NamedTuple):
-    """The result of reading a file; its text may be missing if the index has its views."""
+    """The result of reading a file; without its text if the index has all its views."""
 
     file: ResolvedFile
     source: SourceFile
@@ -82,7 +82,7 @@ class FileReader:
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
     def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
-        """Read and redact a file; one with hash ``clean_hash`` has no secrets."""
+        """Read a file and redact its text; a text with hash ``clean_hash`` is known to have no secrets."""
         source = self.open(file, hashed=hashed)
         is_clean = bool(clean_hash) and source.content_hash == clean_hash
         is_searched = not source.error and not is_clean
@@ -94,7 +94,7 @@ class FileReader:
         return read_file(file.file, hashed=hashed)
 
     def take(self, file: ResolvedFile, source: SourceFile, redacted: Redacted | None) -> Reading:
-        """Return the reading of an opened file; ``redacted`` is its text, if already redacted."""
+        """Return the result of reading a file that is open already; ``redacted`` is its redacted text, if known."""
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
@@ -108,7 +108,7 @@ class FileReader:
         return Reading(resolved or file, source, clean, facts, is_listed=resolved is None)
 
     def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
-        """Return a file with its view, ``None`` for an omitted binary or generated file."""
+        """Return a file with the view that it is shown in, ``None`` if globs skip it as binary or generated."""
         if facts.is_binary and file.by_glob:
             self._omitted[file.path] = _Omitted(file, _BINARY)
             return None
@@ -133,7 +133,7 @@ class FileReader:
             self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
 
     def generated_view(self, file: ResolvedFile) -> GeneratedView:
-        """Return the view of a generated file, unless it has settings of its own."""
+        """Return the view that a generated file is shown in, unless it has its own settings."""
         item = file.item
         is_chosen = (
             not file.by_glob
@@ -148,7 +148,7 @@ class FileReader:
         return GeneratedView.FULL if is_chosen else self.generated.view
 
     def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
-        """Return why a file counts as generated, or ``""``; git attributes take precedence over its text."""
+        """Return why a file counts as generated, or ``""``; git attributes are decisive."""
         mark = self.generated.marks.get(file.path)
         if mark is None:
             return facts.generated
@@ -169,7 +169,7 @@ class FileReader:
     def warnings(
         self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
     ) -> tuple[str, ...]:
-        """Return a warning for each skipped path, each kind of note, and each error."""
+        """Return a warning for each skipped path, for each kind of note, and for each error."""
         paths = [file.path for file in selection.files] if shown is None else shown
         all_notes = [note for path in paths for note in self._notes.get(path, ())]
         doubts = [*selection.skipped]
@@ -179,7 +179,7 @@ class FileReader:
         return (*(f"{path}: {problem}" for path, problem in doubts), *errors)
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
-        """Return a note for each glob whose files are partly left out."""
+        """Return a remark for each glob that left out some of its files, to be shown in their place."""
         remarks = {file.path: file for file in files if file.is_remark}
         for is_binary in (True, False):
             groups: dict[str, list[_Omitted]] = {}
@@ -204,7 +204,7 @@ class FileReader:
 def encoding_note(encoding: str) -> str:
     """Return the note about a guessed encoding."""
     if encoding == UTF_8:
-        return f"its encoding is unknown: bytes that are not UTF-8 are shown as {chr(0xFFFD)}"
+        return f"its encoding is unknown: invalid bytes are shown as {chr(0xFFFD)}"
     return f"its encoding is a guess: read as {encoding}, characters may be wrong"
 
 
@@ -244,7 +244,7 @@ def _without_secrets(
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return slices by their lines in a text; redacting keeps the lines."""
+    """Return slices with line numbers in ``text``, which stay valid when secrets are replaced."""
     from aggregate.code.anchors import FuzzyAnchor  # 30 ms, and few files have slices
 
     fixed = [dict(piece) for piece in slices]
@@ -292,10 +292,7 @@ def missing_grammars(requests: Iterable[ViewRequest]) -> list[str]:
 
 
 def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
-    """Yield a note for each language without a grammar, at its first file.
-
-    It contains the number of the language's other files.
-    """
+    """Yield a note for each language without an installed grammar, at its first file."""
     first_paths: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for path, language in files:

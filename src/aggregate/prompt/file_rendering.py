@@ -1,4 +1,4 @@
-"""Read, redact and render a request's files, with a cache of views."""
+"""Read, redact and render the files of a request, with a cache of views."""
 
 import json
 from collections import deque
@@ -81,7 +81,7 @@ def error_sentence(file: RenderedFile) -> str:
 
 
 class _Lookup(NamedTuple):
-    """A read file, and its row in the view cache."""
+    """A file that was read, with the row of the view cache that belongs to it."""
 
     reading: Reading
     key: bytes = b""  # of the cached view, ``b""`` for none
@@ -89,7 +89,7 @@ class _Lookup(NamedTuple):
 
 
 def _pack(view: View, text: str) -> bytes:
-    """Pack a view of ``text`` for the index, which must not contain the text itself (rule I-5)."""
+    """Pack the view of ``text`` for the index, which must not store the text itself (rule I-5)."""
     language, spans = view.language.encode(), PackedSpans.of(view.spans).data
     is_text = view.text == text
     content = b"" if is_text else view.text.encode("utf-8", "surrogatepass")
@@ -123,7 +123,7 @@ class RenderedFiles:
 
 @dataclass(slots=True, eq=False)
 class FileStream:
-    """Reads and renders the files of a selection during iteration, storing none."""
+    """Reads and renders files while it is iterated, so that only a few are in memory."""
 
     selection: Selection
     reader: FileReader
@@ -157,7 +157,7 @@ class FileStream:
     def _with_views(
         self, files: Iterator[_Lookup], *, is_plain: bool
     ) -> Iterator[tuple[_Lookup, View | str]]:
-        """Yield files with their views; plain files need no child process."""
+        """Yield the files with their views; no child process is started if all views are the text itself."""
         if is_plain:
             for lookup in files:
                 yield lookup, _NO_VIEW
@@ -197,7 +197,7 @@ class FileStream:
             yield _Lookup(unread(remark))
 
     def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
-        """Read files and look up their cached views, before redaction."""
+        """Read files, without redacting them, and look up their views in the cache."""
         reader, index = self.reader, self.index
         readings = [
             reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
@@ -229,13 +229,13 @@ class FileStream:
         if not file.is_rendered:
             self._store(lookup, b"")  # records that the text has no secrets
             view = View(source.text, language=fence_tag(file.path, source.text))
-            return _rendered_file(file, source, view)
+            return rendered_file(file, source, view)
         if lookup.row is not None:
-            return _rendered_file(file, source, _unpack(lookup.row, source.text))
+            return rendered_file(file, source, _unpack(lookup.row, source.text))
         if isinstance(made, str):
             text = view_error_text(file.path, file.entry.view_mode, made)
             view = View(text, language=fence_tag(file.path, source.text))
-            return _rendered_file(file, source, view, is_error=True)
+            return rendered_file(file, source, view, is_error=True)
         for problem in made.problems:
             note = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
             self.reader.note(file.path, NoteKind.VIEW, note)
@@ -243,7 +243,7 @@ class FileStream:
             self.reader.note(file.path, NoteKind.GRAMMAR, language)
         elif not made.problems and not _holds_text(reading, made):
             self._store(lookup, _pack(made, source.text))
-        return _rendered_file(file, source, made)
+        return rendered_file(file, source, made)
 
 
 def stream_files(
@@ -254,7 +254,7 @@ def stream_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> FileStream:
-    """Return the files of a request as a stream.
+    """Return an iterable that reads and renders the files of a request.
 
     ``on_start`` is called once with their number. ``selection`` are the files, if already selected.
     """
@@ -284,13 +284,13 @@ def render_files(
 
 
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return a file that only has a note: unreadable, excluded, or a note about a glob."""
+    """Return a file that shows only a note: it is unreadable or excluded, or stands for a glob's omitted files."""
     if not source.error:
-        return _rendered_file(file, source, View(EXCLUDED))
+        return rendered_file(file, source, View(EXCLUDED))
     problem = error_text(file.path, source.error, is_remark=file.is_remark)
     language = fence_tag(file.path, source.text)
     view = View("\n".join((problem, *file.details)), language=language)
-    return _rendered_file(file, source, view, is_error=True)
+    return rendered_file(file, source, view, is_error=True)
 
 
 @cache
@@ -305,7 +305,7 @@ def _view_kind() -> Kind:
 
 
 def _view_key(reading: Reading) -> bytes:
-    """Return the cache key of a file's view; it includes the file's language."""
+    """Return the key of a file's view in the cache."""
     file, content_hash = reading.file, reading.source.content_hash
     if not content_hash or reading.source.error:
         return b""
@@ -318,7 +318,7 @@ def _view_key(reading: Reading) -> bytes:
 
 
 def _view_request(lookup: _Lookup) -> ViewRequest:
-    """Return the request for a file's view; a file without a view has mode ``NONE``."""
+    """Return how to render a file: in its view, or with mode ``NONE`` not at all."""
     file, source = lookup.reading.file, lookup.reading.source
     if lookup.row is not None or source.error or not file.is_rendered:
         return ViewRequest(file.path, source.text, ViewMode.NONE)
@@ -329,16 +329,18 @@ def _view_request(lookup: _Lookup) -> ViewRequest:
 
 
 def _holds_text(reading: Reading, view: View) -> bool:
-    """Return whether a view contains the whole text, which must not be cached (rule I-5)."""
+    """Return whether a view contains the file's whole text, which the index must not store (rule I-5)."""
     if reading.file.entry.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
     # Line ends and outer blanks may differ.
-    text = reading.source.text.replace("\r\n", "\n").strip()
-    content = view.text.replace("\r\n", "\n").strip()
-    return bool(text) and view.text != reading.source.text and text in content
+    text, content = reading.source.text.strip(), view.text
+    if not text or content == reading.source.text:
+        return False
+    is_longer = len(text) - text.count("\r\n") > len(content)
+    return not is_longer and text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
 
 
-def _rendered_file(
+def rendered_file(
     file: ResolvedFile, source: SourceFile, view: View, *, is_error: bool = False
 ) -> RenderedFile:
     item = file.item

@@ -1,4 +1,4 @@
-"""Sizes of files, whole and in each view."""
+"""Lines, definitions and tokens of files, in full and in each view."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _OUTLINE = _MEASURED.index(ViewMode.OUTLINE)
 
 @dataclass(frozen=True, slots=True)
 class FileSizes:
-    """The size of a file, whole and in each view."""
+    """Lines, definitions and tokens of a file, in full and in each view."""
 
     path: str
     lines: int
@@ -55,7 +55,7 @@ def measure_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
-    """Return the sizes of a request's files in order; the callbacks count views as in a run."""
+    """Return the sizes of a request's files in order; ``on_start`` and ``on_done`` count the views made."""
     selection = select_files(request)
     if on_start:
         on_start(len(selection.files) * len(_MEASURED))
@@ -93,7 +93,7 @@ class _Unknown(NamedTuple):
 def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
 ) -> Iterator[_Unknown]:
-    """Read files: put cached sizes into ``sizes``, and yield the others."""
+    """Read files; put the sizes that are cached into ``sizes``, and yield the files without."""
     readings = (reader.read(file, hashed=index.is_used) for file in files)
     lookups = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
     rows = iter(index.get_many(_kind(), [lookup.key for lookup in lookups if lookup.key]))
@@ -109,7 +109,7 @@ def _unknown(
 def _measured(
     unknown: Iterator[_Unknown], index: Index, on_done: Callable[[int], None] | None
 ) -> list[FileSizes]:
-    """Measure files; threads count tokens while the next views are made."""
+    """Measure files: threads count tokens while child processes make the next views."""
     waiting: deque[_Unknown] = deque()
     measured: list[tuple[FileSizes, bytes]] = []
 
@@ -140,7 +140,7 @@ def _measured(
 
 
 def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[FileSizes, bytes]:
-    """Return a file's cache key, and its sizes except tokens."""
+    """Return the sizes of a file with tokens still to be counted, and its cache key."""
     file, source = unknown.reading.file, unknown.reading.source
     language, outline = language_of(file.path, source.text), views[_OUTLINE]
     elements = 0
@@ -161,7 +161,7 @@ def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[Fil
 
 
 def _key(reading: Reading) -> bytes:
-    """Return the cache key of a file's sizes; it includes the file's language."""
+    """Return the key of a file's sizes in the cache."""
     path, content_hash = reading.file.path, reading.source.content_hash
     name = path[path.rfind("/") + 1 :]
     return content_hash and sha256(content_hash + name.encode(errors="surrogatepass")).digest()
@@ -191,7 +191,7 @@ def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
 
 
 def compute_file_stats(abs_path: str) -> dict[str, int]:
-    """Count ``lines`` and ``ast_elements`` (classes, functions, methods) of a file (rule M-4).
+    """Return the number of ``lines`` of a file and of its ``ast_elements``: classes, functions, methods (rule M-4).
 
     Only Python files have elements; an unreadable file, or one that takes too long to parse, has none.
     """

@@ -1,4 +1,4 @@
-"""Compose a prompt within a budget."""
+"""Compose a prompt that fits into a token budget."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -54,7 +54,7 @@ def compose_within_budget(
     on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> Composition:
-    """Compose the prompt of a request within its budget (rules B-1 to B-8)."""
+    """Rank the files of a request, and compose a prompt within its budget (rules B-1 to B-8)."""
     ranked = rank_files(
         request, index=index, weights=weights, on_start=on_start, on_done=on_done, files=files
     )
@@ -62,7 +62,7 @@ def compose_within_budget(
 
 
 def fit_prompt(request: Request, files: Candidates) -> Composition:
-    """Compose the prompt of ranked files within the request's budget."""
+    """Compose the prompt of candidates that are ranked already, within the request's budget."""
     try:
         composition = _fitted_prompt(request, files)
     except BudgetError as error:
@@ -110,7 +110,7 @@ def _fitted_prompt(request: Request, files: Candidates) -> Composition:
 
 
 class _Fitted(NamedTuple):
-    """A prompt with the file lines of a fit and the other sections."""
+    """A prompt, with the lines of files and the other sections that it shows."""
 
     composition: Composition
     tokens: list[int]  # by segment
@@ -159,7 +159,7 @@ class _Filling:
         )
 
     def _complete(self) -> _Fitted | None:
-        """Return the prompt with all files (rule B-12), ``None`` if they exceed the budget."""
+        """Return the prompt with all files in full (rule B-12), ``None`` if it exceeds the budget."""
         fit = self.files.whole_fit(self.budget.tokens)
         if fit is None:
             return None
@@ -198,7 +198,10 @@ class _Filling:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the fullest prompt in ``room`` tokens beside the pins, with the lines ``runs``, if any fits."""
+        """Return the fullest prompt of ``room`` tokens besides those of pinned files, ``None`` if none fits.
+
+        It shows the lines ``runs`` in any case.
+        """
         count = self.files.count
         sections = self.shares.within(room)
         limit = room - self.shares.reserved(room) - count(f"{FILES_TIER3}{SEPARATOR}")
@@ -225,7 +228,7 @@ class _Filling:
         return None
 
     def _advanced(self, fit: Fit, sections: Fitted, target: int, initial_room: int) -> _Fitted:
-        """Continue a fit to ``target`` tokens; return the prompt without the list of hidden files."""
+        """Show lines until the prompt has ``target`` tokens; return it without the list of hidden files."""
         fit.advance(max(target, 0))
         fitted = self._laid_out(fit, sections)
         for _ in range(_ROUNDS):
@@ -238,7 +241,10 @@ class _Filling:
         return fitted
 
     def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
-        """Return the lines of the last prompt to keep, given a fit for the new task (rule B-9)."""
+        """Return which lines of the last prompt the new one shows again (rule B-9).
+
+        ``fitted`` is a prompt for the new task alone.
+        """
         numbers = {file.path: number for number, file, _, _ in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)
         choices = self.files.choices(marks, marks, tokens, fitted.listed)
@@ -262,7 +268,10 @@ class _Filling:
         with_notes: bool = False,
         frame: dict[Section, Sequence[Segment]] | None = None,
     ) -> _Fitted:
-        """Return the prompt of a fit; ``remainder`` limits the tokens of the list of hidden files."""
+        """Return the prompt with the lines of a fit.
+
+        ``remainder`` is the token limit of the list of hidden files, ``0`` for no list.
+        """
         request = self.request
         files = self.files.shown_files(
             fit, request.file_order, doubts=request.doubts, with_notes=with_notes

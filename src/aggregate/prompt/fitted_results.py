@@ -27,10 +27,10 @@ _CUT: Final = "the results' share of the budget is used up"
 def fit_results(
     results: Sequence[Results], limit: int, count: Count, *, is_readable: bool = False
 ) -> FittedSection:
-    """Return the results in at most ``limit`` tokens, names not counted.
+    """Return the section of results in at most ``limit`` tokens, not counting their names.
 
-    All items get equal numbers of characters; short ones are shown in full. If not even a first line fits, the last
-    items are only named. ``is_readable`` means that the reader has a tool for omitted text.
+    All results get equal numbers of characters; short ones are shown in full. If not even first lines fit, the last
+    results are only named. ``is_readable`` means that the reader has a tool for omitted text.
     """
     blocks = result_blocks(results)
     if not blocks:
@@ -49,21 +49,21 @@ def fit_results(
 
 
 def results_without_budget(results: Sequence[Results], count: Count) -> tuple[Segment, ...]:
-    """Return the section of a prompt that has no budget."""
+    """Return the section of results for a prompt without a budget."""
     least = fit_results(results, 0, count)
     return fit_results(results, max(WITHOUT_BUDGET - least.tokens, 0), count).segments
 
 
 def result_texts(results: Sequence[Results]) -> Mapping[str, str]:
-    """Return the whole text of each item by its name."""
+    """Return the uncut text of each result, by its name."""
     return {item.name: item.text for block in result_blocks(results) for item in block.items}
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The section in all sizes, from names alone to full texts.
+    """The section in all sizes, from names only to full texts.
 
-    Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each size above adds a
+    Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each further size adds one
     character to every item.
     """
 
@@ -79,7 +79,7 @@ class _Layout:
 
     @property
     def whole(self) -> int:
-        """The size that shows everything."""
+        """The smallest size at which no result is cut."""
         longest = max((len(item.text) for item in self.items), default=0)
         return len(self.items) + max(longest - _LEAST, 0) + 1
 
@@ -98,7 +98,7 @@ class _Layout:
         return tuple(segments)
 
     def tokens(self, size: int) -> int:
-        """Count the section's tokens, with cached counts of items."""
+        """Return the tokens of the section at a size; those of single results are cached."""
         shown = min(size, len(self.items))
         characters = self._characters(size)
         names = [item.name for item in self.items[shown:]]
@@ -115,7 +115,7 @@ class _Layout:
         )
 
     def cuts(self, size: int) -> tuple[Cut, ...]:
-        """Return the shortened and the listed items, with the saved tokens."""
+        """Return which results are shortened or only named at a size, and the tokens saved."""
         number, characters = min(size, len(self.items)), self._characters(size)
         cuts = []
         for index, item in enumerate(self.items):

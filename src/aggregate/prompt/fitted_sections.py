@@ -1,4 +1,4 @@
-"""Token shares of a budget for the sections other than files (rule B-5)."""
+"""How many tokens of a budget the sections other than files get (rule B-5)."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ _NO_ROOM = "the section's share of the budget is used up"
 
 
 class Share(NamedTuple):
-    """The maximum share of a section in the room beside the pins."""
+    """The largest part of the tokens, without those of pinned files, that a section may use."""
 
     section: Section
     part: float
@@ -47,9 +47,9 @@ class Shares(NamedTuple):
     least: Fitted
 
     def reserved(self, room: int) -> int:
-        """Return the tokens of ``room`` that sections may use beyond their minimum.
+        """Return how many of ``room`` tokens sections may use beyond their minimum.
 
-        Shares count in full even if unused, so that the room for files does not depend on the turn.
+        Unused parts count too, so that the room for files does not depend on the turn.
         """
         pairs = [(share.part, self.least[share.section]) for share in self.shares]
         return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)
@@ -58,7 +58,7 @@ class Shares(NamedTuple):
         return {section: fit(int(room * part)) for section, part, fit in self.shares}
 
     def with_more(self, sections: Fitted, room: int) -> Fitted:
-        """Return the sections with ``room`` additional tokens; the first ones get them first."""
+        """Return the sections with ``room`` more tokens, given to the first sections first."""
         fitted = {}
         for name, _, fit in self.shares:
             section = sections[name]
@@ -76,14 +76,11 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
         return {}
-    is_narrow = request.is_structural and not (
-        request.is_overview and request.narrowing == Narrowing()
-    )
-    first = (
-        project_segment(request.title, is_overview=request.is_structural, is_narrow=is_narrow),
-    )
+    is_overview = request.is_structural
+    is_whole = request.is_overview and request.narrowing == Narrowing()
+    first = (project_segment(request.title, is_overview=is_overview, is_whole=is_whole),)
     if task is None:
-        return {Section.PROJECT: first} if request.is_structural else {}
+        return {Section.PROJECT: first} if is_overview else {}
     if request.is_review:
         return {Section.PROJECT: first}
     head = find_head(str(request.base_dir))
@@ -101,7 +98,10 @@ def shares_of(
     changes: Changes = NO_CHANGES,
     tree: Tree | None = None,
 ) -> Shares:
-    """Return the shares of a request's sections; an overview shows its ``tree``."""
+    """Return the sections of a request, other than files, with their shares of the budget.
+
+    ``tree`` is shown in an overview.
+    """
     finish = request.finish or Finish()
     fit_texts = partial(fit_given, count=count)
     instructions = partial(fit_texts, instructions_section, finish.instructions)
@@ -118,14 +118,14 @@ def shares_of(
 
 
 def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
-    """Return the tree with the most open folders within ``limit`` tokens."""
+    """Return the tree of files with as many open folders as ``limit`` tokens allow."""
     sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
     number = bisect_right(sizes, limit) - 1
     return FittedSection(tree.segments(number), sizes[number], sizes[-1])
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
-    """Return the newest turns within ``limit`` tokens; the last turn is pinned and not counted."""
+    """Return the section of the newest turns in ``limit`` tokens; the last turn is always shown and not counted."""
     segments = safe_discussion_segments(history)
     sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
     needed = tokens_of(segments, count)
@@ -165,7 +165,7 @@ def fit_given(
     limit: int,
     count: Count,
 ) -> FittedSection:
-    """Return the user's texts within ``limit`` tokens; long ones lose their middle."""
+    """Return the section of the user's texts in ``limit`` tokens; long texts lose their middle."""
     if not texts:
         return FittedSection()
     complete = lay_out(texts)
@@ -188,7 +188,7 @@ def fit_given(
 
 
 def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
-    """Return the changes within ``limit`` tokens: all names, and hunks of the likeliest files."""
+    """Return the section of changes in ``limit`` tokens: all files, and hunks of the likeliest ones."""
     if not (changes.files or changes.others):
         return FittedSection()
     heading = tokens_of(changes_segments(changes, [()] * len(changes.files)), count)
@@ -228,7 +228,7 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
 
 def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
-    """Return the beginning and end of a hunk, nothing if no useful part fits."""
+    """Return the beginning and end of a hunk that fit into ``limit`` tokens, empty if too little fits."""
     sizes = range(1, min(len(hunk), limit * _CHARACTERS))
     size = bisect_left(sizes, True, key=lambda n: tokens_with(cut_middle(hunk, n)) > limit)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []

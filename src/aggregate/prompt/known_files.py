@@ -1,4 +1,4 @@
-"""Cached tables of words and analyses of files, by content.
+"""Tables of the words and definitions of files, cached by content for the ranking.
 
 Neighbouring files form a group with one large table. Edited files move to a small second table. Definitions and pieces
 are cached only for files that a question has analysed.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from struct import Struct
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 from aggregate.base.concurrency import Call, in_children
@@ -36,17 +36,15 @@ GONE: Final = MOST_MEMBERS  # a table's entry for a changed or deleted file
 _MOST_CHANGED: Final = 0.25  # part of a group in its small table; with more both are rebuilt
 _GROUPS_AT_ONCE: Final = 16  # groups looked up together
 _SIZE: Final = Struct("=I")
-_MOST_WAITING: Final = 4_000_000  # characters of a group's texts in memory
-_MOST_AT_ONCE: Final = 100_000  # characters read in this process: 10 ms, less than a child's start
-Named = tuple[str, str]  # path and text
+_MOST_AT_ONCE: Final = 100_000  # bytes read in this process: 10 ms, less than a child's start
+FileRead = tuple[bytes, bytes, ReadFacts]  # mark, hash of the bytes, facts
 Asked = tuple[str, str, bytes]  # path, text, and the packed analysis without references, if any
-_Looked = Named | RoughFile | None  # None for an unreadable file
 
 USUAL: Final = ReadFacts()  # the facts of most files
 
 
 def analysed(files: Iterable[Asked], *, with_references: bool) -> Iterator[Analysis]:
-    """Yield the analyses of files in order, made in child processes."""
+    """Analyse files in child processes; yield the analyses in order."""
     calls = (Call(file, _packed, (*file, with_references), len(file[1])) for file in files)
     with closing(in_children(calls)) as answered:
         for call in answered:
@@ -64,19 +62,30 @@ def _packed(path: str, text: str, packed: bytes, with_references: bool, problem:
     return analysis.pack()
 
 
-def tables_of(files: Sequence[_Looked]) -> tuple[bytes, bytes]:
-    """Pack the tables of files from their texts."""
-    return pack_tables(
-        [
-            look_roughly(*file) if file and not isinstance(file, RoughFile) else file
-            for file in files
-        ]
-    )
+def _read(file: str, path: str, seen_ns: int) -> tuple[FileRead, str]:
+    """Read a file for its words, which are never shown."""
+    source = read_file(file, hashed=True)
+    state = source.info and file_state(source.info, seen_ns=seen_ns)
+    facts = ReadFacts.of(path, source)
+    return (settled_mark(state, path), source.content_hash, facts), source.text
+
+
+def _read_tables(
+    files: Sequence[tuple[str, str]], seen_ns: int
+) -> tuple[list[FileRead], tuple[bytes, bytes]]:
+    """Read files, pairs of location and path, and pack their tables."""
+    reads: list[FileRead] = []
+    words: list[RoughFile | None] = []
+    for file, path in files:
+        read, text = _read(file, path, seen_ns)
+        reads.append(read)
+        words.append(None if read[-1].error else look_roughly(path, text))
+    return reads, pack_tables(words)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A table of some files of a group."""
+    """A table of some files of a group, with their numbers."""
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
@@ -86,7 +95,7 @@ class Part:
 
 @dataclass(slots=True)
 class FileGroup:
-    """A group of files on its way into the corpus."""
+    """A group of neighbouring files, with the cached tables that are still valid."""
 
     files: Sequence[ResolvedFile]
     places: Sequence[int]  # indexes among all files of the prompt
@@ -95,10 +104,11 @@ class FileGroup:
     identities: list[bytes] = field(default_factory=list)  # ``b""`` for an unknown file
     facts: dict[int, ReadFacts] = field(default_factory=dict)  # unusual ones, by member
     parts: list[Part] = field(default_factory=list)  # the large table first
+    is_new: bool = False  # the index has no row
 
     @property
     def unknown(self) -> Sequence[int]:
-        """Members without a table."""
+        """Files of the group that no table contains."""
         members = {member for part in self.parts for member in part.members}
         return [member for member in range(len(self.files)) if member not in members]
 
@@ -111,9 +121,9 @@ class FileGroup:
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
     def unpack(self, row: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Return the keys and members of the parts in a row of the index.
+        """Return the parts in a row of the index: key, and numbers of the files, for each.
 
-        ``before`` has each file's old member number, ``-1`` for none.
+        ``before`` has each file's number in the row, ``-1`` if the row lacks it.
         """
         self.identities = [b""] * len(self.files)
         if not row:
@@ -175,9 +185,9 @@ def content_hash(identity: bytes) -> bytes:
 
 @dataclass(slots=True, eq=False)
 class KnownFiles:
-    """Cached analyses of files and tables of groups.
+    """Cached analyses of single files, and cached tables of groups.
 
-    A file's identity is a hash of its bytes, or of its text without secrets, and a digest of its name's traits.
+    A key is a hash of a file's bytes (or of its redacted text) and of the parts of its name that matter.
     """
 
     index: Index
@@ -185,7 +195,7 @@ class KnownFiles:
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
-        """Return the readable files in groups, with the cached data of unchanged ones."""
+        """Return the readable files in groups, with cached tables for unchanged ones."""
         groups = list(self._groups(files))
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             batch = groups[start : start + _GROUPS_AT_ONCE]
@@ -194,7 +204,7 @@ class KnownFiles:
             )
             parts: list[tuple[FileGroup, bytes, bytes]] = []
             for group, look in zip(batch, looks, strict=True):
-                group.marks = look.marks
+                group.marks, group.is_new = look.marks, not look.kept
                 parts += ((group, *part) for part in group.unpack(look.kept, look.places))
             tables = self._tables([key for _, key, _ in parts])
             for (group, key, members), table in zip(parts, tables, strict=True):
@@ -203,7 +213,7 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups, with borders by path, so that a new file changes few of them."""
+        """Yield the readable files in groups; borders depend on paths, so that a new file changes few groups."""
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)
@@ -222,31 +232,40 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Make the missing tables of groups by reading files; yield the number of files read."""
+        """Read the files without tables and make these; yield the number of files read after each step."""
 
-        def calls() -> Iterator[Call[tuple[FileGroup, int, bytes], tuple[bytes, bytes]]]:
+        def calls() -> Iterator[Call[tuple[FileGroup, int, Sequence[int]], Any]]:
             has_begun = False
             for group in groups:
                 count = len(group.unknown)
-                members, files = self._new_part(group)
-                size = sum(len(file[1]) for file in files if file)
+                members = range(len(group.files)) if group.is_new else self._new_part(group)
+                files = [(group.files[member].file, group.files[member].path) for member in members]
+                marks = filter(None, (group.marks[member] for member in members))
+                size = sum(int(mark.split(b" ", 3)[2]) for mark in marks)
                 has_begun = has_begun or size > _MOST_AT_ONCE
-                function = tables_of if has_begun else None
-                yield Call((group, count, members), function, (files,), size, is_parsed=False)
+                function = _read_tables if has_begun and files else None
+                arguments = files, self.index.now_ns()
+                yield Call((group, count, members), function, arguments, size)
 
         with closing(in_children(calls())) as answered:
             for call in answered:
                 group, count, members = call.about
-                if call.arguments[0]:
-                    tables = call.answer if isinstance(call.answer, tuple) else None
-                    self._store(group, members, *(tables or tables_of(*call.arguments)))
+                if members:
+                    answer: Any = call.answer  # a deadline, or nothing, means to read here
+                    is_read = isinstance(answer, tuple)
+                    reads, tables = answer if is_read else _read_tables(*call.arguments)
+                    for member, read in zip(members, reads, strict=True):
+                        self._note(group, member, read)
+                    self._store(group, bytes(members), *tables)
                 self.index.remember_group(group.name, group.marks, group.pack())
                 yield count
 
-    def _new_part(self, group: FileGroup) -> tuple[bytes, list[_Looked]]:
-        """Add a group's missing part from the index, or return its members and files to read."""
-        unread = [member for member, identity in enumerate(group.identities) if not identity]
-        texts = self._texts(group, unread)
+    def _new_part(self, group: FileGroup) -> Sequence[int]:
+        """Add the table of a group's new files from the index, or return the files that must be read for it."""
+        for member, identity in enumerate(group.identities):
+            if not identity:
+                file = group.files[member]
+                self._note(group, member, _read(file.file, file.path, self.index.now_ns())[0])
         members = sorted({*group.unknown, *(m for part in group.parts[1:] for m in part.members)})
         members = [member for member in members if member != GONE]
         del group.parts[1:]
@@ -254,33 +273,19 @@ class KnownFiles:
             members, group.parts = [*range(len(group.files))], []
         key = group.key(members)
         (table,) = self._tables([key])
-        if table:
-            group.parts.append(Part(key, bytes(members), table))
-            return b"", []
-        texts |= self._texts(group, [member for member in members if member not in texts])
-        return bytes(members), [texts[member] for member in members]
+        if table is None:
+            return members
+        group.parts.append(Part(key, bytes(members), table))
+        return ()
 
-    def _texts(self, group: FileGroup, members: Iterable[int]) -> dict[int, _Looked]:
-        texts: dict[int, _Looked] = {}
-        room = _MOST_WAITING
-        for member in members:
-            file = self._read(group, member)
-            room -= len(file[1]) if file else 0
-            texts[member] = look_roughly(*file) if file and room < 0 else file
-        return texts
-
-    def _read(self, group: FileGroup, member: int) -> Named | None:
-        """Read the words of a file, and record its facts."""
-        file, seen_ns = group.files[member], self.index.now_ns()
-        source = read_file(file.file, hashed=True)
-        state = source.info and file_state(source.info, seen_ns=seen_ns)
-        group.marks[member] = settled_mark(state, file.path)
-        group.identities[member] = self.identity(file.path, source)
-        facts = ReadFacts.of(file.path, source)
+    def _note(self, group: FileGroup, member: int, read: FileRead) -> None:
+        path = group.files[member].path
+        group.marks[member], content_hash, facts = read
+        source = SourceFile("", facts.error, content_hash=content_hash)
+        group.identities[member] = self.identity(path, source)
         group.facts.pop(member, None)
         if facts[:-1] != USUAL[:-1]:
             group.facts[member] = facts
-        return None if facts.error else (file.path, source.text)
 
     def _store(self, group: FileGroup, members: bytes, names: bytes, terms: bytes) -> None:
         key = group.key(members)

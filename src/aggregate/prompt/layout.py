@@ -1,4 +1,4 @@
-"""Headings, fences and links of files and screenshots, safe against any content."""
+"""Markdown of files and screenshots: headings, fences and links that no content can break."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +69,7 @@ def rendered_segment(file: RenderedFile) -> Segment:
 
 
 def numbered(segment: Segment) -> Segment:
-    """Add line numbers to a file's block; lines without one source line get none."""
+    """Add line numbers to a file's block, except to lines that do not come from exactly one line."""
     source, lines = segment.shown, segment.text.split("\n")
     if source is None or source.is_message or not is_fenced(segment.text):
         return segment
@@ -84,7 +84,7 @@ def numbered(segment: Segment) -> Segment:
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
-    """Return the segment of a file's view, or of its error."""
+    """Return the segment with the view of a file, or with the error that prevented it."""
     if isinstance(view, str):
         block = file_block(file.path, view_error_text(file.path, mode, view))
         return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
@@ -153,7 +153,7 @@ def _link_text(name: str) -> str:
 
 
 def _destination(path: str) -> str:
-    """Return a link's destination, in angle brackets unless it is plain (CommonMark 6.3)."""
+    """Return a path as a link's destination, in angle brackets if necessary (CommonMark 6.3)."""
     encoded = _PATH_ENCODED.sub(_percent, path)
     if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
         # A first part with a colon would be a scheme (RFC 3986, section 4.2).
@@ -164,7 +164,7 @@ def _destination(path: str) -> str:
 
 
 def _percent(match: re.Match[str]) -> str:
-    """Escape matched bytes as ``%XX``, including those that are not UTF-8 (PEP 383)."""
+    """Return matched characters as ``%XX`` per byte, including bytes that are not UTF-8 (PEP 383)."""
     is_byte = "\udc80" <= match[0] <= "\udcff"
     raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)
@@ -180,9 +180,9 @@ def tier3_segments(
 ) -> tuple[Segment, ...]:
     """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
 
-    Focus files, files of tier 3 and files forced to full are shown raw; focus files even if they are excluded or not
-    aggregated (rule M-X8). Others show their slices; else Python its skeleton, C and C++ an outline, and all other
-    files their rendered view.
+    Focus files, files of tier 3 and files forced to full are shown as they are; focus files even if excluded or not
+    aggregated (rule M-X8). Of the others the slices are shown; else of Python the skeleton, of C and C++ an outline,
+    and of all other files their view.
     """
     return Tier3Files(files).section(focus_files)
 
@@ -247,7 +247,7 @@ class Tier3Files:
 
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
-    """Return the view request of a context file, ``None`` if its content is already a view."""
+    """Return how to render a file that is not in focus, ``None`` if its content is shown unchanged."""
     if file.error or file.view_mode is ViewMode.NONE:
         return None
     mode: ViewMode | None = ViewMode.CUSTOM

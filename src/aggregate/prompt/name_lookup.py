@@ -13,7 +13,7 @@ _LINE: Final = 160  # characters of a line that an answer repeats
 
 
 def look_up_name(corpus: FileCorpus, query: str, paths: Mapping[int, str]) -> list[str]:
-    """Return the definitions and the uses of a name as lines, each kind below its count.
+    """Return lines about a name: the number of its definitions with each, then of its uses.
 
     ``paths`` are the files to search, by number. An unknown name gives no lines.
     """

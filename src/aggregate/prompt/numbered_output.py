@@ -1,4 +1,4 @@
-"""Numbered output files, written atomically."""
+"""Prompts in numbered files of the output folder, written atomically."""
 
 import glob
 import os
@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from aggregate.base.disk.reading import confined, is_file
+from aggregate.base.disk.witnesses import IGNORE_ALL
 from aggregate.base.disk.writing import (
     TEMPORARY_SUFFIX,
     create_private,
@@ -24,7 +25,7 @@ _LEFTOVER_SECONDS = 3600  # age of a temporary file that a killed run has left
 
 
 def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
-    """Return whether a name is the number or the path of a written prompt."""
+    """Return whether ``name`` is the number or the path of a prompt in the output folder."""
     if re.fullmatch(r"[0-9]+", name):
         return True
     path = Path(name)
@@ -35,7 +36,7 @@ def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:
-    """Return the number of the next output: one above the highest existing (rule M-1)."""
+    """Return the number for the next prompt: one more than the highest in the output folder (rule M-1)."""
     return max((number for number, _ in numbered_files(output_dir, namespace)), default=0) + 1
 
 
@@ -90,11 +91,14 @@ def write_numbered(
 def _ignore_folder(folder: Path) -> None:
     """Let git ignore a new folder; an existing .gitignore stays."""
     with suppress(OSError), os.fdopen(create_private(folder / ".gitignore"), "wb") as file:
-        file.write(b"*\n")
+        file.write(IGNORE_ALL)
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:
-    """Write a prompt to the user's file, atomically if regular; return whether records may lie beside it."""
+    """Write a prompt to the file that the user named; return whether records may be written beside it.
+
+    A regular file is replaced atomically. A pipe or device is written to, and has no records.
+    """
     target = Path(os.path.realpath(path))
     try:
         if target.exists() and not target.is_file() and not target.is_dir():
@@ -116,7 +120,7 @@ def _forget_records(path: Path) -> None:
 
 
 def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
-    """Yield unused paths in order; a reply without its prompt also reserves its number."""
+    """Yield the paths of the next numbered prompts; the number of a reply without prompt is skipped."""
     for number in count(find_next_increment(output_dir, namespace)):
         path = output_dir / f"{namespace}_{number:03d}.md"
         if not any(map(os.path.lexists, (path, path.with_suffix(".xml"), reply_path(path)))):
@@ -126,7 +130,7 @@ def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
 def prune_outputs(
     output_dir: Path, namespace: str, *, keep: int, project: Path | None = None
 ) -> list[Path]:
-    """Delete all but the ``keep`` newest outputs with their records; return the deleted paths.
+    """Delete all prompts except the ``keep`` newest, with their records; return the deleted paths.
 
     Temporary files of killed runs are deleted after an hour.
     """

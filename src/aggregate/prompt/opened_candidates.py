@@ -1,7 +1,8 @@
-"""Open the candidate files of a budgeted prompt for a fit: shares, lines and text."""
+"""The candidate files of a prompt with a budget, opened so that their lines can be fitted."""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from math import inf
@@ -15,7 +16,7 @@ from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.documents import MORE_TOKENS
-from aggregate.prompt.file_reading import encoding_note
+from aggregate.prompt.file_rendering import rendered_file
 from aggregate.prompt.fit.entry_order import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
@@ -65,7 +66,7 @@ _NOTHING: Final = Piece(1, 1, -1, characters=0)  # the only piece of an empty fi
 
 
 class Candidate(NamedTuple):
-    """A ranked file of the corpus that the prompt may show."""
+    """A ranked file that the prompt may show."""
 
     number: int  # in the corpus
     file: ResolvedFile
@@ -114,7 +115,7 @@ class OpenedCandidates:
 
     @property
     def has_pins(self) -> bool:
-        """Whether the user named required lines or files."""
+        """Whether the user named lines or files that must be shown."""
         return bool(self._pinned)
 
     @cached_property
@@ -128,10 +129,10 @@ class OpenedCandidates:
         }
 
     def new_fit(self, runs_by_number: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
-        """Return a fit with the pinned lines and the lines kept from the last prompt."""
+        """Return a fit that shows the pinned lines, and the lines that stay from the last prompt."""
         share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
-        fit = Fit(StepOrder(self._shares(), share, self.has_least), self.lines, self.count)
+        fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
         fit.spent = 0
@@ -161,7 +162,7 @@ class OpenedCandidates:
         return runs_by_number
 
     def _shares(self) -> list[Share]:
-        """Return the shares of likely files, of their tests and documents, and of all others."""
+        """Return the parts of the budget for likely files, for their tests and documents, and for all others."""
         if self.ranked.question.is_overview:
             return self._shares_of_overview()
         companions = self.ranked.ranking.companions
@@ -176,14 +177,14 @@ class OpenedCandidates:
         others = [number for kind in _OTHERS for number in by_kind.get(kind, [])]
         groups = self._groups(by_kind.get("read", []), others)
         companions_shares = (
-            Share([self._fittables(by_kind.get(kind, []))], part, first=0)
+            Share([self._fittables(by_kind.get(kind, []))], part, 0, self.has_least)
             for kind, part in _PARTS.items()
         )
         first = _SEEN_FOR_TASK if self.has_least else SEEN_FILES
-        return [Share(groups, first=first), *companions_shares]
+        return [Share(groups, 0.0, first, self.has_least), *companions_shares]
 
     def _shares_of_overview(self) -> list[Share]:
-        """Return the shares of introductions, of folders by the size of their code, and of all others."""
+        """Return the files of an overview in groups: introductions, files of large folders, and all others."""
         groups = overview_groups(self.in_rank_order, self._corpus, self.ranked.ranking.companions)
         first = 1 + SEEN_FILES // max(1, len(groups.folders))
         return [
@@ -218,12 +219,12 @@ class OpenedCandidates:
 
     @cached_property
     def has_least(self) -> bool:
-        """Whether files with low scores are hidden."""
+        """Whether files are hidden because their scores are too low."""
         return not self.ranked.question.is_empty and self.ranked.ranking.guess is None
 
     @cached_property
     def _copies(self) -> Mapping[int, int]:
-        """The likelier file with equal content, by number: such as a source and its built or vendored copy."""
+        """For each built or vendored copy, the number of the likelier file with the same content."""
         firsts: dict[bytes, int] = {}
         numbers = [number for number, _, _, ranked in self.in_rank_order if ranked.pieces]
         pairs = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in numbers)
@@ -290,13 +291,13 @@ class OpenedCandidates:
 
     @cached_property
     def _leading(self) -> Sequence[int]:
-        """The likeliest files, the likeliest first; none for a guess."""
+        """The likeliest files in the order of their scores; empty if the ranking is a guess."""
         leading = self.in_rank_order[:_LEADING] if self.has_least else ()
         leading = self.in_rank_order if self.ranked.question.is_overview else leading
         return [candidate.number for candidate in leading]
 
     def _calls(self, number: int) -> Mapping[int, Sequence[int]]:
-        """Return the callees of each definition in its file; names defined twice are ignored."""
+        """Return which definitions of a file each of its definitions calls; ambiguous names are ignored."""
         analysis = self._corpus.analyses([number], with_references=True)[0]
         calls: dict[int, list[int]] = {}
         for reference in analysis.references:
@@ -333,12 +334,12 @@ class OpenedCandidates:
 
     @cached_property
     def _estimates(self) -> Sequence[int]:
-        """Estimated tokens of the corpus's files, by number."""
+        """Estimated tokens of all files of the corpus, in their order."""
         sizes = (facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files)
         return array("q", sizes)
 
     def whole_fit(self, most: int) -> Fit | None:
-        """Return a fit with all lines of all files, ``None`` if they exceed ``most`` tokens."""
+        """Return a fit that shows all lines of all files, ``None`` if they have more than ``most`` tokens."""
         self._set_shortening(is_on=False)
         fit = self._whole_fit(most)
         self._set_shortening(is_on=fit is None)
@@ -387,21 +388,7 @@ class OpenedCandidates:
         source, view, lines = opened[:3]
         if not state.is_complete:
             view = focused(view, lines.texts, state.runs(), ends=lines.ends)
-        return RenderedFile(
-            path=file.path,
-            entry=file.item.path,
-            content=view.text,
-            source=source.text,
-            view_mode=mode,
-            auto_aggregate=True,
-            force_full=file.item.force_full,
-            tier=file.entry.tier,
-            language=view.language,
-            spans=view.spans,
-            secrets=source.secrets,
-            redacted=source.redacted,
-            note=encoding_note(source.encoding) if source.is_guess else "",
-        )
+        return replace(rendered_file(file, source, view), view_mode=mode)
 
 
 def _largest_view(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:

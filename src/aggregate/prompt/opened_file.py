@@ -1,4 +1,4 @@
-"""A file opened for a fit: its text or view, with statements and definitions."""
+"""A file whose lines can be fitted to a budget: its text or view, its statements and definitions."""
 
 import re
 from array import array
@@ -47,7 +47,7 @@ def open_file(
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
-    """Return a file's text and lines, ``None`` if its view fails.
+    """Return the lines of a file's view with its statements and definitions, ``None`` if the view fails.
 
     ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
     ``is_numbered`` adds line numbers, ``around`` tokens to the file's frame, ``shortens`` cuts long lines.
@@ -97,7 +97,7 @@ def _text_view(path: str, text: str, *, shortens: bool) -> View:
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
-    """Return for each line the end of its innermost definition, ``0`` at that end or outside."""
+    """Return for each line the last line of its innermost definition, ``0`` at that line or outside."""
     ends = array("i", bytes(4 * lines))
     for definition in definitions:  # outer ones first
         first, last = definition.first, min(definition.last, lines)
@@ -108,7 +108,10 @@ def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
 def _leads(
     definitions: Sequence[DefinedName], texts: Sequence[str], statements: Sequence[int]
 ) -> Mapping[int, Run]:
-    """Return the lines that describe each definition, by the first line of its signature."""
+    """Return which lines describe each definition: its comment or docstring.
+
+    The keys are the first lines of the definitions' signatures.
+    """
     units = statements or range(1, len(texts) + 1)
     last_lines = {unit: line for line, unit in enumerate(units, start=1)}
     first_members: dict[int, int] = {}
@@ -120,11 +123,12 @@ def _leads(
         body = definition.body
         docstring = _first_statement(body, end, texts, units)
         runs = [_comment_above(definition, texts)]
-        if docstring and _DOCSTRING.match(texts[docstring - 1]):
+        has_docstring = docstring and _DOCSTRING.match(texts[docstring - 1])
+        if has_docstring:
             runs.append((docstring, docstring))
             body = last_lines[units[docstring - 1]] + 1
         start = _first_statement(body, end, texts, units)
-        if start:
+        if start and not (has_docstring and number in first_members):
             runs.append((start, min(start + _MOST_SENTENCE - 1, end)))
         for first, limit in filter(None, runs):
             last = 0
@@ -140,7 +144,7 @@ def _leads(
 
 
 def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
-    """Return the lines of the first sentence in the comment above a definition."""
+    """Return the lines with the first sentence of the comment above a definition."""
     lines = range(definition.first, definition.signature)
     first = next((line for line in lines if _COMMENT.match(texts[line - 1])), 0)
     if not first or _TAG.match("".join(texts[first - 1 : definition.signature - 1])):
@@ -162,7 +166,7 @@ def _first_statement(first: int, last: int, texts: Sequence[str], units: Sequenc
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
-    """Convert the statements of a file's lines to lines of its view."""
+    """Return the statements of a view's lines; ``statements`` are those of the file's lines."""
     units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
     for start, end, first, last in view.spans:
         for line in range(start, end + 1):
@@ -174,7 +178,10 @@ def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
-    """Return a function from runs of a file to lines of its view; it always adds unmapped lines."""
+    """Return a function that converts lines of a file to lines of its view.
+
+    Its result includes the lines of the view that come from no line of the file.
+    """
     spans = sorted(view.spans)
     covered = bytearray(lines)
     for span in spans:

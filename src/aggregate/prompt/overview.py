@@ -20,7 +20,7 @@ _MOST_REPEATED = 2  # folders with the same first sentence, which does not tell 
 
 
 class OverviewGroups(NamedTuple):
-    """Numbers of files, the likeliest of each group first."""
+    """Files of an overview by group, as numbers, the likeliest first."""
 
     introductions: list[int]
     folders: list[tuple[list[int], float]]  # large folders, each with its part of the budget
@@ -55,7 +55,7 @@ def overview_groups(
 
 
 def overview_tree(files: Files, corpus: FileCorpus) -> Tree:
-    """Return the tree of all files, with a sentence for each folder."""
+    """Return the tree of all files, with a sentence about each folder."""
     numbers = {file.path: number for number, file, _, _ in files}
     describing = describing_files([*numbers])
     texts = {

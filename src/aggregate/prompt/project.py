@@ -56,14 +56,7 @@ def open_project(
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
 ) -> Project:
-    """Return ``config`` as a validated project.
-
-    Args:
-        config: A mapping, a loaded project, or the path of a ``manual_slop.toml``.
-        allow_outside: Whether files outside the project may be read; by default if ``config`` is a mapping, or the user
-            trusts the project.
-        allow_secrets: The same for secret-looking files, which trust does not cover.
-    """
+    """Return a validated project from a loaded one, the path of its configuration, or a mapping."""
     if isinstance(config, Project):
         project = config
     else:
@@ -76,7 +69,7 @@ def open_project(
         guard_project(project.folder / folder)
     has_trust = project.config.trust is not Config.trust
     if has_trust and not is_users_own(project.path):
-        problem = "[trust] belongs into your own configuration: see aggregate trust"
+        problem = "[trust] belongs in your own configuration: see aggregate trust"
         path = str(project.path) if project.path else None
         raise ConfigError(problem, path=path, key="trust")
     if allow_outside is not None:
@@ -115,34 +108,34 @@ def request_for(
     redact: bool | None = None,
     finish: Finish | None = None,
 ) -> Request:
-    """Return the request of a project's configuration; a preset replaces files and screenshots.
+    """Return the request for a prompt of a project.
 
-    With a task or a budget and no files in the configuration it uses all files that git does not ignore (rule T-6).
+    With a task or a budget and no configured files, all files are used that git does not ignore (rule T-6).
 
     Args:
         project: The project.
-        strategy: The kind of Files section; by default the configuration's.
-        preset: The name of a context preset; by default the active one, if any.
-        focus_files: With a task or a budget, files or lines to show in any case, where ranking starts; else, and for
-            tier 3, files to show in full in a Tier 3 prompt (rule T-2).
+        strategy: How files are rendered; by default as configured.
+        preset: The name of a context preset, which replaces the configured files; by default the active one.
+        focus_files: With a task or a budget, lines or files that are always shown, where the ranking starts; else, and
+            for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
         tier: ``3`` for a Tier 3 prompt.
-        with_history: Whether to include the discussion.
+        with_history: Include the discussion.
         generated: The view of generated files; by default ``[files] generated``.
         task: The task; by default ``[task] text``.
-        budget: The most tokens: ``32000``, ``"32k"``, ``"auto"``; by default the preset's, then ``[budget]``.
+        budget: Token limit: ``32000``, ``"32k"``, ``"auto"``; by default the preset's, then ``[budget]``.
         window: Tokens of the model's context window, for ``"auto"``; ``None`` without a model.
         answer: Tokens of the model's answer, which ``"auto"`` leaves free.
         discussion: The name of the discussion, ``""`` for the unnamed one; by default the unnamed one if it is
             configured, and ``"none"`` for no turns.
-        is_new: Whether the discussion may be new.
-        sending: Whether the prompt leaves the machine.
-        redact: Whether to replace secrets; by default as in ``redaction_for``.
-        finish: The user's texts; by default the configuration's, and none if ``sending``.
+        is_new: The discussion may be new.
+        sending: The prompt will be sent to a model.
+        redact: Replace secrets; by default as in ``redaction_for``.
+        finish: The user's texts; by default as configured, and none if ``sending``.
 
     Raises:
         ConfigError: The history's file cannot be used, the discussion does not exist, or the budget is invalid.
         PresetError: The preset does not exist.
-        ScopeError: The configuration or the history's file is a link to elsewhere.
+        ScopeError: The configuration or the history's file is a link out of the project.
     """
     scope = scope_of(project)
     _check_within(project.path, scope)
@@ -204,7 +197,7 @@ def _configured(
 def _listed(
     project: Project, applied: "ContextPreset | None"
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the configured files and screenshots, or those of a preset; for a bare folder all files."""
+    """Return the files and screenshots of a preset, else the configured ones; of a bare folder all files."""
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
     if project.is_bare:
@@ -224,7 +217,7 @@ class DiscussionTurns(NamedTuple):
 
     @property
     def all(self) -> tuple[str | dict[str, Any], ...]:
-        """All turns, oldest first."""
+        """All turns of the discussion, oldest first."""
         return (*self.configured, *self.written)
 
 
@@ -256,13 +249,13 @@ def discussion_turns(
 
 
 def _check_within(file: Path | None, scope: Scope) -> None:
-    """Raise ``ScopeError`` if a file of the user is a link out of the scope."""
+    """Raise ``ScopeError`` if a file of the user is a link that leads out of the scope."""
     if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
         raise ScopeError(f"{OUTSIDE}: {file}")
 
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
-    """Return the absolute paths of the discussion and of possible beads."""
+    """Return the absolute paths of files with the discussion and the beads, existing or not."""
     history = find_history_file(config, request.discussion, request.output_dir)
     paths = [history] if history else []
     if request.beads:
@@ -273,7 +266,7 @@ def files_of_sections(config: Path, request: Request) -> list[str]:
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
-    """Return a persona of the project or the user; an empty one for no name."""
+    """Return the persona of a name, of the project or else the user; an empty one without a name."""
     if not name:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
@@ -290,7 +283,7 @@ def shared_personas() -> Mapping[str, PersonaTable]:
 
 
 def is_users_own(path: Path | None) -> bool:
-    """Return whether a configuration is the user's, not a project's."""
+    """Return whether the configuration at a path is the user's own, not that of a project."""
     return path is not None and real_path(path) == real_path(global_config_path())
 
 
@@ -314,13 +307,13 @@ def redaction_for(
 
 
 def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
-    """Return a warning for each unknown word, which means the default (rule M-30), and each unused setting."""
+    """Return warnings about unknown values, for which defaults are used (M-30), and about unused settings."""
     words = {
         "aggregation_strategy": (strategy, [value.value for value in Strategy], Strategy.AUTO),
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
     }
     doubts = [
-        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, values)}"
+        f"{key}: unknown value {word[:100]!r}, using {usual}: {did_you_mean(word, values)}"
         for key, (word, values, usual) in words.items()
         if word not in ("", *values)
     ]
@@ -332,7 +325,7 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
 
 
 def find_preset(project: Project, name: str) -> "ContextPreset":
-    """Return a context preset of the project's configuration, or else from its presets file."""
+    """Return the preset of a name from the project's configuration, or else from its presets file."""
     table = project.config.context_presets.get(name)
     if table is None:
         return presets_of(project).get(name)

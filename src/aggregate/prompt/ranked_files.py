@@ -1,4 +1,4 @@
-"""Rank the files of a request by its task; later questions reuse the read files."""
+"""Rank the files of a request by its task; files that were read stay in memory for later questions."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -18,7 +18,7 @@ from aggregate.project.index import Index, describe, look_at
 from aggregate.prompt.commit_history import RECENT, CommitHistory, begin_history
 from aggregate.prompt.file_corpus import FileCorpus, read_corpus
 from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
+from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, focus_paths, unknown_focus
 from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 from aggregate.ranking import (
     WEIGHTS,
@@ -48,7 +48,7 @@ def question_for(
     paths: Sequence[str],
     history: Callable[[], CommitHistory] | None = None,
 ) -> Question:
-    """Return the ranking question of a request, empty without a task.
+    """Return the question that files are ranked by, empty for a request without a task.
 
     ``paths`` are the candidates' paths in the prompt; ``history`` waits for the commits.
     """
@@ -90,7 +90,7 @@ def question_for(
 
 
 def resolve_place(place: Place, candidates: Set[str]) -> tuple[str, int, int]:
-    """Return a focus place as ``(path, first, last)`` with its candidate's path.
+    """Return a place that the user named as path, first and last line of a candidate.
 
     A place names a candidate by its path, or by the path's last parts if they are unique. A file with a name such as
     ``a:1`` takes precedence over a place. Unknown paths are returned unchanged.
@@ -113,7 +113,7 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Files that are always shown."""
+    """Files and lines that are always shown, since the user named them."""
 
     files: dict[str, tuple[Place, ...]]  # places by path, ``()`` for the whole file
     doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
@@ -150,16 +150,15 @@ def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
 
 
 def task_is_strict(request: Request) -> bool:
-    """Return whether unmatched places and symbols are errors; in a Tier 3 prompt they are warnings."""
+    """Return whether unknown places and symbols of the task are errors, or only warnings as in Tier 3 prompts."""
     return request.task is not None and request.task.is_strict and request.tier != FOCUS_TIER
 
 
 def check_focus(request: Request, selection: Selection) -> None:
-    """Raise a ``SeedError`` if none of the request's focus files exists."""
-    files = [file for file in selection.files if not file.is_remark]
-    index = FocusIndex((file.path, file.item.path) for file in files)
-    if request.focus_paths and not index.find(*request.focus_paths):
-        paths = [file.path for file in files]
+    """Raise ``SeedError`` if none of the focus files of a request exists."""
+    files = [(file.path, file.item.path) for file in selection.files if not file.is_remark]
+    if request.focus_paths and not focus_paths(files, request.focus_paths):
+        paths = [path for path, _ in files]
         raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))
 
 
@@ -189,7 +188,7 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
 
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
-    """Yield places, their innermost definitions, and the signatures around them."""
+    """Yield for each place the lines of its innermost definition, and the signatures around it."""
     from aggregate.prompt.fit.entry_order import signature_run
 
     for place in places:
@@ -207,7 +206,7 @@ def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) ->
 
 
 def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> "Run":
-    """Return the lines of a definition around a place: all, unless it is long and has nested ones."""
+    """Return a definition's lines around a place: a part if it is long and has inner definitions, else all."""
     definition = definitions[number]
     inner = [definition for definition in definitions if definition.outer == number]
     if not inner or definition.last - definition.first < _LONGEST:
@@ -220,7 +219,7 @@ def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName])
 
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
-    """The read files of a request, which requests for the same files can share."""
+    """Files that were read for a request; requests for the same files can share them."""
 
     selection: Selection
     reader: FileReader
@@ -242,7 +241,7 @@ def read_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> ReadFiles:
-    """Read the files of a request for a ranking; the callbacks count new and changed ones."""
+    """Read the files of a request for the ranking; ``on_start`` and ``on_done`` count those that are new or changed."""
     selection = selection or select_files(request)
     reader = FileReader(request.redaction, selection.generated)
     corpus = read_corpus(
@@ -257,7 +256,7 @@ def read_files(
 
 
 class OpenFiles:
-    """Files read for the last question, reused for the next one of the same process.
+    """Files that were read for the last question, reused for the next one in the same process.
 
     Each question selects the files again and compares device, inode, size and times (rule I-4). New analyses are read
     from the index once before they are reused, so that answers never depend on earlier questions. Not thread-safe.
@@ -310,7 +309,7 @@ def rank_files(
     on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> RankedFiles:
-    """Rank the files of a request by its task; the arguments are those of ``read_files``."""
+    """Read and rank the files of a request by its task; see ``read_files`` for the arguments."""
     history = None
     if request.task:  # while the files are read
         history = begin_history(str(request.base_dir), index=index)
@@ -329,7 +328,7 @@ def rank_files(
 
 
 def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":
-    """Add scores and doubts to a prompt with a task but no budget (rule T-3)."""
+    """Add scores of files, and doubts about them, to a prompt with a task but no budget (rule T-3)."""
     corpus = ranked.files.corpus
     by_path = {
         corpus.files[entry.file].path: (position, entry)

@@ -1,4 +1,4 @@
-"""Store large values on disk, with references in the context (rules D-40 to D-49)."""
+"""Large values in files, with short references to them in prompts (rules D-40 to D-49)."""
 
 import hashlib
 import json
@@ -75,7 +75,7 @@ def compact_data(
 
 
 def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
-    """Return the value of a reference.
+    """Return the stored value that a reference names.
 
     Raises:
         DataReferenceError: The id is invalid or unknown, or the file is damaged.
@@ -90,9 +90,9 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
 
 
 def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
-    """Return the reference that ``value`` was before its conversion to JSON, else ``None``.
+    """Return the reference that a mapping was before it became JSON, ``None`` for other values.
 
-    Only its id is used, and only if the file's content matches it; the rest is computed again.
+    Only the id is taken from ``value``, and only if the stored value matches it.
     """
     if is_reference(value):
         return value
@@ -179,7 +179,7 @@ class _Cache:
         )
 
     def read(self, ref_id: Value) -> bytes:
-        """Read a reference's file; refuse links and ids outside of the folder (D-47)."""
+        """Read the file of a stored value; refuse links, and ids that name a file elsewhere (D-47)."""
         if _REF_ID.fullmatch(str(ref_id)):
             path = self._file(ref_id)
             with suppress(OSError, OutputError):
@@ -189,7 +189,7 @@ class _Cache:
         raise DataReferenceError(f"Data reference not found: {ref_id}")
 
     def compact_result(self, result: Results) -> Results:
-        """Replace large values in a result, an answer or a report by references."""
+        """Store the large values of a result, an answer or a report; return it with references in their place."""
         if isinstance(result, AggregatedResult):
             name = result.variable_name.lstrip("$")
             value = self._shown(result.value, name)
@@ -222,7 +222,7 @@ class _Cache:
         return sections
 
     def _shown(self, value: Value, key: str) -> Value:
-        """Compact ``value``; if JSON cannot encode it, use a printable copy."""
+        """Store ``value`` if it is large, and return its reference; use a printable copy if JSON cannot encode it."""
         try:
             return self.compact(value, key)
         except OutputError:
@@ -251,15 +251,17 @@ def _stored_json(data: Value, context_key: str) -> str:
 
 
 def _refuse_link(folder: Path) -> None:
-    """Raise if the cache folder, or its parent ``state``, is a link."""
+    """Raise ``OutputError`` if the folder of stored values, or its parent ``state``, is a link."""
     is_default = folder.parts[-2:] == PurePath(CACHE_DIR).parts
     for path in (folder, folder.parent) if is_default else (folder,):
         if path.is_symlink():
-            raise OutputError(f"{path}: values are not kept through a link: remove it")
+            raise OutputError(
+                f"{path}: no values are stored in a folder that is a link: remove the link"
+            )
 
 
 def _summary(data: Value) -> str:
-    """Summarise a value: count, fields and first items of its longest list (rule X-2).
+    """Describe a value in a line: the number, the fields and the first items of its longest list (X-2).
 
     ``63 activities with fields: name, distance, moving_time...`` for ``{"activities": [63 objects]}``.
     """

@@ -1,4 +1,4 @@
-"""The request of one prompt, resolved from configuration, preset and caller."""
+"""The settings of one prompt, from configuration, preset and caller."""
 
 import os
 import re
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from aggregate.prompt.results import Results
 
 FOCUS_TIER = 3
-_REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
+_REPLACED = "secrets in the task are replaced: --no-redact keeps them"
 
 
 class Strategy(StrEnum):
-    """How files are rendered: by their own views, or all as summaries (rule M-30)."""
+    """How files are rendered: each in its own view, or all as summaries (rule M-30)."""
 
     AUTO = "auto"
     SUMMARIZE = "summarize"
@@ -45,7 +45,7 @@ class Strategy(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "Strategy":
-        """Return the strategy of a name, ``AUTO`` for any other value."""
+        """Return the strategy that a configured value names, ``AUTO`` for an unknown one."""
         try:
             return cls(str(value))
         except ValueError:
@@ -131,12 +131,12 @@ class Request:
 
     @property
     def written_in(self) -> Path | None:
-        """The real folder that must contain ``output_dir``, ``None`` for any."""
+        """The folder in which ``output_dir`` must be, as a real path, ``None`` for no restriction."""
         return None if self.scope.allow_outside else Path(self.scope.root)
 
     @property
     def focus_paths(self) -> tuple[str, ...]:
-        """Paths of the user's focus files, without duplicates."""
+        """Paths of the files that the user focused on, each once."""
         focus = self.task.focus if self.task else ()
         return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in focus))))
 
@@ -160,7 +160,7 @@ class Request:
 
     @property
     def file_order(self) -> FileOrder:
-        """The order of the files within a budget (rule B-8)."""
+        """The order of files in a prompt with a budget (rule B-8)."""
         order = self.budget.order if self.budget else FileOrder.CONFIGURED
         if order is not FileOrder.AUTO:
             return order
@@ -197,7 +197,7 @@ class Request:
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
-    """Return whether one of ``focus_files`` matches a file's entry or the last parts of its path."""
+    """Return whether one of ``focus_files`` is a file's entry, or the last parts of its path."""
     parts = _parts(path)
     return any(focus == entry or _names(_parts(focus), parts) for focus in focus_files)
 
@@ -214,13 +214,13 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def unknown_focus(focus: str, paths: Sequence[str]) -> str:
-    """Return the message about a focus without matches."""
-    remedy = path_meant(focus, paths) or "; name it under [files] paths too"
+    """Return an error message about a focus that matches no file, with similar ``paths``."""
+    remedy = path_meant(focus, paths) or "; if it is a file of the project, add it to [files] paths"
     return f"focus {focus}: no file of the project matches it{remedy}"
 
 
 class FocusIndex:
-    """Index of files by path parts and entries, for ``is_named``."""
+    """Finds the files that ``focus_files`` name, by entries and last parts of paths."""
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         self._files = tuple(files)
@@ -233,7 +233,7 @@ class FocusIndex:
                 self._by_part.setdefault(part, []).append(number)
 
     def find(self, *focus_files: str) -> list[int]:
-        """Return the numbers of the files that ``focus_files`` name, in order."""
+        """Return the numbers of the files that ``focus_files`` name, in the order of the files."""
         numbers: set[int] = set()
         for focus in set(focus_files):
             by_part = self._by_part.get(_parts(focus)[-1], ())
@@ -254,7 +254,7 @@ def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) ->
 
 
 def parse_place(text: str, folder: Path) -> Place:
-    """Parse ``PATH[:LINE[-LINE]]``; the path of an existing file may contain a colon."""
+    """Parse ``PATH[:LINE[-LINE]]``; if a file with the whole text as name exists, it is meant."""
     return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
 
 
@@ -283,7 +283,7 @@ def asked_for(
     window: int | None,
     answer: int,
 ) -> Request:
-    """Return a request with the caller's task, budget and focus; the configured ones are defaults.
+    """Return a request with the caller's task, budget and focus, else those of the configuration.
 
     With a task or a budget ``focus_files`` are places, otherwise files of a Tier 3 prompt (rule T-2).
     """
@@ -322,7 +322,7 @@ def _budget_of(
     window: int | None,
     answer: int,
 ) -> Budget | None:
-    """Return the caller's budget, else the preset's, else the configured one (rule B-1).
+    """Return the budget of the caller, else of the preset, else of the configuration (rule B-1).
 
     For Tier 3 ``[budget] tier3`` overrides ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
     """
@@ -384,7 +384,7 @@ def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return warnings except those about binary files of the default glob."""
+    """Return the warnings that a reader of the prompt needs: none about binary files that the default glob skips."""
     sentences = []
     for warning in warnings:
         sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")

@@ -1,4 +1,4 @@
-"""Results of sub-agents, merged with their sources, and their text in prompts."""
+"""Results of sub-agents with their producers, and their text in prompts."""
 
 import re
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ class ProducedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AggregatedResult:
-    """The results of a group as one value (rules O-10, O-50)."""
+    """The outputs of a group of sub-agents, merged into one value (rules O-10, O-50)."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -76,7 +76,7 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a chain of results (rule X-6)."""
+    """The answer that was chosen from the results of several steps (rule X-6)."""
 
     summary: str
     source: AnswerSource
@@ -97,9 +97,9 @@ _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
 
 
 def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
-    r"""Render the value of ``result``, with ``labels`` for ``concat`` (rule O-3).
+    r"""Render a merged value as text, with the producers' ``labels`` for the strategy ``concat`` (rule O-3).
 
-    A line that looks like a label is escaped by ``\``, so that no item can forge another.
+    A line that looks like a label is escaped by ``\``, so that no output can forge another.
     """
     if result.value is None:
         return ""
@@ -129,5 +129,5 @@ def _beginning(label: str) -> str:
 
 
 def value_text(value: Value, *, indent: int | None = 2) -> str:
-    """Return text unchanged, and other values as JSON."""
+    """Return a text unchanged, and any other value as JSON."""
     return escape_surrogates(value) if type(value) is str else json_text(value, indent=indent)

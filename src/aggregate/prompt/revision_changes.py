@@ -14,7 +14,7 @@ from aggregate.ranking.files import FileFacts
 def changes_for(
     request: Request, candidates: Sequence[Candidate], facts: Sequence[FileFacts]
 ) -> Changes:
-    """Return the changed candidates, likeliest first, then deleted files, and the number of other changes."""
+    """Return what has changed: candidates, likeliest first, deleted files, and the number of other files."""
     if not (request.finish and request.finish.changes):
         return NO_CHANGES
     ranks = {candidate.file.path: rank for rank, candidate in enumerate(candidates)}
@@ -42,7 +42,7 @@ def _changed_file(change: FileChange, redaction: Redaction, *, is_generated: boo
 
 
 def _redacted(hunk: str, redaction: Redaction) -> str:
-    """Redact a hunk; its marks are removed for the search, since a key may span lines."""
+    """Redact a hunk as a whole, without its ``+`` and ``-``, since a key may span lines."""
     if not redaction.replaces:
         return hunk
     head, *lines = hunk.split("\n")

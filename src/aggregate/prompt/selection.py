@@ -1,4 +1,4 @@
-"""Select the files of a request's entries, each once."""
+"""Select the files that the entries of a request (paths and globs) match, each file once."""
 
 import os
 import re
@@ -38,14 +38,16 @@ _NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 
 
 class ResolvedFile(NamedTuple):
-    """A file to read, or an entry without one; a tuple, since large projects have 100,000.
+    """A file to read, or a note in place of one.
+
+    A named tuple takes little memory: large projects have 100,000 files.
 
     Attributes:
         path: The path in the prompt: relative to the base directory with ``/``.
         file: Its location, ``""`` for an unread file.
         problem: Why it is not read, or not whole; ``""`` for a file to read.
-        refused: Whether the scope forbids to read it.
-        is_remark: Whether it is a remark on a glob's omitted files.
+        refused: The scope forbids to read it.
+        is_remark: It is a remark on a glob's omitted files.
         details: Further lines of a remark.
     """
 
@@ -138,7 +140,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 def _narrowed(
     selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
 ) -> Selection:
-    """Return the files of the command line, with settings from their configured entries (rules T-13 and B-3)."""
+    """Return the files that the command line selects, with the settings of configured entries (T-13, B-3)."""
     if narrowing.paths:
         configured = {file.path: file for file in selection.files if not file.is_remark}
         selected = resolve(Entry(FileItem(path)) for path in narrowing.paths)
@@ -238,7 +240,7 @@ def _glob_remark(
     scope: Scope,
     find_ignored: Callable[[str, str], str],
 ) -> ResolvedFile | None:
-    """Return the note about a glob without files, or with secret-looking or forbidden ones."""
+    """Return a remark on a glob that matches no files, or secret-looking or forbidden ones."""
     glob = entry.item.path
     if secrets:
         hint = "" if scope.is_fixed else _NAME_SECRETS
@@ -258,7 +260,7 @@ def _glob_remark(
 def omission_remark(
     entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
 ) -> ResolvedFile:
-    """Return the remark on a glob's omitted files of one kind."""
+    """Return a remark on the files of one kind that a glob left out."""
     files = "files are" if len(paths) > 1 else "file is"
     names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
     if len(paths) > MOST_NAMED:
@@ -268,7 +270,7 @@ def omission_remark(
 
 
 def with_generated_policy(selection: Selection, request: "Request") -> Selection:
-    """Return a selection with views of generated files, and git's attributes about them."""
+    """Apply the configured view of generated files, and git's attributes that mark these."""
     if request.generated is GeneratedView.FULL:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]

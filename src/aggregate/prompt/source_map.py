@@ -58,7 +58,7 @@ class RunCollector:
 
 
 class SourceMapBuilder:
-    """Collects the origins of segments' lines, and stores no texts."""
+    """Collects the origins of the lines of a prompt, segment by segment, without storing texts."""
 
     def __init__(self) -> None:
         self._runs = RunCollector()
@@ -91,7 +91,7 @@ class SourceMapBuilder:
             _add_file(self._runs, segment)
 
     def end(self) -> SourceMap:
-        """Return the map of a written prompt, whose final line feed begins an empty line."""
+        """Return the map of the whole prompt; its last line feed begins another, empty line."""
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)
         return self.build()
@@ -168,7 +168,7 @@ def _add_block(runs: RunCollector, segment: Segment, label: Label) -> None:
 
 
 def _add_list(runs: RunCollector, segment: Segment) -> None:
-    """Note links to images, or beads with their indented descriptions."""
+    """Record the origins of a list's lines: links to images, or beads with their indented descriptions."""
     bead = ""
     for line in segment.text.split("\n"):
         if line.startswith("- "):
@@ -220,7 +220,7 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
-    """Add the lines of a view; spans out of order are ignored."""
+    """Record the origins of the lines of a file's view; spans out of order are ignored."""
     source = shown.source.split("\n") if shown.source else []
     line, last, lines = 1, 0, len(content)
     for start, end, first, until in shown.spans or ():  # quick: a skeleton has dozens
@@ -240,7 +240,7 @@ def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: Show
 def _add_between(
     runs: RunCollector, path: str, content: Sequence[str], gap: tuple[int, int]
 ) -> None:
-    """Add lines of a view that have no source; marks represent the lines of ``gap``."""
+    """Record the lines of a view that no line of the file matches; gap marks get the lines of ``gap``."""
     for text in content:
         if not text.strip():
             runs.add(1, Label.BLANK)
@@ -269,20 +269,23 @@ def _add_span(
     else:
         for offset, text in enumerate(content):
             line = first + offset
-            if source[offset : offset + 1] == [text]:
+            original = "".join(source[offset : offset + 1])
+            if original == text:
                 _add_verbatim(runs, path, line, line, shown)
+            elif original.replace("<", "&lt;") == text.replace("<", "&lt;"):
+                runs.add(1, Label.NOTE, path, line, line)  # an escaped line of a document
             else:
                 runs.add(1, Label.NOT_SHOWN if _is_mark(text) else Label.PART, path, line, line)
 
 
 def _is_mark(line: str) -> bool:
-    """Return whether a line is only a mark of omitted lines, in any comment syntax."""
+    """Return whether a line is a gap mark, in any comment syntax."""
     has_ellipsis = "..." in line or "…" in line
     return has_ellipsis and not any(map(str.isalnum, line))
 
 
 def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: ShownText) -> None:
-    """Add lines of the file, which may have line numbers and replaced secrets."""
+    """Record copied lines of a file, which may have line numbers and replaced secrets."""
     label = Label.PART if shown.is_numbered else Label.VERBATIM
     for run in shown.redacted:
         start, end = max(run[0], first), min(run[1], last)

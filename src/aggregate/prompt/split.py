@@ -1,4 +1,4 @@
-"""Split a prompt into parts of a token limit, between files if possible (rule T-15)."""
+"""Split a prompt into several prompts of limited size, between files if possible (rule T-15)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -42,7 +42,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
 def cuts_of(
     parts: Sequence[Prompt], paths: Sequence[Path], number: int, count: Count
 ) -> tuple[Cut, ...]:
-    """Return the other parts, for the audit of one part (rule A-4)."""
+    """Return the other parts of a split prompt, for the audit of part ``number`` (rule A-4)."""
     return tuple(
         Cut(
             "parts",
@@ -56,7 +56,7 @@ def cuts_of(
 
 
 def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[Segment]]:
-    """Distribute segments over parts of at most ``room`` tokens; each part repeats the files' heading."""
+    """Distribute segments over parts of at most ``room`` tokens; each part begins with the heading of files."""
     heading = next((segment for segment in segments if segment.section is Section.FILES), None)
     parts: list[list[Segment]] = [[]]
     remaining = room
@@ -82,7 +82,7 @@ def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[S
 
 
 def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
-    """Cut a file larger than a part between definitions, or else statements."""
+    """Cut a file that is larger than a part, between definitions if possible, else between statements."""
     lines = segment.text.split("\n")
     if segment.section is not Section.FILES or not is_fenced(segment.text):
         name = segment.source or segment.section.value
@@ -130,7 +130,7 @@ def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, st
 def _end_of_piece(
     lines: Sequence[str], statements: Sequence[int], first: int, room: int, count: Count
 ) -> int:
-    """Return the end of the longest piece that fits: before a definition, else a statement, else a line."""
+    """Return the last line of the longest piece within ``room`` tokens that ends between definitions or statements."""
     end = first
     remaining = room
     while end < len(lines) and (remaining := remaining - count(lines[end] + "\n")) >= 0:
@@ -151,7 +151,10 @@ def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
 def _piece(
     segment: Segment, text: str, run: tuple[int, int], number: int, place: str = ""
 ) -> Segment:
-    """Return the lines of ``run`` (first, last) as a block of a part; ``place`` names a cut line's characters."""
+    """Return some lines of a file as a block of its own.
+
+    ``run`` are the first and last line, ``place`` the characters if only a part of a line is shown.
+    """
     first, last = run
     heading, _, opening = segment.text.split("\n", _BEFORE)[:_BEFORE]
     span = Span(1, last - first, first + 1, last)

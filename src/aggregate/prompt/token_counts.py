@@ -22,7 +22,7 @@ _MOST_CHARACTERS = 20_000_000  # of counted texts in memory, since a page may be
 COUNT = Struct("<Q")
 TOKEN_CODE = ("base.errors", "base.tokens")  # modules hashed into the version of counts
 # Counting libraries, if installed. Our code has the vocabulary's hash.
-TOKEN_LIBRARIES = ("tiktoken", "toktok")
+TOKEN_LIBRARIES = ("re2", "tiktoken", "toktok")
 
 
 @cache
@@ -33,13 +33,13 @@ def token_version() -> str:
 
 @cache
 def token_kind() -> Kind:
-    """Return the index kind for token counts; keys are SHA-256 of texts."""
+    """Return the kind of index entries with token counts, whose keys are SHA-256 of texts."""
     return Kind("tokens", token_version())
 
 
 @dataclass(slots=True, eq=False)
 class SegmentCounter:
-    """Counts segments with their separators, in threads if there are many."""
+    """Counts the tokens of segments with their separators, in threads if there are many."""
 
     _index: Index
     _waiting: list[tuple[bytes, str]] = field(default_factory=list, init=False)
@@ -80,7 +80,7 @@ class SegmentCounter:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """o200k tokens of a prompt: total, by segment, by section, and by file without headings."""
+    """Tokens (o200k) of a prompt: in all, by segment, by section, and by file without section headings."""
 
     document: int
     segments: tuple[int, ...]
@@ -115,7 +115,7 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -
 
 @dataclass(slots=True, eq=False)
 class SavedCounts:
-    """Counts texts one by one, with a cache; the vocabulary is loaded for the first new text."""
+    """Counts the tokens of single texts with a cache; the vocabulary is loaded for the first new text."""
 
     _index: Index
     _counts: dict[str, int] = field(default_factory=lambda: {"": 0}, init=False)

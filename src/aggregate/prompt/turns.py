@@ -1,9 +1,8 @@
-"""The section of the discussion, safe against forged turns.
+"""The prompt's section with the turns of the discussion, safe against forged turns.
 
 The format is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content is fenced if a line looks
-like a turn's heading, a rule between turns or a role, or if it leaves a block open. Other content keeps its bytes. All
-roles of the discussion count: a new turn changes earlier ones only if it has a new role that one of their lines begins
-with.
+like a turn's heading, a rule between turns or a role, or if it leaves a block open. Other content keeps its bytes. A
+new turn changes the text of earlier turns only if it has a new role, and one of their lines begins with that role.
 """
 
 import re
@@ -48,7 +47,7 @@ class SpokenTurn(NamedTuple):
 
 
 class Omitted(NamedTuple):
-    """Number and tokens of the first turns, omitted for a budget (rule B-5)."""
+    """How many first turns a budget leaves out, and their tokens (rule B-5)."""
 
     number: int
     tokens: int
@@ -59,7 +58,7 @@ class Omitted(NamedTuple):
 
 
 def build_discussion_section(history: Sequence[object]) -> str:
-    """Render the excerpts without the section's heading (rules M-6, M-50).
+    """Render the turns without the heading of the section (rules M-6, M-50).
 
     ``history`` has texts and mappings with ``role`` and ``content``; anything else is shown as ``str``.
     """
@@ -67,17 +66,17 @@ def build_discussion_section(history: Sequence[object]) -> str:
 
 
 def build_discussion_text(history: Sequence[object]) -> str:
-    """Render the whole section with its heading, or ``""`` for no history (rules M-11, M-X4)."""
+    """Render the section of the discussion, ``""`` without turns (rules M-11, M-X4)."""
     return SEPARATOR.join(segment.text for segment in discussion_segments(history))
 
 
 def discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the section's heading and one segment per excerpt, none without history.
+    """Return the heading of the section, and a segment per turn; empty without turns.
 
-    The rule between two excerpts belongs to the later one, so that an excerpt does not depend on its successors. Turns
-    after ``omitted`` ones keep their numbers.
+    The rule between two turns belongs to the later one, so that a segment does not depend on later turns. Turns keep
+    their numbers if the first ones are ``omitted``.
     """
     return tuple(
         Segment(Section.HISTORY, text, Stability.VOLATILE, source)
@@ -88,7 +87,7 @@ def discussion_segments(
 def safe_discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the section without headings that look like another section."""
+    """Return the segments of the turns; headings that look like other sections are escaped."""
     return discussion_segments([*map(_with_plain_headings, history)], omitted)
 
 
@@ -111,7 +110,7 @@ def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple
 
 
 def excerpt_turn(segment: Segment) -> SpokenTurn | None:
-    """Return the turn of an excerpt, ``None`` for any other segment."""
+    """Return the turn that a segment shows, ``None`` if it is not a turn of the discussion."""
     if segment.section is not Section.HISTORY:
         return None
     heading = _EXCERPT.match(segment.text)
@@ -119,13 +118,13 @@ def excerpt_turn(segment: Segment) -> SpokenTurn | None:
 
 
 def turn_texts(history: Sequence[object]) -> list[str]:
-    """Return the text of each turn, a text or a mapping with ``role`` and ``content``."""
+    """Return the turns of a history (texts, or mappings with ``role`` and ``content``) as texts."""
     roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
 
 
 def spoken_turn(text: str) -> SpokenTurn:
-    """Parse a turn's text from ``turn_texts``.
+    """Parse a turn's text from ``turn_texts`` into role and words.
 
     A text with another role, without a role or without words is the user's, unchanged.
     """
@@ -139,7 +138,7 @@ def spoken_turn(text: str) -> SpokenTurn:
 
 
 def fenced_lines(text: str) -> int:
-    """Return the line of a turn's opening fence, ``0`` for none."""
+    """Return the line with the opening fence of a turn, ``0`` if the turn is not fenced."""
     opening = _FENCED.match(text)
     return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
 
@@ -166,7 +165,7 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Return whether a line could forge a turn of these roles or hide the next turn."""
+    """Return whether a line of a text looks like a turn of these roles, or would hide the next turn."""
     text = f"x{text}" if behind else text
     lines = as_seen(text)
     if leaves_open(text) or _RULE.search(lines) or _HEADING.search(lines):
@@ -183,7 +182,7 @@ def _name(role: str) -> str:
 
 
 def _safe_role(role: str) -> str:
-    r"""Return a role on one line without a colon and markdown's first characters, escaped as ``\xNN``."""
+    r"""Return a role on one line; colons and a leading Markdown character are escaped as ``\xNN``."""
     text = re.sub(r"\\(?=[xu])", r"\\x5c", role)
     text = heading_text(text).replace(": ", "\\x3a ")
     start = len(text) - len(text.lstrip())

@@ -1,4 +1,4 @@
-"""Find tests and documents of the likeliest sources."""
+"""Find the tests and documents that belong to the likeliest source files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ _EXCLUDED: Final = re.compile(
 def companions(
     inquiry: Inquiry, sums: Sequence[float], against: Mapping[int, float]
 ) -> list[Evidence]:
-    """Return the tests and documents of the likeliest sources.
+    """Return as evidence the tests and documents that belong to the likeliest source files.
 
     A task can exclude either ("without tests"). A review only has companions of the changed files.
 
@@ -87,7 +87,10 @@ def _explains(path: str, kind: PathKind) -> bool:
 def _match_sources(
     inquiry: Inquiry, files: Sequence[int], names: Mapping[str, Sequence[str]]
 ) -> tuple[dict[int, float], dict[int, str]]:
-    """Match files to sources, likeliest first; return certainty and source path by file."""
+    """Match test or document files to source files by name.
+
+    Return by file how certain the match is, and the path of the source.
+    """
     by_stem: dict[str, list[int]] = {}
     for file in files:
         by_stem.setdefault(_stem(inquiry.files[file].path), []).append(file)

@@ -1,4 +1,4 @@
-"""Match names with the task's topic words by their roots."""
+"""Compare names of files and definitions with the words of the task, by their stems."""
 
 import re
 from collections import Counter
@@ -76,7 +76,7 @@ def root_of(word: str) -> str:
 
 
 def topic_words(line: str, *, is_question: bool) -> Mapping[str, float]:
-    """Return a first line's topic weights by word root."""
+    """Return the stems of the words in a task's first line, with a weight for each."""
     begin = _ASKING.match(line)
     rest = line[begin.end() :] if begin else line
     ignored = STOP_WORDS if is_question else NO_TERMS  # a question may be about ``add``
@@ -111,14 +111,14 @@ def _roots(text: str, ignored: Set[str]) -> Sequence[str]:
 
 
 class _Part(NamedTuple):
-    """A part of a name and the matching word."""
+    """A part of a name, such as ``read`` of ``read_file``, and the word of the task that it matches."""
 
     word: str  # of the task, "" if none matches
     value: float
 
 
 def file_names(inquiry: Inquiry) -> Evidence:
-    """Return the coverage of files' names by topic words."""
+    """Return as evidence how much of each file's name the words of the task cover."""
     stems = [name_of(facts.path) for facts in inquiry.files]
     coverage = _coverage(Counter(stems), inquiry.question.task.topic)
     values = scaled({file: coverage[stem] for file, stem in enumerate(stems) if stem in coverage})
@@ -131,7 +131,7 @@ def file_names(inquiry: Inquiry) -> Evidence:
 
 
 def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, float]:
-    """Return the notebooks whose names match the words before "notebook" in the first line."""
+    """Return the notebooks whose names contain the words before "notebook" in the task's first line."""
     line = inquiry.question.task.text.lstrip().partition("\n")[0].lower()
     phrase, mark, _ = line.partition(" notebook")
     words = _WORD.findall(phrase)[::-1] if mark else []
@@ -149,14 +149,14 @@ def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, flo
 
 
 def name_of(path: str) -> str:
-    """Return a file's name without suffixes; ``__init__`` and similar names become the folder's."""
+    """Return a file's name without suffixes, or for ``__init__`` and the like the folder's name."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _PACKAGE_FILES and folder else stem
 
 
 def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the coverage of definitions' names by topic words."""
+    """Return as evidence how much of each definition's name the words of the task cover."""
     names_by_file = {
         file: [
             definition.path[-1] if definition.path else "" for definition in analysis.definitions
@@ -178,7 +178,10 @@ def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def _coverage(names: Mapping[str, int], words: Mapping[str, float]) -> Mapping[str, float]:
-    """Return the coverage of matching names (with their frequency) by weighted words."""
+    """Return for each name how much of it the task's words cover; rare words weigh more.
+
+    ``names`` maps names to their number of occurrences. Names without a match are left out.
+    """
     # Most names contain no word's prefix and need not be split.
     prefix = re.compile("|".join(re.escape(word[:_SHORTEST_PREFIX]) for word in words) or r"(?!)")
     cache: dict[str, _Part] = {}
@@ -204,7 +207,7 @@ def _coverage(names: Mapping[str, int], words: Mapping[str, float]) -> Mapping[s
 
 
 def _match_part(text: str, words: Mapping[str, float], cache: dict[str, _Part]) -> _Part:
-    """Match a part of a name with a word by stem, else by prefix."""
+    """Find the word of the task with the same stem as a part of a name, else one with a common prefix."""
     if text in cache:
         return cache[text]
     root = root_of(text)

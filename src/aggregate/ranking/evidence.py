@@ -1,4 +1,4 @@
-"""Evidence for files and pieces, with weights and weighted sums."""
+"""Evidence that files and pieces are relevant, its weights, and weighted sums."""
 
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ PieceKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Values of one kind of observation, mostly scaled to 0 to 1.
+    """Values between 0 and 1 (mostly) of one kind of evidence, by file or by piece.
 
     Attributes:
         matched: The matching words or names by file, for the audit.
-        missing: Why there is no observation.
+        missing: Why this kind of evidence is not available.
     """
 
     kind: str
@@ -33,7 +33,7 @@ class Evidence:
 
 
 class FileValues(Mapping[int, float]):
-    """Values by file in a tenth of the memory of a ``dict``; 0 is absent."""
+    """A mapping from files to values in a tenth of the memory of a ``dict``; absent files have the value 0."""
 
     def __init__(self, values: Iterable[float]) -> None:
         self._values = array("d", values)
@@ -51,7 +51,7 @@ class FileValues(Mapping[int, float]):
 
 
 class PieceValues(Mapping[PieceKey, float]):
-    """Values by piece, stored in one row per file; 0 is absent."""
+    """A mapping from pieces to values, stored as one row per file; absent pieces have the value 0."""
 
     def __init__(self, rows: Mapping[int, Sequence[float]]) -> None:
         self.rows = rows
@@ -97,7 +97,7 @@ def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
 
 
 def best_keys(values: Mapping[int, float], most: int = _MOST_MATCHED) -> Sequence[int]:
-    """Return the files with the greatest values."""
+    """Return the keys of the ``most`` greatest values."""
     # A monorepo has a hundred thousand values: sort only possible winners.
     least = min(nlargest(most, values.values()), default=0.0)
     pairs = sorted((-value, file) for file, value in values.items() if value >= least)
@@ -120,13 +120,13 @@ K1 = 1.2  # BM25's usual saturation; 0.9 to 2 made no difference on commits
 
 
 def rarity(total: int, holding: int) -> float:
-    """Return the inverse document frequency of a term, above 0."""
+    """Return the inverse document frequency of a term that ``holding`` of ``total`` texts contain."""
     holding = min(holding, total)
     return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def saturation(count: float, *, length: float, b: float) -> float:
-    """Return BM25's term frequency factor; ``length`` is relative to the average."""
+    """Return the term frequency factor of BM25; ``length`` is relative to the average length."""
     return count * (K1 + 1) / (count + K1 * (1 - b + b * length))
 
 
@@ -183,7 +183,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 
 
 class RankedFile(NamedTuple):
-    """A candidate with its score, one of up to a hundred thousand."""
+    """A file with its score, its rank and the reasons for it."""
 
     file: int
     score: float
@@ -193,7 +193,7 @@ class RankedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All candidates, the likeliest first, ties in corpus order.
+    """The files in the order of their relevance, the likeliest first.
 
     ``companions`` maps tests and documents of likely sources to ``"tests"`` or ``"documents"``.
     """
@@ -253,7 +253,7 @@ def add_to_pieces(
 def probabilities(
     pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
 ) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    """Return the softmax over all pieces and the other files."""
+    """Convert the scores of all pieces, and of files without pieces, to probabilities by softmax."""
     best = max((value for values in pieces.values() for value in values), default=-inf)
     best = max(best, max(others.values(), default=-inf))
     if best == -inf:
@@ -307,7 +307,7 @@ def in_order(
     others: Mapping[int, float],
     why: Mapping[int, tuple[Reason, ...]],
 ) -> Sequence[RankedFile]:
-    """Return all files, the likeliest first, ties in corpus order."""
+    """Return the files in the order of their probability, equal ones in the order of the corpus."""
     ranked: list[RankedFile] = []
     new_entry = row_maker(RankedFile)
     for file in range(files):

@@ -1,4 +1,4 @@
-"""Evidence from commits: similar, recent and joint changes, and messages."""
+"""Evidence from commits: similar ones, recent ones, files changed together, and commit messages."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -136,7 +136,7 @@ _B: Final = 0.75  # BM25's usual length normalization; 0.3 was a little worse on
 
 
 def message_text(inquiry: Inquiry) -> Evidence:
-    """Compare the task with the messages of each file's commits."""
+    """Return as evidence how well the task matches the messages of the commits that changed each file."""
     lengths, counts = _messages_by_file(inquiry)
     if not counts:
         return Evidence("messages of changes")
@@ -164,7 +164,7 @@ def message_text(inquiry: Inquiry) -> Evidence:
 def _messages_by_file(
     inquiry: Inquiry,
 ) -> tuple[Mapping[int, float], Mapping[int, Mapping[str, float]]]:
-    """Return length and term counts of each file's messages, shared by a commit's files."""
+    """Return for each file the length and the terms of the messages of its commits."""
     numbers = inquiry.paths.numbers
     task_terms = [query.term for query in inquiry.terms]
     lengths: dict[int, float] = {}
@@ -188,7 +188,7 @@ def _messages_by_file(
 
 
 def last_changes(inquiry: Inquiry) -> Evidence:
-    """Return how recent each file's last commit is, independent of the question."""
+    """Return as evidence how recently each file was changed; the same for all questions."""
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
     commits = () if inquiry.question.task.is_question else inquiry.question.commits

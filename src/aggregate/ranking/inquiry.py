@@ -1,4 +1,4 @@
-"""A question to a corpus, and look-ups for all evidence."""
+"""A question about the files of a corpus, with look-ups that all kinds of evidence use."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -26,7 +26,7 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TaskText:
-    """The parsed text of a task."""
+    """The words, names and code locations of a task's text."""
 
     terms: Mapping[str, int] = field(default_factory=dict)
     subject: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class TaskText:
 
 
 class ChangedLines(NamedTuple):
-    """Current lines of a file, changed since a revision."""
+    """Lines of a file that were changed since a revision, by their current numbers."""
 
     path: str
     first: int = 0  # 1-based; ``0`` if the whole file is new
@@ -54,7 +54,7 @@ class ChangedLines(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit of the project's history."""
+    """A commit of the project: its message, and the files and definitions that it changed."""
 
     terms: frozenset[str]
     paths: tuple[str, ...]
@@ -66,7 +66,7 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Input of a ranking."""
+    """What files are ranked by: the task, the places that the user named, changes and commits."""
 
     task: TaskText = field(default_factory=TaskText)
     focus: Sequence[tuple[str, int, int]] = ()  # path, first and last line; ``0`` for whole files
@@ -91,7 +91,7 @@ _B: Final = 0.75  # BM25's usual length normalization: a long message has many s
 
 
 class SimilarCommit(NamedTuple):
-    """A past commit similar to the task."""
+    """A commit whose message resembles the task."""
 
     age: int  # in commits, ``0`` for the newest
     score: float  # BM25 of its message's first line, above ``0``
@@ -101,7 +101,7 @@ class SimilarCommit(NamedTuple):
 def similar_commits(
     commits: Sequence[Commit], words: Iterable[str], most: int = MOST_READ
 ) -> list[SimilarCommit]:
-    """Return the commits most similar to a task by first line, ties by recency."""
+    """Return the ``most`` commits whose messages resemble the task most, newer ones first among equals."""
     task_words = frozenset(words)
     shared = [commit.change_words & task_words for commit in commits]
     frequency = Counter(word for words_of_commit in shared for word in words_of_commit)
@@ -129,7 +129,7 @@ _SHORT = 3  # letters of a term searched for whole; most names contain its prefi
 
 
 class TermMatcher:
-    """Finds the task's terms in names."""
+    """Finds which terms of the task occur in a name."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         self._terms = frozenset(terms)
@@ -153,7 +153,7 @@ _MOST_LOOKED_UP = 600  # terms whose files are counted to find the strongest
 
 
 class QueryTerm(NamedTuple):
-    """A term of the task."""
+    """A term of the task with its weight."""
 
     term: str
     weight: float  # by its frequency in the task: 1 for one occurrence, slowly more
@@ -190,7 +190,7 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
 
 
 def pieces_holding(corpus: Corpus, files: Mapping[int, int]) -> int:
-    """Estimate the number of pieces with a term from its counts."""
+    """Estimate how many pieces contain a term, from how often it occurs in files."""
     facts = corpus.files
     return sum(min(count, facts[file].pieces) for file, count in files.items())
 
@@ -205,7 +205,7 @@ _MOST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A corpus, a question, and the look-ups derived from both."""
+    """A question about a corpus, with values that several kinds of evidence need."""
 
     corpus: Corpus
     question: Question
@@ -239,7 +239,7 @@ class Inquiry:
         return self.corpus.files
 
     def strongest_words(self, gains: Mapping[str, float]) -> str:
-        """Return the words of the strongest terms, joined by commas."""
+        """Return the words of the task that add most to a score, separated by commas."""
         words = {self.words.get(term, term): gain for term, gain in gains.items()}
         strongest = sorted((-gain, word) for word, gain in words.items())
         return ", ".join(word for _, word in strongest[:_TERMS_SHOWN])
@@ -285,7 +285,7 @@ def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
 
 
 def pieces_of(analysis: Analysis, definition: int, *, inner: bool = False) -> Sequence[int]:
-    """Return a definition's piece indices; ``inner`` adds nested definitions."""
+    """Return the pieces of a definition, as indices; with ``inner`` also those of nested definitions."""
     pieces = analysis.pieces
     if definition < 0:
         return [index for index, piece in enumerate(pieces) if piece.definition < 0]
@@ -298,7 +298,7 @@ def pieces_of(analysis: Analysis, definition: int, *, inner: bool = False) -> Se
 
 
 def pieces_over(analysis: Analysis, begin: int, end: int) -> Sequence[int]:
-    """Return the indices of pieces overlapping these lines."""
+    """Return the pieces that have lines from ``begin`` to ``end``, as indices."""
     start = bisect_left(analysis.pieces, begin, key=lambda piece: piece.last)
     stop = bisect_right(analysis.pieces, end, key=lambda piece: piece.first)
     return range(start, stop)

@@ -1,11 +1,12 @@
-"""Read a reported issue: drop its form, environment and versions, and the names of its example."""
+"""Read the text of a reported issue without its form, environment, versions and example names."""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby, islice
 from typing import Final
 
 from aggregate.base.text import heading_level, with_fences
+from aggregate.ranking.terms import term_list
 
 # A heading of these words alone is part of a form.
 _FORM_WORDS: Final = frozenset(
@@ -45,6 +46,7 @@ _VARIABLE: Final = re.compile(r"(?<![\w.])[^\W\d]\w*+(?!\()")
 _MOST_QUOTES: Final = 60
 _FEWEST_SIGNS: Final = 2  # of a line of code, such as brackets
 _SIGN: Final = re.compile(r"[()\[\]{}=.;:<>&|+*/\"'-]")
+_TYPED: Final = re.compile(rf"[ \t]*+(?:>>>|\.\.\. |In ?\[|\$ )|{_IMPORTED.pattern}")
 _STATEMENT: Final = re.compile(r"[\w.]{1,80}+(?: ?=|\()(?!.*[a-z]{2} [a-z]{2,20} [a-z]{2})")
 _VALUE: Final = re.compile(r"'[^']{1,100}'")
 _TRACED: Final = re.compile(
@@ -53,7 +55,7 @@ _TRACED: Final = re.compile(
 
 
 def report_text(text: str) -> str:
-    """Return an issue without its form, environment and tables of versions."""
+    """Return the text of an issue without the form, the environment and tables of versions."""
     return "\n".join(_without_versions(_without_form(text.split("\n"))))
 
 
@@ -81,7 +83,7 @@ def _without_versions(lines: Iterator[str]) -> Iterator[str]:
 
 
 def without_example_names(text: str) -> str:
-    """Remove variables that only exist in the reporter's example from its code."""
+    """Remove variables from an issue's code that exist only in the reporter's example."""
     lines = [*with_fences(text.split("\n"))]
     code = [_is_code(line, is_fenced=is_fenced) for line, is_fenced in lines]
     assigned: set[str] = set()
@@ -110,7 +112,7 @@ def _is_code(line: str, *, is_fenced: bool) -> bool:
 
 
 def imported_names(text: str) -> dict[str, str]:
-    """Return the modules of names that an example imports, by name."""
+    """Return the names that an example imports, each with its module."""
     modules: dict[str, str] = {}
     for line in text.split("\n"):
         match = _IMPORTED.match(line) if "import " in line else None
@@ -124,12 +126,17 @@ def imported_names(text: str) -> dict[str, str]:
     return modules
 
 
-def quoted_lines(text: str) -> list[str]:
-    """Return an issue's lines of code and messages, without places, marks and values."""
-    quotes: dict[str, None] = {}
+def quoted_terms(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the terms of whole words in an issue's lines of code and messages.
+
+    Places, marks and values are left out, and lines that the reporter typed.
+    """
+    quotes: dict[tuple[str, ...], None] = {}
     for line, is_fenced in with_fences(text.split("\n")):
         is_quoted = is_fenced or line.startswith("    ") or _STATEMENT.match(line)
-        is_import = "import " in line and _IMPORTED.match(line)
-        if is_quoted and not is_import and len(_SIGN.findall(line)) >= _FEWEST_SIGNS:
-            quotes[_VALUE.sub(" ", _TRACED.sub("", line, count=1))] = None
-    return list(quotes)[:_MOST_QUOTES]
+        if not is_quoted or _TYPED.match(line) or len(_SIGN.findall(line)) < _FEWEST_SIGNS:
+            continue
+        words = _WORD.findall(_VALUE.sub(" ", _TRACED.sub("", line, count=1)))
+        terms = [term_list(word)[:1] for word in words]  # without the terms of parts
+        quotes[tuple(dict.fromkeys(chain.from_iterable(terms)))] = None
+    return tuple(islice(quotes, _MOST_QUOTES))

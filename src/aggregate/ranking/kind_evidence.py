@@ -1,4 +1,4 @@
-"""Evidence from the purpose and size of files."""
+"""Evidence from the kind of files, such as tests or documents, and from their size."""
 
 import re
 from collections import Counter
@@ -79,7 +79,7 @@ _MOST_READ = 40_000  # characters of a task; the rest is a log
 
 
 def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
-    """Return evidences about kinds of files: tests, auxiliary, kinds in the task, and without code.
+    """Return evidence from the kinds of files: test, auxiliary, named in the task, without code.
 
     Files in ``pointed`` are exempt. The last one differs from the language's share: it separates pages, styles and data
     from any program.
@@ -148,7 +148,7 @@ _GUIDE = 0.85  # value of a guide; 1 for a README
 
 
 def introduction(inquiry: Inquiry) -> Evidence:
-    """Return the README nearest to the root and other guides."""
+    """Return as evidence the files that introduce a project: the README nearest to the root, and guides."""
     weights = Counter[str]()  # characters of sources by top folder
     for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
         if facts.is_code and kind is PathKind.SOURCE:
@@ -165,7 +165,7 @@ def introduction(inquiry: Inquiry) -> Evidence:
 def _nearest(
     inquiry: Inquiry, pattern: re.Pattern[str], most: int, weights: Mapping[str, int]
 ) -> list[int]:
-    """Return matching files, root first, then in larger folders; without tests and examples."""
+    """Return the files with matching names, those at the root first; no tests and examples."""
     matches = [
         (
             facts.path.count("/") > 0,
@@ -188,14 +188,14 @@ def chore_of(task: TaskText) -> str:
 
 
 def kind_of_chore(chore: str) -> PathKind | None:
-    """Return the kind of files that a chore mostly changes."""
+    """Return the kind of files that a chore, such as updating dependencies, mostly changes."""
     if not chore:
         return None
     return PathKind.DOCUMENT if chore == _DOCUMENTATION else PathKind.SETTINGS
 
 
 def _penalties(task: TaskText) -> Mapping[PathKind, float]:
-    """Return the remaining penalty (0 to 1) of each kind of file, reduced if the task mentions it."""
+    """Return for each kind of file how much its score is lowered (0 to 1), less if the task mentions the kind."""
     prefix = _PREFIX.match(task.text)
     scopes = {*task.scopes, *(term_list(prefix["type"]) if prefix else ())}
     if _DOCUMENTING.match(task.text):
@@ -217,7 +217,7 @@ def _penalties(task: TaskText) -> Mapping[PathKind, float]:
 
 
 def inner_files(inquiry: Inquiry) -> Evidence:
-    """Return internal and legacy files, only for questions, which are about public code."""
+    """Return as evidence which files are internal or outdated; only for questions, which are about public code."""
     if not inquiry.question.task.is_question:
         return Evidence("inner")
     files = [file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)]
@@ -225,7 +225,7 @@ def inner_files(inquiry: Inquiry) -> Evidence:
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
-    """Return the size of each file's language, relative to the project's largest one."""
+    """Return as evidence the amount of code in each file's language, relative to the main language."""
     languages = [_program_language(facts) for facts in inquiry.files]
     characters: dict[str, int] = {}
     for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
@@ -254,7 +254,7 @@ _SUFFIXES = frozenset(
 
 
 def _program_language(facts: FileFacts) -> str:
-    """Return a program's language or suffix, ``""`` for other files."""
+    """Return the language of a program, or else its suffix; ``""`` for files that are not programs."""
     if facts.language:
         return facts.language if facts.is_code else ""
     start = facts.path.rfind("/") + 1

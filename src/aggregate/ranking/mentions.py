@@ -1,4 +1,4 @@
-"""Evidence from explicit mentions: files, definitions, identifiers, locations and seeds."""
+"""Evidence from files, names and code locations that the task or the user mentions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _MOST_PARTS = 6  # compared last parts of a name: no language nests deeper in pr
 
 
 class WrittenName(NamedTuple):
-    """A qualified name from the task, split into its parts."""
+    """A name in the task, such as ``package.Class.method``, split into its parts."""
 
     scopes: tuple[str, ...]
     name: str
@@ -45,7 +45,7 @@ _Definition = tuple[int, int]  # file, index among its definitions
 def _definitions(
     inquiry: Inquiry, candidates: Candidates, text: str
 ) -> tuple[Sequence[_Definition], Sequence[_Definition]]:
-    """Return all candidate definitions of a name, and those in its scope (definition, else module)."""
+    """Return the definitions with a name, and those among them in its scope (a class or a module)."""
     scopes, name = WrittenName.parse(text)
     namesakes = [
         (file, definition)
@@ -81,7 +81,7 @@ _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 
 
 def named_files(inquiry: Inquiry) -> Evidence:
-    """Return the files named in the first line, also as ``pkg.module``; other paths are locations."""
+    """Return as evidence the files that the task's first line names, also as ``pkg.module``."""
     values: dict[int, float] = {}
     subject = inquiry.question.task.text.lstrip().partition("\n")[0][:_LONGEST]
     for match in _WRITTEN_PATH.finditer(subject):
@@ -99,14 +99,14 @@ def named_files(inquiry: Inquiry) -> Evidence:
             _sources_called(inquiry, WrittenName.parse(text).name) if certainty >= CERTAIN else ()
         )
         if len(files) <= _FEW_NAMESAKES:
-            lift(values, files, _MODULE / sqrt(max(1, len(files))))
+            lift(values, files, 1 / sqrt(max(1, len(files))))
     # Not scaled: a doubtful name is not better for being the only one.
     matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
     return Evidence("file named in the first line", files=values, matched=matched)
 
 
 def _sources_called(inquiry: Inquiry, name: str) -> Sequence[int]:
-    """Return the sources that have a name or define it."""
+    """Return the source files that have a name or define it."""
     files = {*inquiry.paths.by_stem.get(name, ()), *inquiry.corpus.files_defining(name)}
     return sorted(file for file in files if inquiry.kinds[file] is PathKind.SOURCE)
 
@@ -126,7 +126,7 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
 
 
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
-    """Return the files of definitions named in the task, without parsing."""
+    """Return the files that probably define a name in the task, found without parsing."""
     values: dict[int, float] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
@@ -138,7 +138,7 @@ def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
 
 
 def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces of definitions named in the task."""
+    """Return as evidence the pieces of definitions that the task names."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
@@ -159,7 +159,7 @@ _NAMESPACES = frozenset({"heading", "module", "namespace", "package"})
 
 
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return definitions and modules with the task's whole text as name, preferably in sources."""
+    """Return as evidence the definitions and modules whose name is the whole task, preferably in sources."""
     name = inquiry.question.task.sole
     if not name:
         return Evidence("all of the task")
@@ -183,7 +183,7 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return uses of the task's identifiers, by term and by exact spelling.
+    """Return as evidence where names in the task are used: by term, and by exact spelling.
 
     ``_exit`` has the same term as the word "exit", which is far more common.
     """
@@ -212,7 +212,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
 
 
 def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, bool]]:
-    """Yield certain identifiers: text, last name, its term, and whether it is a single word."""
+    """Yield the words of the task that are certainly names: text, last part, term, and whether it is a single word."""
     query_by_term = {query.term: query for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
@@ -224,7 +224,7 @@ def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, b
 
 
 def needs_references(inquiry: Inquiry) -> bool:
-    """Return whether some evidence needs the candidates' references."""
+    """Return whether the question needs to know which names files use."""
     question = inquiry.question
     has_seed = question.focus or question.symbols or question.changes or question.task.locations
     return bool(has_seed) or any(is_word for *_, is_word in _sure_identifiers(inquiry))
@@ -235,7 +235,7 @@ _INNER = 0.6  # value of definitions inside a symbol: methods come after their c
 
 
 def seed_files(inquiry: Inquiry) -> frozenset[int]:
-    """Return the user's seed files; loads analyses only for symbols."""
+    """Return the files that the user named, directly or by symbols."""
     paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
     files = {file for path in paths for file in _files_at(inquiry, path)}
     for symbol in inquiry.question.symbols:
@@ -248,7 +248,7 @@ _MOST_MENTIONS = 100  # files containing a name, parsed if no file seems to defi
 
 
 def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
-    """Return the files that likely have a definition, else its name."""
+    """Return the files that probably define a qualified name, or else its last part."""
     name = WrittenName.parse(text).name
     defining = corpus.files_defining(name) if name else ()
     terms = term_list(name)
@@ -275,7 +275,7 @@ def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, .
 def _line_seeds(
     inquiry: Inquiry, candidates: Candidates, *, kind: str, ranges: Sequence[tuple[str, int, int]]
 ) -> Evidence:
-    """Return evidence from line ranges; first line 0 means the whole file."""
+    """Return as evidence the pieces in ranges of lines; a range that begins with line 0 is the whole file."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -298,7 +298,7 @@ def _line_seeds(
 
 
 def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return the pieces of the symbols' definitions; namesakes share the value."""
+    """Return as evidence the pieces of definitions that the user named as symbols."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     unknown: list[str] = []
@@ -318,7 +318,7 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def no_definitions(symbols: Sequence[str]) -> Missing:
-    """Report symbols without a definition as missing evidence."""
+    """Return that there is no evidence for some symbols, since no definition has their names."""
     return Missing("symbol", f"no definition is called {' or '.join(symbols)}")
 
 
@@ -332,7 +332,7 @@ _MOST_QUOTING = 2  # pieces with all terms of a line; a more common line is no e
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], float]]:
-    """Return the task's locations with matching files and a value for each."""
+    """Return the code locations in the task, each with the files that it may mean and a value."""
     traced: list[tuple[Location, Sequence[int], float]] = []
     strength = 1.0
     for location in inquiry.question.task.locations[:_MOST_LOCATIONS]:
@@ -346,7 +346,7 @@ def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], fl
 
 
 def _moved_function(inquiry: Inquiry, location: Location) -> Sequence[int]:
-    """Return the only file with a frame's function, if the frame was in a folder of the project."""
+    """Return the only file that defines the function of a traceback's frame, whose file no longer exists."""
     folder = location.path.rpartition("/")[0].rpartition("/")[2]
     name = WrittenName.parse(location.symbol).name
     files = inquiry.corpus.files_defining(name) if folder in inquiry.paths.folders_by_name else ()
@@ -354,7 +354,7 @@ def _moved_function(inquiry: Inquiry, location: Location) -> Sequence[int]:
 
 
 def pointed_files(inquiry: Inquiry) -> frozenset[int]:
-    """Return the files of explicit locations, of any kind."""
+    """Return the files to which code locations in the task lead."""
     return frozenset(
         file
         for location, files, _ in traced_files(inquiry)
@@ -387,14 +387,15 @@ def traced_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
                 text = f"{inquiry.files[file].path}:{location.line}"
             matched.setdefault(file, text)
             lift(pieces, keys(file, _pieces_at(candidates[file], location)), strength)
-    for key in _quoted_pieces(inquiry, candidates):
-        matched.setdefault(key[0], "quoted code")
-        lift(pieces, [key], _QUOTED)
+    quoting = [*_quoted_pieces(inquiry, candidates)]
+    quoted_files = dict.fromkeys((file for file, _ in quoting), "quoted code")
+    lift(pieces, quoting, _QUOTED / sqrt(max(1, len(quoted_files))))
+    matched = {**quoted_files, **matched}
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
 
 
 def _quoted_pieces(inquiry: Inquiry, candidates: Candidates) -> Iterator[PieceKey]:
-    """Yield the pieces of sources with all terms of a quoted line of code."""
+    """Yield the pieces that contain all terms of a line of code that the task quotes."""
     queries = {query.term: query for query in inquiry.terms}
     for quote in inquiry.question.task.quotes:
         terms = [queries[term] for term in quote if term in queries]

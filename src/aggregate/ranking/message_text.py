@@ -1,4 +1,4 @@
-"""Parse commit messages and hunk headers."""
+"""Parse the messages of commits, and the headers of their hunks."""
 
 import re
 from typing import Final
@@ -39,14 +39,14 @@ _MOST_TERMS: Final = 400  # of a commit's message; longer ones contain lists and
 
 
 def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return a commit message's terms and its first line's change words."""
+    """Return the terms of a commit message, and the words of its first line."""
     words = own_words(message)
     first_line = words.lstrip().partition("\n")[0]
     return frozenset(sorted(terms_in(words))[:_MOST_TERMS]), change_words(first_line)
 
 
 def own_words(text: str) -> str:
-    """Return a message without trailers, links and quotations."""
+    """Return a commit message without trailers, links and quotations."""
     text = _MAIL.sub(" ", _ADDRESS.sub(" ", text))
     first, line_feed, rest = _unquoted(without_comments(text)).lstrip().partition("\n")
     # A first line such as "Bug: the parser crashes" is not a trailer.
@@ -88,7 +88,7 @@ _NO_NAMES: Final = frozenset(
 
 
 def definition_name(line: str) -> str:
-    """Return the name defined by a line, or ``""``: ``send`` of ``async def send(self)``."""
+    """Return the name that a line of code defines, or ``""``: ``send`` of ``async def send(self)``."""
     line = line[:_LONGEST_LINE].strip()
     heading = _HEADING.match(line)
     if heading:
@@ -110,7 +110,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def change_words(line: str) -> frozenset[str]:
-    """Return a first line's stems and identifiers."""
+    """Return the stems and the identifiers in the first line of a commit message."""
     words: set[str] = set()
     for match in _WORD.finditer(_VERSION.sub(_VERSION_WORD, line[:_LONGEST_FIRST_LINE])):
         words.update(_parts(match[0]))

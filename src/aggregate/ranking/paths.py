@@ -1,4 +1,4 @@
-"""Classify files by path, and find files by written paths."""
+"""Classify files by their paths, and find the files that a path in a text may mean."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from aggregate.ranking.files.analysis import FileFacts
 
 
 class PathKind(StrEnum):
-    """A file's purpose by its path."""
+    """The kind of a file by its path, such as source, test or document."""
 
     SOURCE = "source"
     TEST = "test"
@@ -147,14 +147,14 @@ def _kind_of_name(name: str) -> PathKind:
 
 
 class PathMatch(NamedTuple):
-    """Files matching a path in a task."""
+    """The files that a path in the task may mean."""
 
     files: Sequence[int]
     share: float  # certainty
 
 
 class PathTable:
-    """Look-ups of files by parts of their paths, built lazily."""
+    """Finds files by parts of their paths."""
 
     def __init__(self, files: Sequence[FileFacts]) -> None:
         self._files = files
@@ -169,12 +169,12 @@ class PathTable:
 
     @cached_property
     def by_tail(self) -> Mapping[str, Sequence[int]]:
-        """File numbers by the last two parts of the path."""
+        """Numbers of files by the last two parts of their paths."""
         return self._by(lambda path: "/".join(path.rsplit("/", 2)[-2:]))
 
     @cached_property
     def by_stem(self) -> Mapping[str, Sequence[int]]:
-        """File numbers by the name up to its first dot."""
+        """Numbers of files by their names up to the first dot."""
         table: dict[str, Sequence[int]] = {}
         for name, numbers in self.by_name.items():
             stem = name.partition(".")[0] or name
@@ -202,7 +202,7 @@ class PathTable:
         return self._files[number].path.rpartition("/")[0]
 
     def match(self, path: str) -> PathMatch:
-        """Return the files with the longest common path suffix."""
+        """Return the files whose paths have the longest common ending with ``path``."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if not parts:
             return PathMatch((), 0.0)

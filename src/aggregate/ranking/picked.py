@@ -11,7 +11,7 @@ _KINDS: Final = ("picked", "picked definition")
 
 
 def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return the picks as evidence; not scaled, so that a low confidence stays low."""
+    """Return as evidence the files and definitions that a model has picked, with its confidence as value."""
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     reasons: dict[int, str] = {}

@@ -1,11 +1,11 @@
-"""Rank files for a question: gather evidence, weigh it, sort."""
+"""Rank files for a question: collect evidence, weigh it, sort the files."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
-from math import exp, fsum, log, log1p
+from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.task import Missing
 from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
@@ -74,7 +74,7 @@ _CERTAIN = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All evidence and its weighted sums by file and piece."""
+    """All evidence for a question, and its weighted sums by file and by piece."""
 
     evidences: Sequence[Evidence]
     candidates: Candidates
@@ -83,7 +83,7 @@ class Observation:
 
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
-    """Gather all evidence; weights decide which files become candidates."""
+    """Collect all evidence for a question; only files with enough of it are analysed."""
     seeds = seed_files(inquiry)
     whole = [
         file_text(inquiry),
@@ -244,6 +244,7 @@ STRUCTURE_WEIGHTS: Mapping[str, float] = {
 }
 # Characters of an introduction over which the value of its pieces falls to 1/e.
 _INTRODUCTION = 1_600
+_SHORT_ENTRY_POINT = 8_000  # characters
 _HOW_TO = re.compile(
     r"\b(?:add|adding|architecture|build|building|develop|developing|development|layout|structure|tests?|testing)\b",
     re.IGNORECASE,
@@ -266,7 +267,10 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
         values = [_DEFINITION_WEIGHT * uses.pieces.get((file, i), 0.0) for i in range(count)]
         if file in guides.files:
             ends = accumulate((piece.characters for piece in analysis.pieces), initial=0)
-            scale = _INTRODUCTION * guides.files[file] ** 4  # more of the README than of others
+            facts = corpus.files[file]
+            is_short = facts.is_code and facts.characters <= _SHORT_ENTRY_POINT  # shown whole
+            # More of the README than of others.
+            scale = inf if is_short else _INTRODUCTION * guides.files[file] ** 4
             values = [
                 0.0 if _says_how(analysis, piece) else -end / scale
                 for piece, end in zip(analysis.pieces, ends, strict=False)
@@ -356,7 +360,7 @@ _MOST_EXPLAINED = 200  # files with reasons beyond the candidates; a monorepo ha
 
 
 def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS) -> Ranking:
-    """Rank the files and pieces of a corpus by relevance (rules T-1 to T-5).
+    """Rank the files of a corpus and their pieces by relevance for a question (rules T-1 to T-5).
 
     Args:
         corpus: The candidates.

@@ -1,4 +1,4 @@
-"""Resolve references between files, and find the neighbours of seeds."""
+"""Find the definitions that names in other files refer to, and the neighbours of some files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
 class Resolver:
-    """Resolver of references among the candidates, with caches."""
+    """Finds the definitions that names in other files refer to, and caches the results."""
 
     def __init__(self, corpus: Corpus, paths: PathTable, analyses: Mapping[int, Analysis]) -> None:
         self._corpus = corpus
@@ -46,7 +46,7 @@ class Resolver:
         return self._modules[key]
 
     def resolve(self, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
-        """Return the ``(file, definition)`` targets of a reference, if clear."""
+        """Return the definitions, as ``(file, index)``, that a reference probably means; empty if unclear."""
         namesakes = self._by_name.get(reference.name, ())
         if not namesakes or len(namesakes) > _MOST_DEFINITIONS:
             return ()
@@ -77,7 +77,7 @@ class Resolver:
         return namesakes if len(namesakes) + len(candidates) <= MOST_NAMESAKES else ()
 
     def sure_target(self, file: int, reference: Reference) -> tuple[int, int] | None:
-        """Return the only possible definition of a reference in another file.
+        """Return the only definition that a reference can mean, ``None`` if there are several.
 
         The file must import the other one, unless its language needs no import.
         """
@@ -149,7 +149,7 @@ class _Source(NamedTuple):
 
 
 class _Spread:
-    """Values reached by spreading, and the strongest reason by file."""
+    """Values of code that is connected with seeds, and the strongest connection of each file."""
 
     def __init__(self) -> None:
         self.definitions: dict[tuple[int, int], float] = {}
@@ -170,7 +170,7 @@ class _Spread:
 
 
 def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidence]) -> Evidence:
-    """Return code connected with seeds by one or two references."""
+    """Return as evidence the code that is connected with seeds by one or two references."""
     seed_pieces: dict[PieceKey, float] = {}
     for evidence in seeds:
         for key, value in evidence.pieces.items():
@@ -212,7 +212,7 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
 
 
 def _references_of(resolver: Resolver, source: _Source) -> Sequence[Reference]:
-    """Return the source's references, including those of inner definitions without pieces."""
+    """Return the names that a definition uses, including those of inner definitions without pieces."""
     analysis = resolver.analyses[source.file]
     with_pieces = {piece.definition for piece in analysis.pieces}
     references: list[Reference] = []
@@ -268,7 +268,7 @@ def _find_users(
 
 
 def _users(resolver: Resolver, name: str) -> list[int]:
-    """Return the candidates that may use a name."""
+    """Return the files that probably use a name."""
     terms = term_list(name)  # the first is the whole name's
     return [
         file
@@ -295,7 +295,7 @@ _RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
 
 
 def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    """Return the files of an imported module or package."""
+    """Return the files of a module or package that another file imports."""
     module = module[:_LONGEST].strip("\"'<>; ")
     if not module:
         return ()
@@ -333,7 +333,7 @@ def _joined(folder: str, relative: str) -> str:
 
 
 def _at(paths: PathTable, path: str) -> Sequence[int]:
-    """Return the file or package at a path."""
+    """Return the file, or the files of the package, at a path without suffix."""
     number = paths.numbers.get(path)
     if number is not None:
         return (number,)
@@ -349,7 +349,7 @@ def _package(paths: PathTable, folder: str) -> Sequence[int]:
 
 
 def _ending(paths: PathTable, parts: Sequence[str]) -> Sequence[int]:
-    """Return files by the end of their path, with any suffix."""
+    """Return the files whose paths without suffix end with ``parts``."""
     if not parts:
         return ()
     *folders, last = parts

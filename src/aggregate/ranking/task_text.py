@@ -1,4 +1,4 @@
-"""Parse a task's text: terms, scopes, identifiers and code locations."""
+"""Parse the text of a task: its terms, scopes, identifiers and code locations."""
 
 import re
 from collections import Counter
@@ -9,7 +9,7 @@ from aggregate.ranking.covered_names import looks_like_question, topic_words
 from aggregate.ranking.inquiry import Location, TaskText
 from aggregate.ranking.issue_text import (
     imported_names,
-    quoted_lines,
+    quoted_terms,
     report_text,
     without_example_names,
 )
@@ -30,7 +30,7 @@ _LONGEST_SYMBOL: Final = 200
 
 
 def plain_symbol(text: str) -> str:
-    """Return a frame's ``function`` or ``Class.function``, ``""`` for lambdas and the like."""
+    """Return a traceback frame's function (``function`` or ``Class.function``), ``""`` for lambdas and the like."""
     text = _HASH.sub("", text[:_LONGEST_SYMBOL].strip())
     text = text.removeprefix("block in ").removeprefix("rescue in ").removeprefix("ensure in ")
     is_constructor = text.endswith(("<init>", ".ctor"))
@@ -129,7 +129,7 @@ class _Line(NamedTuple):
 
 
 def locations_in(text: str) -> tuple[Location, ...]:
-    """Return a text's distinct locations, the most specific first."""
+    """Return the code locations in a text, the most specific first."""
     by_line: dict[tuple[str, int], Location] = {}
     for location in _locations_by_frame(_TERMINAL_COLOURS.sub("", text)):
         key = location.path, location.line
@@ -146,7 +146,7 @@ def locations_in(text: str) -> tuple[Location, ...]:
 
 
 def _locations_by_frame(text: str) -> Iterator[Location]:
-    """Yield the locations of each traceback, the innermost frame first."""
+    """Yield the locations in tracebacks, of each the innermost frame first."""
     current: list[_Line] = []
     blocks = [current]
     chain = 0
@@ -227,7 +227,7 @@ def _read_line(line: str, previous: str) -> _Line:
 
 
 def _link_location(scheme: str, rest: str, symbol: str) -> Iterator[Location]:
-    """Yield the location of a link to a repository host, a file or a served script."""
+    """Yield the location that a link names: on a repository host, in a file, or in a served script."""
     if blob := _BLOB.fullmatch(rest):
         path, _, anchor = blob["path"].partition("#")
         line = _BLOB_LINE.fullmatch(f"#{anchor}")
@@ -295,7 +295,7 @@ _OFTEN: Final = 12
 
 
 def read_task(text: str) -> TaskText:
-    """Parse a task's text in linear time."""
+    """Parse the text of a task, in time proportional to its length."""
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
     report = report_text(own_words(shortened))
@@ -324,12 +324,7 @@ def read_task(text: str) -> TaskText:
         sole=sole,
         names={**names, sole: CERTAIN} if sole else names,
         imported=imported_names(_ends(report, _MOST_SEARCHED)),
-        quotes=tuple(
-            filter(
-                None,
-                (tuple(terms_in(line)) for line in quoted_lines(_ends(report, _MOST_SEARCHED))),
-            )
-        ),
+        quotes=quoted_terms(_ends(report, _MOST_SEARCHED)),
         locations=locations_in(_without_quotes(_ends(shortened, _MOST_SEARCHED))),
         text=text,
         change_words=tuple(sorted(change_words(subject))),
@@ -337,7 +332,7 @@ def read_task(text: str) -> TaskText:
 
 
 def _compounds(text: str) -> list[str]:
-    """Return the terms of ``k-means`` in names, both of ``KMeans`` and of ``kmeans``."""
+    """Return the terms for hyphenated words: ``k-means`` may be ``KMeans`` or ``kmeans`` in code."""
     words = [(match[1] + match[2]).lower() for match in _COMPOUND.finditer(text)]
     return [term for word in words for term in dict.fromkeys((word, *term_list(word)))]
 
@@ -349,7 +344,7 @@ def _ends(text: str, most: int) -> str:
 
 
 def _subject(words: str) -> str:
-    """Return the first line, or a traceback's error line."""
+    """Return the first line of a task, or the line with the error if it begins with a traceback."""
     lines = iter(words.split("\n"))
     first = next((line for line in lines if _LETTER.search(line)), "")
     if _TRACEBACK.match(first):

@@ -1,4 +1,4 @@
-"""Terms: the normalized words for comparing programs and prose."""
+"""Terms: normalized words, by which programs and prose are compared."""
 
 import re
 from collections import Counter
@@ -71,7 +71,7 @@ def _unspaced() -> re.Pattern[str]:
 
 
 def terms_in(text: str) -> Counter[str]:
-    """Count a text's terms in order of first occurrence."""
+    """Count the terms in a text, in the order in which they first occur."""
     return Counter(term_list(text))
 
 
@@ -81,7 +81,7 @@ def term_list(text: str) -> list[str]:
 
 
 def words_in(text: str) -> Counter[bytes]:
-    """Count the words of a text for ``hashes_of_terms``."""
+    """Count the words of a text; ``hashes_of_terms`` converts them to terms."""
     return Counter(text.encode(errors="surrogatepass").translate(_SPACED).split())
 
 
@@ -172,7 +172,7 @@ def _terms_of_part(part: str) -> tuple[str, ...]:
 
 
 class _Cache(dict[_Word, Sequence[_Value]]):
-    """Values by word, computed when missing."""
+    """A mapping that computes and keeps the value of a word when it is first needed."""
 
     def __init__(self, compute: Callable[[_Word], Sequence[_Value]]) -> None:
         self._compute: Callable[[_Word], Sequence[_Value]] = compute

@@ -1,4 +1,4 @@
-"""Evidence from the task's words by BM25."""
+"""Evidence from the words of the task, by BM25."""
 
 from collections.abc import Mapping, Sequence
 from math import fsum
@@ -74,7 +74,7 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
 
 
 def _name_counts(analysis: Analysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
-    """Count terms in the names of definitions and their parents."""
+    """Return for each definition the terms in its name and in those of outer definitions."""
     if not names:  # no name matches, as in most files
         return ()
     scope_counts: list[Counts] = []
@@ -100,7 +100,7 @@ def _definition_text(
     postings: Postings,
     names: Mapping[int, Sequence[tuple[str, ...]]],
 ) -> Evidence:
-    """Score each definition's document: its text, names and path."""
+    """Return as evidence how well the text, name and path of each definition match the task."""
     lengths: dict[int, dict[int, int]] = {}
     for file, analysis in candidates.items():
         units: dict[int, int] = {}
@@ -135,7 +135,7 @@ def _documents(
     names: Sequence[tuple[str, ...]],
     path: Counts,
 ) -> Mapping[int, Counts]:
-    """Return term counts by definition with pieces, -1 for text outside definitions."""
+    """Return the terms of each definition with pieces; ``-1`` is the text outside of definitions."""
     owners = [piece.definition for piece in analysis.pieces]
     text_counts: dict[int, dict[str, int]] = {}
     for term, pieces in postings.items():
@@ -167,7 +167,7 @@ def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> lis
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
-    """Score single pieces against the first line."""
+    """Return as evidence how well single pieces match the first line of the task."""
     average = average_of([p.characters for a in candidates.values() for p in a.pieces])
     rarities = {query.term: query.piece_rarity for query in inquiry.terms if query.in_subject}
     rows: dict[int, list[float]] = {}

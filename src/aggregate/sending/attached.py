@@ -26,27 +26,27 @@ _MENTION: Final = re.compile(r"(?<!\S)@(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Paths and globs that add to a configuration's files or a preset's, in the same format."""
+    """Files and images that a session adds to a prompt, as paths and globs of a configuration."""
 
     files: tuple[str, ...] = ()  # shown in full, also beyond a budget; globs as usual
     left_out: tuple[str, ...] = ()
     images: tuple[str, ...] = ()  # relative to the folder of screenshots, or absolute
 
     def with_files(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Add files, globs or folders; raise ``ConfigError`` if one cannot be read."""
+        """Return these attachments and more files, globs or folders; raise ``ConfigError`` for unreadable ones."""
         new = tuple(_entry(project, path) for path in paths)
         left_out = tuple(path for path in self.left_out if path not in new)
         return replace(self, files=(*_but(self.files, new), *new), left_out=left_out)
 
     def without(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Leave out files, globs, folders and attached images."""
+        """Return these attachments without some paths, which are also excluded from prompts."""
         paths = tuple(paths)
         old = tuple(_entry(project, path) for path in paths if path not in self.images)
         left_out = (*_but(self.left_out, old), *old)
         return Attached(_but(self.files, old), left_out, _but(self.images, paths))
 
     def with_images(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Add images; raise ``ConfigError`` if one cannot be used."""
+        """Return these attachments and more images; raise ``ConfigError`` for unusable ones."""
         paths = tuple(paths)
         folder = project.folder / project.config.screenshots.base_dir
         listing = FolderListing(scope_of(project))
@@ -61,7 +61,7 @@ class Attached:
         return replace(self, images=(*_but(self.images, paths), *paths))
 
     def of(self, request: Request) -> Request:
-        """Apply the session's additions and exclusions to a request."""
+        """Return a request with the attached files and images, and without the excluded files."""
         remaining = (entry for entry in request.entries if entry.item.path not in self.left_out)
         added = (Entry(FileItem(path, force_full=not is_glob(path))) for path in self.files)
         task = request.task
@@ -82,7 +82,7 @@ def _but(paths: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _entry(project: Project, path: str) -> str:
-    """Return a path as a configuration writes it: a folder with a glob for its files."""
+    """Return the configuration's entry for a path: for a folder a glob, for a file the path itself."""
     base = project.folder / project.config.files.base_dir
     if (base / path).is_dir():
         path = f"{path.rstrip('/')}/{ALL_FILES}"
@@ -95,7 +95,10 @@ def _entry(project: Project, path: str) -> str:
 
 
 def find_files(project: Project, word: str) -> list[tuple[str, int | None]]:
-    """Return paths with ``word`` in them and their tokens, first those with names that begin with it."""
+    """Return files whose paths contain ``word``, with their tokens, for completion.
+
+    Files whose names begin with the word come first.
+    """
     base, word = project.folder / project.config.files.base_dir, word.lower()
     names = FolderListing(scope_of(project)).resolve(base, ALL_FILES).names
     matches = [name for name in names if word in name.lower()]
@@ -108,7 +111,7 @@ def mentioned_paths(message: str) -> list[str]:
 
 
 def file_tokens(file: Path) -> int | None:
-    """Return a file's o200k tokens, ``None`` if it is not a text or too long."""
+    """Return the tokens (o200k) of a file, ``None`` if it is long or not a text."""
     try:
         return _count_tokens(file, file.stat().st_mtime_ns)
     except (OSError, ValueError):

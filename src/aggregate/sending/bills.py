@@ -72,7 +72,7 @@ _MAX_ROWS: Final = 5_000  # one per day, project and model: a year with ten or m
 
 
 class Charge(NamedTuple):
-    """Sums of the requests of a day, a project and a model; an empty key means all of them."""
+    """The sum of the requests of a day, a project and a model; an empty field means all of them."""
 
     day: str = ""
     project: str = ""
@@ -106,7 +106,7 @@ class Charge(NamedTuple):
 
 
 def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[str, ...]:
-    """Add a request to the sums, unless it is scripted; return a warning if they cannot be saved."""
+    """Add the cost of a request to the stored sums; return a warning if they cannot be written."""
     folder = user_state_folder()
     if folder is None or provider == SCRIPTED:
         return ()
@@ -123,13 +123,13 @@ def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[s
 
 
 def charges() -> list[Charge]:
-    """Return the sums, the most recently changed last."""
+    """Return the stored costs per day, project and model, the last changed one at the end."""
     folder = user_state_folder()
     return _rows(read_state(folder / _FILE)) if folder else []
 
 
 def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
-    """Parse the rows of the file; return none if one is malformed."""
+    """Parse the stored costs; return none if a row is malformed."""
     try:
         rows = [Charge(**row) for row in data["charges"]] if data["version"] == _VERSION else []
         if any(type(number) is not int for row in rows for number in (*row[4:8], *row[10:])):
@@ -147,9 +147,9 @@ def spent_today() -> Decimal:
 
 
 def charged(client: Client, project: Path, problems: list[str] | None = None) -> Client:
-    """Return a client that adds the cost of its requests to a project's sums.
+    """Return a client that adds the cost of its requests to the totals of a project.
 
-    Requests that end early count too. Warnings about sums that cannot be saved go to ``problems``.
+    Requests that end early count too. ``problems`` receives a warning for each total that cannot be written.
     """
 
     async def keep(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:

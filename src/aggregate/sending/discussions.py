@@ -42,7 +42,7 @@ from aggregate.sending.turn_preparation import prepare_turn
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """A discussion of a project.
+    """A discussion of a project, and the operations on its file.
 
     Attributes:
         name: ``""`` and ``"default"`` name the default discussion.
@@ -102,7 +102,7 @@ class Discussion:
 
 
 def confined_history(project: Project, path: Path) -> Path:
-    """Return the path; raise if it leads out of the project's scope."""
+    """Return the path of a history file; raise if it leads out of the project's scope."""
     scope = scope_of(project)
     return confined(path, None if scope.allow_outside else Path(scope.root))
 
@@ -168,9 +168,9 @@ def prepare_compaction(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> PreparedCompaction:
-    """Plan a compaction; nothing is written or sent.
+    """Plan the request that summarises the oldest turns of a discussion; nothing is sent or written.
 
-    If all turns exceed the model's context window, only the oldest that fit are summarised.
+    If all these turns exceed the model's context window, only the oldest that fit are summarised.
     """
     name = discussion_name(select_model(project, selection, require_key=False)[1].discussion)
     turns = Discussion(project, name).turns(is_new=True)
@@ -197,7 +197,10 @@ def prepare_compaction(
 def _summary_request(
     prepare: Callable[..., Exchange], oldest: tuple[Any, ...]
 ) -> tuple[Exchange, tuple[Any, ...]]:
-    """Return the request for a summary, and the turns that it covers: halved until it fits."""
+    """Return the request for a summary, and the turns that it covers.
+
+    The number of turns is halved until the request fits into the context window.
+    """
 
     def turns_only(request: Request) -> Request:
         empty = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
@@ -214,7 +217,7 @@ def _summary_request(
 
 
 def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchange:
-    """Replace the oldest turns by a summary, and keep all in a copy."""
+    """Replace the oldest turns of a discussion by a summary of the model; a copy keeps all turns."""
     if project.path is None:
         raise ConfigError(_NO_FILE)
     history, full_copy = (

@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from aggregate.base.files import FileRow
 from aggregate.prompt.document import END, SEPARATOR, Section
-from aggregate.sending.cache.fingerprint import (
-    PrefixReport,
-    PromptFingerprint,
-    SegmentHash,
-    compare_prefixes,
-)
+from aggregate.sending.cache.fingerprint import PromptFingerprint, SegmentHash
 from aggregate.sending.request_log import LoggedRequest, prompt_tokens, read_request, write_request
 
 if TYPE_CHECKING:
@@ -25,7 +20,10 @@ _PART_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class EditedPrompt:
-    """An edited prompt, with the interface of a ``Composition`` and of a ``PromptMeter``."""
+    """The last prompt with the blocks of changed files replaced.
+
+    It can be used like a ``Composition``, and like its ``PromptMeter``.
+    """
 
     rows: Sequence[FileRow]
     warnings: Sequence[str]
@@ -53,7 +51,7 @@ class EditedPrompt:
     ) -> Self | None:
         """Return the prompt at ``path`` with new ``blocks`` of files.
 
-        ``None`` if its SHA-256 is not ``digest``, or if it lacks one of the files.
+        ``None`` if the SHA-256 of its bytes is not ``digest``, or if it lacks one of the files.
         """
         earlier = read_request(path)
         if earlier is None:
@@ -81,7 +79,7 @@ class EditedPrompt:
 
     @property
     def pieces(self) -> Iterator[bytes]:
-        """The prompt's bytes: new segments, the rest from the old file."""
+        """The bytes of the prompt: unchanged parts are read from the old file."""
         start = end = 0
         for number, segment in enumerate(self._earlier.fingerprint.segments[1:], start=1):
             if number in self._texts:
@@ -100,9 +98,8 @@ class EditedPrompt:
         counts = [segment.tokens for segment in segments]
         return prompt_tokens(segments, counts) if self._counts else None
 
-    def record(self, path: Path, _tokens: object) -> PrefixReport:
+    def record(self, path: Path, _tokens: object) -> None:
         write_request(LoggedRequest(path, self._fingerprint))
-        return compare_prefixes(self._earlier.fingerprint, self._fingerprint)
 
 
 def _count(text: str, *, is_last: bool) -> int:

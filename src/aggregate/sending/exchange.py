@@ -31,7 +31,7 @@ _CODE = (Section.FILES.value, Section.CHANGED.value)  # sections that are mostly
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A turn of a discussion, from the composed prompt to the recorded answer."""
+    """One turn of a discussion: the composed prompt, the request, and later the answer."""
 
     project: Project
     client: Client
@@ -73,7 +73,7 @@ class Exchange:
 
     @property
     def provider_tokens(self) -> int:
-        """All input tokens by the provider's estimated count (B-10)."""
+        """Input tokens of the request, estimated as the provider counts them (B-10)."""
         return self.client.ratio.provider_tokens(self.plan.total)
 
     @property
@@ -101,7 +101,7 @@ class Exchange:
 
     @property
     def forecast(self) -> Usage:
-        """The expected usage by the provider's count."""
+        """Expected tokens of the request, estimated as the provider counts them."""
         if self.provider == SCRIPTED:
             return self.expected
         ratios, kinds = self.learned.ratios(self.endpoint), self.kinds
@@ -110,7 +110,7 @@ class Exchange:
 
     @property
     def expected_price(self) -> Decimal | None:
-        """The expected price of the input, weighted by the share of cache misses."""
+        """Expected price of the input; part of the expected cache reads may fail."""
         forecast, lost = self.forecast, Decimal(str(self.learned.miss_share))
         price, missed = self.price(forecast), self.price(self._all_anew(forecast))
         if price is None or missed is None or not forecast.cache_read:
@@ -126,13 +126,13 @@ class Exchange:
 
     @property
     def most_it_costs(self) -> Decimal | None:
-        """The price without cache reads and with the longest answer."""
+        """Price of the request if the cache holds nothing and the answer has its maximum length."""
         anew = self._all_anew(self.forecast)
         return self.price(replace(anew, output=self.asked.max_output))
 
     @property
     def stopped_bill(self) -> Bill | None:
-        """The bill of a failed or stopped request, ``None`` if it was free."""
+        """Cost of the request if it failed or was stopped, ``None`` if it was free."""
         return Bill.of_stopped(self.client, self.asked, self.forecast)
 
     @property
@@ -144,13 +144,13 @@ class Exchange:
 
     @property
     def warmth(self) -> str:
-        """How long a cache holds the prompt, as text; ``""`` if none does."""
+        """How long the provider's cache holds the prompt, in words; ``""`` if it has no cache."""
         log = request_log_path(self.path)
         return self.plan.warmth(time.time() - log.stat().st_mtime) if log.is_file() else ""
 
     @property
     def file_tokens(self) -> dict[str, int]:
-        """The tokens of each shown file, its diffs included."""
+        """Tokens of each file in the prompt, including its diffs."""
         tokens: dict[str, int] = {}
         for segment in self.fingerprint.segments:
             if segment.section in _CODE and segment.source:
@@ -167,7 +167,7 @@ class Exchange:
 
     @property
     def lines(self) -> list[str]:
-        """The plan for people."""
+        """The plan of the request as lines to print."""
         data = self.data
         lines = [f"{'tokens':>10} {'segments':>9}  {'role':9}  block"]
         for block in data["blocks"]:

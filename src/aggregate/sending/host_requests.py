@@ -103,13 +103,13 @@ def to_gemini(planned: Exchange) -> dict[str, Any]:
 
 
 def body_of(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of a request in the form of its provider's API."""
+    """Return the arguments of a planned request in the format of its provider's API."""
     is_anthropics = planned.provider in anthropic_api.PROVIDERS
     return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
 
 def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Exchange:
-    """Record a turn that the host has sent, as ``send`` does.
+    """Record a turn that the host has sent with its own SDK, as ``send`` records its turns.
 
     Args:
         planned: The result of ``plan_for``.
@@ -135,7 +135,7 @@ def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Excha
 
 
 def usage_of(reported: object) -> Usage:
-    """Parse the usage that an SDK reports, as its object or a mapping, by the names of its fields."""
+    """Parse the usage reported by any provider's SDK, as an object or a mapping."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)

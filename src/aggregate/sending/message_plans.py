@@ -44,7 +44,7 @@ _UNMARKABLE: Final = frozenset({"thinking", "redacted_thinking", "tool_calls"})
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A tool, or a part of the instructions or of a message."""
+    """A part of a request: a tool, or a part of the instructions or of a message."""
 
     address: tuple[str, int, int]  # argument, number in it, part
     value: Mapping[str, Any]
@@ -160,7 +160,7 @@ def plan_messages(
 
 
 def bill_for(planned: PlannedMessages, usage: object) -> Bill:
-    """Return the expected and the actual cost of a planned request.
+    """Return the bill of a planned request, expected and actual.
 
     ``usage`` is the SDK's object, a mapping, or a ``Usage``.
     """
@@ -193,7 +193,7 @@ def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
-    """Yield all mappings with a breakpoint, at any depth, except in schemas and arguments."""
+    """Yield all mappings that have a cache breakpoint, at any depth outside of schemas and arguments."""
     if isinstance(value, dict):
         if any(value.get(name) for name in _MARKS):
             yield value
@@ -205,7 +205,10 @@ def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
 def _without_surplus(
     parts: Sequence[Any], pieces: Sequence[_Piece], movable: frozenset[int], policy: CachePolicy
 ) -> CachePolicy:
-    """Remove a host's first breakpoints if there are too many; return the policy for the others."""
+    """Remove the first breakpoints of a host that has set too many.
+
+    Return the cache policy with the number of breakpoints that may still be set.
+    """
     if policy.lookup is not CacheLookup.BREAKPOINTS:
         return policy
     planned = [pieces[end - 1].value for end in movable]
@@ -254,7 +257,10 @@ def _parts(content: Any) -> Sequence[Mapping[str, Any]]:  # noqa: ANN401
 def _measured(
     pieces: Sequence[_Piece], earlier: PlannedMessages | None
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return digests and cumulative tokens; tokens of the shared prefix are reused."""
+    """Return the hashes of the pieces, and for each the tokens up to its end.
+
+    Tokens that the ``earlier`` plan has counted are not counted again.
+    """
     digests = tuple(
         digest(
             json.dumps(
@@ -311,7 +317,10 @@ def _before(
     policy: CachePolicy,
     now: float,
 ) -> EarlierRequest:
-    """Return the last request; a loop counts as quick until it has had a long pause."""
+    """Return what the cache holds of the last request, known or assumed from the messages.
+
+    Steps of a loop are taken to follow each other quickly until there was a long pause.
+    """
     pauses = with_pause(earlier.pauses, now - earlier.at) if earlier else ()
     is_slow = any(pause > policy.seconds for pause in pauses)
     last = max(outline.markable, default=len(pieces))
@@ -332,7 +341,7 @@ def _before(
 
 
 def _first_plan(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
-    """Convert the request that began a loop; all its breakpoints may move."""
+    """Return the first request of a loop as a plan; all its breakpoints may move."""
     body = _plain(body_of(planned))
     pieces = list(_pieces(tools, body.get("system"), body["messages"]))
     digests, tokens = _measured(pieces, None)
@@ -355,7 +364,7 @@ def _seconds(mark: Mapping[str, Any] | None, policy: CachePolicy) -> int:
 def _layout(
     outline: Outline, pieces: Sequence[_Piece], policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Return the layout with the host's lifetimes, none longer after a shorter one."""
+    """Choose breakpoints and lifetimes, so that no lifetime is longer than an earlier one of the host."""
     layout, fixed = layout_with_breakpoints(outline, policy, before), outline.fixed
     if not fixed or not policy.long_seconds:
         return layout

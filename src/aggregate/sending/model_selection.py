@@ -81,7 +81,7 @@ def select_model(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> tuple[Client, ModelSelection]:
-    """Return the client and the selection with all fields resolved."""
+    """Choose provider, model and options; return the client, and the selection without open fields."""
     sources = _sources(project, selection)
     provider = _provider(sources)
     address = _address(sources, provider)
@@ -122,7 +122,7 @@ def select_model(
 
 
 def request_of(selection: ModelSelection) -> ChatRequest:
-    """Return a request with the instructions and options of a selection."""
+    """Return a request with the instructions and options of a selection, still without a prompt."""
     return ChatRequest(
         system=selection.system,
         max_output=selection.max_output or DEFAULT_REQUEST.max_output,
@@ -131,14 +131,14 @@ def request_of(selection: ModelSelection) -> ChatRequest:
 
 
 def provider_for(asked: str, model: str, usual: str) -> str:
-    """Return the provider of a model: its maker or ``usual``."""
+    """Return the provider to ask for a model: its maker, or else ``usual``."""
     maker = provider_of_model(model)
     is_others = asked in _COMPANIES and maker and maker != asked
     return maker if is_others else usual
 
 
 def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
-    """Return the sources of settings in order of precedence."""
+    """Return the option, persona and tables that may name a model, in order of precedence."""
     projects, users = project.config.send, user_config().send
     is_strangers = project.path is not None and not is_users_own(project.path)
     name = selection.persona or projects.persona or users.persona
@@ -175,7 +175,7 @@ def _provider(sources: Sequence[_Source]) -> _Source:
 
 
 def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
-    """Return the source of the address: the caller, else the first with the same provider."""
+    """Return the source that sets the address: the option, else the first one for the same provider."""
     fitting = (
         source
         for source in sources
@@ -236,7 +236,7 @@ def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> 
 
 
 def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[str, ...]:
-    """Warn about choices of an untrusted project."""
+    """Return a warning about choices that the configuration of an untrusted project made."""
     chosen, budget = dict(selection.chosen), project.config.send.budget
     if budget is not None and selection.budget is None:
         is_projects = project.path is not None and not is_users_own(project.path)
@@ -252,7 +252,7 @@ def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[st
 def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
-    """Refuse to send keys and prompts to an address that only the project sets."""
+    """Return an environment without keys, and a warning, if only the project sets the address."""
     if not address.key:
         return environ, ()
     base_url, users = address.selection.base_url, user_config()

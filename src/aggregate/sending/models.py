@@ -32,7 +32,7 @@ class CacheLookup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """A prompt cache; prices are relative to an input token."""
+    """The rules of a provider's prompt cache; its prices are relative to an input token."""
 
     lookup: CacheLookup
     max_breakpoints: int = 0
@@ -51,7 +51,7 @@ NO_CACHE = CachePolicy(CacheLookup.NONE, read=1.0)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of requests; each input token is in one of the first three fields."""
+    """The tokens of requests; each input token counts in one of the first three fields."""
 
     fresh: int = 0  # input neither read from a cache nor written to one
     cache_write: int = 0  # input written to a cache and charged for it
@@ -79,7 +79,7 @@ def dollars(amount: Decimal | None) -> str:
 
 
 def saving(amount: Decimal) -> str:
-    """Return the saving of a cache as text; it is negative for a first request."""
+    """Describe how much a cache saved; the first request of a discussion costs more."""
     return (
         f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
     )
@@ -89,7 +89,7 @@ _MOST_TOKENS: Final = 10**12  # larger reports are nonsense
 
 
 def reported_tokens(value: object) -> int:
-    """Return a reported number of tokens, 0 if it is not valid."""
+    """Return a number of tokens that a provider reports, 0 if it is not a valid number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value <= _MOST_TOKENS else 0
@@ -106,7 +106,7 @@ class OfferedTool:
     parameters: Mapping[str, Any]  # the JSON Schema of an object
 
     def declared(self, schema_key: str) -> dict[str, Any]:
-        """Return the tool for a provider; only the key of the schema differs."""
+        """Return the definition of the tool for a provider; ``schema_key`` is its name for the parameters."""
         return {"name": self.name, "description": self.description, schema_key: self.parameters}
 
 
@@ -124,7 +124,7 @@ CUT_CALL: Final = "the token limit cut it off: write less in one call"
 def read_calls(
     calls: Iterable[tuple[object, object, object]], *, may_be_cut: bool = False
 ) -> tuple[ToolCall, ...]:
-    """Parse calls from their ids, names and arguments.
+    """Parse tool calls from their ids, names and arguments.
 
     Arguments are an object or its JSON text. If the answer may be cut, the last call's must be a whole JSON text: an
     SDK may have closed a cut object.
@@ -138,7 +138,7 @@ def read_calls(
 def _read_call(
     number: int, identity: object, name: object, arguments: object
 ) -> tuple[ToolCall, bool]:
-    """Return a call and whether its arguments are a whole JSON text."""
+    """Parse a tool call; return also whether its arguments are a whole JSON text."""
     fault, values, is_text = "", arguments, isinstance(arguments, str) and bool(arguments.strip())
     if isinstance(arguments, str):
         try:
@@ -163,7 +163,7 @@ class CallResult:
 
     @property
     def output(self) -> str:
-        """The text to send; providers refuse blank texts."""
+        """The result as text; not blank, since providers refuse that."""
         return self.text if self.text.strip() else NO_OUTPUT
 
 
@@ -182,7 +182,7 @@ class LoopTurn:
 
     @property
     def response(self) -> str:
-        """Results and note as one text."""
+        """The results and the note as one text."""
         parts = (*(result.output for result in self.results), self.note)
         return "\n\n".join(part for part in parts if part.strip())
 

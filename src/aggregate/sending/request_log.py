@@ -47,7 +47,7 @@ _LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """A written or sent prompt; segment 0 is the system prompt."""
+    """The record of a written or sent prompt; its segment 0 is the system prompt."""
 
     path: Path
     fingerprint: PromptFingerprint
@@ -65,7 +65,7 @@ class LoggedRequest:
 
 
 def write_request(request: LoggedRequest) -> str:
-    """Write a record atomically; return an error message if its hash cannot be stored."""
+    """Write the record of a prompt; return an error message if its hash cannot be stored."""
     links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
@@ -119,7 +119,7 @@ def _record_hash(text: str) -> str:
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
-    """Record an unsent prompt and compare it with the one before."""
+    """Record a prompt that was written but not sent; compare it with the last prompt."""
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if not logged.provider), None)
     write_request(LoggedRequest(path, fingerprint))
@@ -129,7 +129,10 @@ def log_written_prompt(
 def recent_requests(
     output_dir: Path, namespace: str, *, before: Path | None = None, is_own: bool = False
 ) -> Iterator[LoggedRequest]:
-    """Yield recent records, newest first, optionally ``before`` a prompt or the user's own."""
+    """Yield the records of recent prompts, newest first.
+
+    ``before``: only older ones than this prompt. ``is_own``: only those that this user has written.
+    """
     own = frozenset(own_hashes(output_dir)) if is_own else None
     paths = [path for _, path in numbered_files(output_dir, namespace)]
     if before in paths:
@@ -140,7 +143,10 @@ def recent_requests(
 
 
 def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedRequest | None:
-    """Return the record of a prompt, ``None`` if it is unusable or its hash is not in ``own``."""
+    """Return the record of a prompt, ``None`` if it is unreadable.
+
+    ``own`` are the hashes of records that count; ``None`` accepts all.
+    """
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
         if own is not None and _record_hash(text) not in own:
@@ -157,7 +163,7 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
 
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
-    """Return a segment's text, ``None`` if it was edited; 0 is the system prompt."""
+    """Return the text of a segment from the prompt's file, ``None`` if the file was edited."""
     preceding, segment = (
         request.fingerprint.segments[1:number],
         request.fingerprint.segments[number],
@@ -226,9 +232,10 @@ def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "Pr
 
 
 class PromptMeter:
-    """Hashes and counts segments while they are written, and with an audit their lines' sources (A-1).
+    """Hashes and counts the segments of a prompt while it is written.
 
-    Without a log the next prompt is not compared with this one.
+    With an audit it also collects the sources of lines (A-1). Without a log the next prompt is not compared with this
+    one.
     """
 
     def __init__(

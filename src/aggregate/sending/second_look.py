@@ -109,7 +109,10 @@ def look_again(
 
 
 def _client(name: str, base_url: str) -> Client:
-    """Return the client of a model by the user's configuration alone: the project may be a stranger's."""
+    """Return the client of a model, by the user's configuration alone.
+
+    The project may be a stranger's, so its configuration must not decide where files are sent.
+    """
     provider, _, model = name.partition(":")
     selection = ModelSelection(provider, model) if provider in NAMES else ModelSelection(model=name)
     selection = replace(selection, base_url=base_url)

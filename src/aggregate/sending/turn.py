@@ -107,7 +107,7 @@ def send_turn(
 
 
 def check_limit(prepared: Exchange) -> None:
-    """Raise an error if a turn could exceed a limit in dollars."""
+    """Raise an error if a request could cost more than a limit allows."""
     client, most_dollars = prepared.client, prepared.selection.most
     tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
     daily = min((most for most in tables if most is not None), default=None)
@@ -145,7 +145,10 @@ def _learn(prepared: Exchange, reply: Reply, learned: Learned) -> Learned:
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
-    """Warn about a probably cut prompt: local servers cut silently, Ollama at 4,096 tokens."""
+    """Return a warning if the server has probably cut the prompt.
+
+    Local servers do so silently, Ollama at 4,096 tokens.
+    """
     read = usage.input
     if not read or sent < _FEWEST_TO_JUDGE:
         return ()
@@ -190,7 +193,7 @@ def _text_or_refusal(reply: Reply) -> str:
 
 
 class _ReplyFile:
-    """The file of an answer, written piece by piece so that a kill loses nothing."""
+    """The file that an answer is written to while it is received, so that a kill loses nothing."""
 
     def __init__(
         self, prompt: Path, on_text: OnText | None, *, on_first: Callable[[], None]
@@ -244,7 +247,7 @@ class _ReplyFile:
             self._on_first()
 
     def finish(self, text: str) -> None:
-        """Write the part of ``text`` that was not streamed; it is not displayed."""
+        """Write the part of the answer that was not streamed, without displaying it."""
         streamed = "".join(self._pieces)
         is_whole = text.startswith(streamed)
         self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")

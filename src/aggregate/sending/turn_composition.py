@@ -63,7 +63,7 @@ _LONGEST_PAUSE = 7 * 86_400  # seconds; longer pauses do not predict the next on
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last request as the basis of the next one."""
+    """The last request that this turn may continue, so that its cache is used."""
 
     before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
     cached: CachedPrompt = UNSENT
@@ -102,7 +102,7 @@ class LastRequest:
 
 
 def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int) -> str | None:
-    """Return the text of a segment, ``None`` if it contains a secret."""
+    """Return the text of a segment of a recorded prompt, ``None`` if it contains a secret."""
     text = read_segment(logged, number)
     if text is None or not redaction.replaces:
         return text
@@ -112,7 +112,7 @@ def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int
 def _find_last_request(
     request: Request, client: Client, asked: ChatRequest, *, policy: CachePolicy
 ) -> LastRequest:
-    """Return the user's last request: cached, in this discussion, or to the same model."""
+    """Return the request to continue: the last one that is cached, in this discussion, or to this model."""
     recipient = (client.provider, client.model, digest(asked.system))
     candidates: list[LastRequest] = []
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
@@ -157,7 +157,7 @@ class _FittedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """The shown files; an older version counts as sent before, without its diff."""
+        """The files of the prompt; an older version is listed as it was sent, without its diff."""
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
@@ -173,7 +173,10 @@ class _FittedTurn:
 
 @dataclass(frozen=True, slots=True)
 class TurnComposer:
-    """Composes a turn; a budget limits the whole request in the provider's tokens (B-10)."""
+    """Composes the prompt of a turn after the last request.
+
+    A budget limits the whole request, in tokens as the provider counts them (B-10).
+    """
 
     project: Project
     client: Client  # with the provider's token ratio
@@ -188,7 +191,7 @@ class TurnComposer:
     def behind_last(
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return a composer that continues the last request, and warnings about instructions, images and the cache."""
+        """Return a composer for a turn after the last request, and warnings."""
         endpoint = Endpoint(client.provider, client.model, client.address)
         learned = learned_of(endpoint)
         client = replace(client, ratio=learned.ratio(endpoint))
@@ -237,7 +240,7 @@ class TurnComposer:
         return self._within(budget, turn)
 
     def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
-        """Convert an error about the files' budget to one about the request's."""
+        """Convert an error about the budget of the files to one about the budget of the whole request."""
         ratio, own_tokens = self.client.ratio, error.smallest + others
         smallest = max(ratio.provider_tokens(own_tokens), own_tokens)
         beside = "instructions and images" if self.images else "instructions"
@@ -248,7 +251,7 @@ class TurnComposer:
         )
 
     def _within(self, budget: Budget, first: _FittedTurn) -> _FittedTurn:
-        """Compose the turn again if older versions with their diffs exceed the budget."""
+        """Compose the turn again with a smaller budget if diffs of older versions exceed the budget."""
         turn, tokens = first, budget.tokens
         for _ in range(_FITS):
             over = turn.ordered.prompt.tokens - turn.ordered.prompt.image_tokens - budget.tokens

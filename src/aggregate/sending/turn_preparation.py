@@ -71,7 +71,7 @@ def prepare_turn(
 
 
 def _with_default_budget(project: Project) -> Project:
-    """Apply the budgets of the project's ``[send]``, its ``[budget]``, then the user's ``[send]``."""
+    """Return a project with the first budget of its ``[send]``, its ``[budget]``, and the user's ``[send]``."""
     config = project.config
     users = user_config().send.budget or (AUTO if project.is_bare else None)
     table = replace(config.budget, tokens=config.send.budget or config.budget.tokens or users)
@@ -110,7 +110,7 @@ def _request(
 
 
 def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str, Any]]) -> Request:
-    """Add the message as the last turn, with a budget also as the task (T-1)."""
+    """Add the user's message to a request as its last turn; with a budget also as its task (T-1)."""
     earlier = request.history[: len(request.history) - len(replaces)]
     if (*earlier, *replaces) != tuple(request.history):
         raise ConfigError("the discussion was changed meanwhile: nothing is asked again")

@@ -19,7 +19,7 @@ def read_state(path: Path) -> Any:  # noqa: ANN401 - JSON, checked by the caller
 
 
 def change_state(path: Path, change: Callable[[Any], Any]) -> str:
-    """Replace the data of a state file; return an error message or ``""``."""
+    """Replace the data of a state file by ``change(data)``; return an error message, or ``""``."""
     try:
         private_folder(path.parent)
         with exclusive_access(path):

@@ -15,8 +15,7 @@ class Call(Generic[_About, _Answer]):
     about: _About  # the caller's own data, returned with the answer
     function: Callable[..., _Answer] | None  # None calls nothing but keeps its position
     arguments: Sequence[Any] = ()
-    size: int = 0  # bytes of the message
-    is_parsed: bool = True  # a grammar reads the arguments, which leaks memory in the child
+    size: int = 0  # bytes of the message, or of the files that it names
     answer: _Answer | Exception | None = None  # a value, or the error raised
     is_answered: bool = False
 

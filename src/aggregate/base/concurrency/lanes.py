@@ -48,7 +48,7 @@ _AHEAD: Final = 300_000
 _MOST_WAITING: Final = 8_000_000
 # Bytes after which a child is replaced: tree-sitter 0.26.1 for Python never frees texts read in pieces (from 8 KB on),
 # so a child grows by a megabyte per million.
-_MOST_PARSED: Final = 20_000_000
+_MOST_PARSED: Final = 40_000_000
 _MOST_IDLE: Final = 2  # reused children; most programs parse in one thread at a time
 _LOST: Final = "parsing was stopped: the parser crashed, or took far too much memory or time"
 _NOT_STARTED: Final = "cannot start a process for parsing"
@@ -135,9 +135,9 @@ class _Lane:
         number = next(self._numbers)
         request = number, call.function, call.arguments
         message = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
-        call.size = len(message)
+        call.size = max(call.size, len(message))
         self.ahead += call.size
-        self._parsed += call.size if call.is_parsed else 0
+        self._parsed += len(message)
         self.calls[number] = call
         self.process.send(message)
 
@@ -217,7 +217,7 @@ class Lanes:
             self._give_back()
 
     def begin(self, call: Call[None, _Answer]) -> Callable[[], _Answer | DeadlineError]:
-        """Send a call; return a function to await its answer."""
+        """Send a call to a child process; return a function that waits for its result."""
         self._add(call)
 
         def answer() -> _Answer | DeadlineError:

@@ -10,6 +10,7 @@ import stat
 import sys
 from array import array
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +18,7 @@ RACY_NS: Final = 2_000_000_000  # largest clock step of file systems
 _NUMBERS: Final = 5  # of a status
 _UNKNOWN: Final = (0,) * _NUMBERS  # status of a file that may change again within the clock step
 _MOST_CHANGED: Final = 32  # files; more changes invalidate the record
+IGNORE_ALL: Final = b"*\n"  # of the ignore file in a new output folder
 UNSEEN: Final = ("/proc/", "/sys/", "/dev/null/", "/dev/urandom/")  # outside any project
 _TO_WRITE: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 _LISTINGS: Final = ("os.listdir", "os.scandir")
@@ -309,6 +311,10 @@ def names_in(folder: str, own: Own) -> Names:
             elif entry.is_symlink():
                 kind = os.readlink(entry.path)
             entries[entry.name] = f"{entry.name}\0{kind}"
+    # A run creates this file with its output folder, in which it hides nothing but our files and itself.
+    if folder == own.folder and [*entries.values()] == [".gitignore\0f"]:
+        with suppress(OSError), open(os.path.join(folder, ".gitignore"), "rb") as file:
+            entries = entries if file.read(len(IGNORE_ALL) + 1) != IGNORE_ALL else {}
     return Names(folder, frozenset(entries), names_hash(entries.values()))
 
 

@@ -41,8 +41,10 @@ def _count_by_toktok(texts: Sequence[str]) -> list[int]:
     exact: list[tuple[int, str]] = []  # positions, and the texts there or parts of them
     refused: list[tuple[int, str]] = []
     for position, text in enumerate(texts):
-        for part in [text] if toktok.counts_exactly(text) else cut(text, _REFUSED_CHARACTERS):
-            (exact if toktok.counts_exactly(part) else refused).append((position, part))
+        is_exact = toktok.counts_exactly(text)
+        for part in [text] if is_exact else cut(text, _REFUSED_CHARACTERS):
+            fits = is_exact or toktok.counts_exactly(part)
+            (exact if fits else refused).append((position, part))
     refused_texts = [part for _, part in refused]
     refused_counts = _count_if_few(refused_texts)
     if refused_counts is None:

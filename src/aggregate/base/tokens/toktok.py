@@ -9,16 +9,18 @@ from functools import cache
 from threading import Lock
 from typing import Protocol
 
+import re2
+
 from aggregate.base.tokens.unicode_17 import NEW_CHARACTER
 from aggregate.base.tokens.vocabulary import NAME
 
 # The guard holds for this version only; tests compare it with tiktoken over all of Unicode.
 _VERSION = "0.3.0"
 _LOADING = Lock()  # Two threads that load the vocabulary at once would hold it twice.
-_HALF_PAIR = re.compile("[\ud800-\udfff]")
 _LONG_S_CONTRACTION = "'\u017f"
-# The characters from the first new one on. One range is searched twenty times as fast as a set.
-_CANDIDATES = re.compile("[\u088f-\U0010ffff]+")
+_ASCII = bytes(range(128))
+# RE2 searches UTF-8 forty times as fast as ``re`` searches text.
+_NEW_CHARACTER: re.Pattern[bytes] = re2.compile(NEW_CHARACTER.pattern)
 
 
 class BatchCount(Protocol):
@@ -30,10 +32,11 @@ def counts_exactly(text: str) -> bool:
     """Return whether toktok-rs counts ``text`` as tiktoken does."""
     if text.isascii():
         return True
-    candidates = "".join(_CANDIDATES.findall(text))
-    if NEW_CHARACTER.search(candidates) or _HALF_PAIR.search(candidates):
+    try:
+        others = text.encode().translate(None, _ASCII)
+    except UnicodeEncodeError:  # half of a surrogate pair
         return False
-    return _LONG_S_CONTRACTION not in text
+    return not _NEW_CHARACTER.search(others) and _LONG_S_CONTRACTION not in text
 
 
 def count_exact(texts: Sequence[str]) -> list[int]:
@@ -42,21 +45,6 @@ def count_exact(texts: Sequence[str]) -> list[int]:
     if batch_count is None:
         raise RuntimeError("toktok-rs is not installed in the tested version")
     return batch_count(texts, NAME, 1)
-
-
-def category(character: str) -> str:
-    """Return the Unicode category by which toktok-rs splits a character: "Nd", "So", "Lo" or "Mn".
-
-    For characters that this Python's tables lack. Case does not matter here: no token joins a part of such a character
-    with its neighbours.
-    """
-    contexts = (character, f"{character}123", f"{character}'s", f"..{character}'s")
-    alone, before_digits, before_suffix, after_signs = count_exact(contexts)
-    if before_digits == alone + 2:  # "X12", "3"
-        return "Nd"
-    if before_suffix == alone + 2:  # "X'", "s"
-        return "So"
-    return "Lo" if after_signs == alone + 2 else "Mn"  # "..", "X's" or "..X'", "s"
 
 
 def is_available() -> bool:

@@ -1,4 +1,4 @@
-"""Anchors of slices: line fingerprints and the thresholds of likeness."""
+"""Anchors of slices: hashes of lines, and thresholds for comparing them."""
 
 import base64
 import hashlib
@@ -73,17 +73,17 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def bare_lines(text: str) -> list[str]:
-    """Return lines without their ends: LF and CR LF read alike."""
+    """Return the lines of a text without their ends, so that LF and CR LF are equal."""
     return [line.removesuffix("\n").removesuffix("\r") for line in split_lines(text)]
 
 
 def content_hash(lines: Sequence[str]) -> str:
-    r"""Return the SHA-256 in hex of ``lines`` joined with ``\n``."""
+    r"""Return the SHA-256 of ``lines`` joined by line feeds, in hexadecimal."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def line_code(line: str) -> int:
-    """Return the 29-bit number of a line, equal for re-indented lines."""
+    """Return a 29-bit hash of a line, the same after re-indentation."""
     return zlib.crc32(line.strip().encode("utf-8", "surrogatepass")) & _CODE_BITS
 
 
@@ -118,7 +118,7 @@ def code_of(value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A slice and the lines around it at its capture."""
+    """The lines of a slice and around it, as hashes, when the slice was captured."""
 
     start: int
     size: int
@@ -142,7 +142,7 @@ def has_anchor(piece: Mapping[str, Any]) -> bool:
 
 
 def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return a slice's first and last line if both are numbers."""
+    """Return the first and the last line of a slice, ``None`` if they are not both numbers."""
     start, end = piece.get("start_line"), piece.get("end_line")
     if not _is_number(start) or not _is_number(end):
         return None

@@ -1,4 +1,4 @@
-"""Capture slices and find them again by text and context."""
+"""Capture slices of a text, and find them again in a later version by text and context."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class SliceDict(TypedDict):
 
 
 class AnchorState(Enum):
-    """Certainty of a place; the first three have line numbers."""
+    """How certainly a slice was found; only the first three states have line numbers."""
 
     FRESH = "fresh"  # The same text at the same lines
     MOVED = "moved"  # The same text at other lines
@@ -59,10 +59,10 @@ class AnchorState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The place of a slice in a text.
+    """Where a slice was found in a text, and how certainly.
 
     Attributes:
-        start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned.
+        start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned, so that no wrong line is shown.
         end_line: Last line, inclusive; ``0`` likewise.
         state: Certainty of the place.
         reason: One sentence for the reader of the prompt; ``""`` for a fresh slice.
@@ -77,7 +77,7 @@ class Resolution:
 
     @property
     def found(self) -> bool:
-        """Whether the line numbers may be used."""
+        """Whether the slice was found, so that its line numbers are valid."""
         return self.state in (AnchorState.FRESH, AnchorState.MOVED, AnchorState.EDITED)
 
 
@@ -136,10 +136,10 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
     if start > end:
         return _orphaned(f"lines {start}-{end} are reversed")
     if end < 1 or start > total:
-        return _orphaned(f"lines {start}-{end} lie outside {extent}")
+        return _orphaned(f"lines {start}-{end} are outside of {extent}")
     if start >= 1 and end <= total:
         return Resolution(start, end, AnchorState.FRESH)
-    reason = f"lines {start}-{end} reach beyond {extent}"
+    reason = f"lines {start}-{end} extend beyond {extent}"
     return Resolution(max(start, 1), min(end, total), AnchorState.MOVED, reason)
 
 
@@ -152,7 +152,7 @@ def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
         reason = f"{exact.total} places match equally well: lines {positions}"
     else:
         word = "line" if positions.isdecimal() else "lines"
-        reason = f"the same text stands at {word} {positions}, but what surrounds it is not what surrounded the slice"
+        reason = f"the same text is at {word} {positions}, but in other surroundings than the slice"
     pairs = tuple((place + 1, place + anchor.size) for place in candidates)
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, pairs)
 
@@ -228,6 +228,6 @@ class FuzzyAnchor:
 
     @staticmethod
     def resolve_all(pieces: Iterable[Mapping[str, Any]], text: str) -> list[Resolution]:
-        """Resolve several slices in ``text``, which is indexed only once."""
+        """Find several slices in the same text, which is indexed only once."""
         indexed = IndexedText(text)
         return [relocate(piece, indexed) for piece in pieces]

@@ -1,4 +1,4 @@
-"""Exact matches of a slice, then near ones."""
+"""Find where a slice may be in a text: exact copies, then similar places."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from aggregate.code.anchors.search_text import (
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
-    """Places with exactly the text of a slice."""
+    """Places in a text that have exactly the lines of a slice."""
 
     chosen: int | None = None
     rivals: tuple[int, ...] = ()  # equally good or too poor places
@@ -28,7 +28,7 @@ class ExactMatches:
 
 
 def exact_matches(target: SearchText) -> ExactMatches:
-    """Find exact copies and choose one by its context."""
+    """Find the exact copies of a slice in a text, and choose one by the lines around it."""
     places, total = _places(target)
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
@@ -58,7 +58,7 @@ def exact_matches(target: SearchText) -> ExactMatches:
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:
-    """Return the number of copies, and the best score in percent."""
+    """Return how many other copies of a slice its text has, and the best score of these in percent."""
     places, total = _places(target)
     current = target.anchor.start - 1
     best = max((fit for fit, place in _ranked(target, places) if place != current), default=0.0)
@@ -111,7 +111,7 @@ Pairs = dict[int, int]
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
-    """Extend ordered seeds by equal lines, then by changed ones."""
+    """Extend pairs of equal lines (``seeds``) by their neighbours, first equal and then changed ones."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
@@ -126,7 +126,7 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
 
 
 def find_seeds(target: SearchText) -> Pairs:
-    """Pair nontrivial lines which are unique at capture and now."""
+    """Pair the lines that occur once in the old and once in the new text; trivial lines do not count."""
     return {
         index: target.text.single_lines[char]
         for index, (char, fingerprint) in enumerate(
@@ -193,7 +193,7 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Return the rising pairs ``(row, column)`` of the largest sum."""
+    """Return the pairs ``(row, column)`` with the largest total gain that do not cross each other."""
     rows, columns = len(gain), len(gain[0])
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
@@ -214,7 +214,7 @@ def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Place of a changed slice."""
+    """Where a changed slice probably is, and how certain that is."""
 
     start: int
     end: int
@@ -224,7 +224,7 @@ class FuzzyMatch:
 
 
 def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
-    """Return the likeliest place of a changed slice, if any."""
+    """Return where a changed slice probably is, ``None`` if no place is similar."""
     anchor, seeds = target.anchor, find_seeds(target)
     inner_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     pairs = align(target, dict(longest_rising(sorted(seeds.items()))))

@@ -1,4 +1,4 @@
-"""A text to search, and the scores of places."""
+"""A text in which slices are searched, and scores of how well a place matches."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ class IndexedText:
 
 @dataclass(frozen=True)
 class SearchText:
-    """A text, and the window of an anchor to search in it."""
+    """A text in which a slice is searched, and the lines of the slice with those around it at capture."""
 
     anchor: Anchor
     text: IndexedText
@@ -90,7 +90,7 @@ class SearchText:
 
     @cached_property
     def head_place(self) -> int | None:
-        """Index of the slice if all lines above are unchanged."""
+        """Index where the slice begins if all lines before it are unchanged, else ``None``."""
         size = self.anchor.start - 1
         if size > len(self.text.lines):
             return None
@@ -98,7 +98,7 @@ class SearchText:
 
     @cached_property
     def tail_end(self) -> int | None:
-        """Index behind the slice if all lines below are unchanged."""
+        """Index after the slice if all lines after it are unchanged, else ``None``."""
         end = len(self.text.lines) - self.anchor.tail_size
         if end < 0:
             return None
@@ -106,7 +106,7 @@ class SearchText:
 
     @property
     def unbroken(self) -> frozenset[int]:
-        """Indices of the slice by unchanged lines above or below."""
+        """Indexes where the slice begins if the lines before it, or those after it, are unchanged."""
         tail = None if self.tail_end is None else self.tail_end - self.anchor.size
         return frozenset(
             place for place in (self.head_place, tail) if place is not None and place >= 0
@@ -118,10 +118,10 @@ def _character(number: int) -> str:
 
 
 def score_context(target: SearchText, start: int, end: int) -> float:
-    """Score the likeness of the context now and at capture.
+    """Return how similar the lines around ``[start, end)`` are to those around the slice at capture.
 
-    The score is the mean of both sides, 0.0 to 1.0, plus a bonus for a side on which no line of the text changed.
-    Near lines weigh more than far ones, and displaced lines weigh less.
+    The score is the mean of both sides, 0.0 to 1.0, plus a bonus for a side on which no line of the text changed. Near
+    lines weigh more than far ones, and displaced lines weigh less.
     """
     anchor = target.anchor
     size_below = len(target.window) - anchor.after
@@ -155,7 +155,7 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
 def likeness(
     old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]
 ) -> float:
-    """Return the likeness of two runs, 0.0 to 1.0, by length."""
+    """Return how similar two sequences of lines are, 0.0 to 1.0; long lines weigh more."""
     clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]

@@ -1,4 +1,4 @@
-"""From source text to definitions, by grammars and queries."""
+"""Parse source text with grammars, and find definitions by a query per language."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

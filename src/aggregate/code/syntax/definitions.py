@@ -1,4 +1,4 @@
-"""Definitions of a source text, the data of structural views."""
+"""The definitions in a source text, which views and rankings are made from."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ def split_symbol(symbol: str) -> tuple[str, ...]:
 
 
 def without_arguments(name: str) -> str:
-    """Return a qualified name without arguments of types and conversions."""
+    """Return a qualified name without type arguments, such as ``Map.get`` for ``Map<K, V>.get``."""
     if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
         return name
     keyword = _OPERATOR.search(name)
@@ -38,7 +38,7 @@ _LATE = frozenset({"struct", "union", "enum"})
 
 
 class Definition(NamedTuple):
-    """A named piece of a program or document."""
+    """A named part of a program or document: its kind, name and extent."""
 
     kind: str
     path: tuple[str, ...]  # its name below the names of its containers: ``("Shape", "area")``
@@ -58,7 +58,7 @@ class Definition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A source text with the results of its language's query."""
+    """A source text with its definitions, imports, constants and documentation."""
 
     source: bytes  # the text's bytes, to which all offsets refer
     definitions: tuple[Definition, ...]  # in order of their start, outer before inner
@@ -86,12 +86,12 @@ class Module:
         return f" {', '.join(late)}" if late else ""
 
     def line_start(self, offset: int) -> int:
-        """Return the start of an indented line, else ``offset``."""
+        """Return where the line of ``offset`` starts if only white space precedes it, else ``offset``."""
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return a signature on one line, without comments and brackets."""
+        """Return the signature of a definition on one line, without comments and the opening bracket."""
         pieces: list[str] = []
         position = definition.start
         for remark_start, remark_end in definition.remarks:
@@ -115,7 +115,7 @@ _MOST_NAMES = 100
 
 
 def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
-    """Return a module with its definitions in the sections of headings."""
+    """Return a module in which definitions are parts of the sections that contain them."""
     definitions = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
     sorted_definitions = sorted(
         [*headings, *definitions], key=lambda definition: (definition.start, -definition.end)
@@ -124,7 +124,7 @@ def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Extend headings to the next one of their level or above."""
+    """Extend each heading up to the next heading of its level or above."""
     if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}

@@ -79,7 +79,7 @@ def read_blocks(
     wanted: frozenset[str],
     times: int = 1,
 ) -> Iterator[tuple[Block, _Read]]:
-    """Yield the parts with their results; skip those over the deadline."""
+    """Yield the parts in other languages with what ``read`` returns for them; slow parts are skipped."""
     for block in blocks:
         query_of(block.language, wanted)  # compile it before the deadline starts
     # All parts together get the time of one text of their size.

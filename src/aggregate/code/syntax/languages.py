@@ -12,7 +12,7 @@ from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_
 
 
 class LanguageKind(StrEnum):
-    """The content of a language, which determines the skeleton."""
+    """What a language is for (programs, prose, data), which decides about its skeleton."""
 
     CODE = "code"  # programs: bodies can be cut out
     DATA = "data"  # data, markup and prose: the skeleton is the outline
@@ -22,7 +22,7 @@ class LanguageKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language and its grammar."""
+    """A language with its grammar and comment marks."""
 
     name: str  # as users type it, and the stem of ``queries/<name>.scm``
     suffixes: tuple[str, ...]
@@ -55,7 +55,7 @@ class Language:
 
     @property
     def elision(self) -> str:
-        """The gap mark for omitted lines."""
+        """The line that represents omitted lines."""
         if self.kind is not LanguageKind.CODE:
             return "..."
         return self.mark or self.placeholder.strip("{} ")
@@ -214,7 +214,7 @@ def language_of(path: str, text: str = "") -> Language | None:
 
 
 def naming_class(path: str) -> str:
-    """Return all that ``language_of`` and ``fence_tag`` use of a path."""
+    """Return the part of a path that decides its language and fence tag, as a key for caches."""
     name, suffix = _name_and_suffix(path)
     language = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
@@ -230,7 +230,7 @@ def language_named(name: str) -> Language | None:
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return a file's fence tag, ``"text"`` if it is unknown."""
+    """Return the tag for a fence around a file's text, ``"text"`` for an unknown language."""
     language = _language_at(path, text)
     if language is not None:
         return language.fence
@@ -242,7 +242,7 @@ def fence_tag(path: str, text: str = "") -> str:
 
 @cache
 def comment_of(tag: str) -> str:
-    """Return the comment mark of ``tag``, and after a blank its end."""
+    """Return the comment mark of a language; a closing mark follows after a blank."""
     for language in LANGUAGES:
         if tag in (language.name, language.fence):
             return language.comment
@@ -262,7 +262,7 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the program of a ``#!`` line, without its launchers."""
+    """Return the program that a ``#!`` line starts, without launchers such as ``env``."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]

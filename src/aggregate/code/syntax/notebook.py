@@ -1,4 +1,4 @@
-"""Cells of Jupyter notebooks, and their lines in the file."""
+"""The cells of a Jupyter notebook, and the lines of the file that they come from."""
 
 import re
 from bisect import bisect_right
@@ -26,7 +26,7 @@ _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
 class CellLine(NamedTuple):
-    """A line of a cell, and its lines in the file."""
+    """A line of a cell, and the lines of the file that it comes from."""
 
     text: str
     first_line: int
@@ -43,7 +43,7 @@ class Cell:
     output_bytes: int = 0  # bytes of the outputs and attachments in the file
 
     def headings(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the line, from 0, level and title of headings."""
+        """Yield line (from 0), level and title of each heading in the cell."""
         fence = ""
         for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
             mark = _FENCE.match(line.text)
@@ -60,7 +60,7 @@ class Notebook:
 
 
 class _Placed(NamedTuple):
-    """A value in a JSON text, with its extent."""
+    """A value in a JSON text, and where it begins and ends."""
 
     value: Any
     start: int
@@ -92,7 +92,7 @@ def read_notebook(text: str) -> Notebook | None:
 
 
 def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
-    """Return a path, text and headings to analyse.
+    """Return the cells of a notebook as a program to analyse: path, text, and headings.
 
     Outputs and JSON are left out, prose becomes comments. Lines keep the numbers of the file, or of the ``full`` view
     if the notebook is compact.
@@ -126,7 +126,7 @@ def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]
 
 
 def line_starts(lines: Sequence[str]) -> list[int]:
-    """Return the byte at which each line begins, and the end."""
+    """Return the position of the first byte of each line, and of the end."""
     sizes = (len(line.encode(errors="surrogatepass")) + 1 for line in lines)
     return list(accumulate(sizes, initial=0))
 
@@ -140,7 +140,7 @@ def definition_at(
 
 
 def is_compact(numbers: Iterable[int]) -> bool:
-    """Return whether most lines of cells share a file's line."""
+    """Return whether most lines of cells are on the same line of the file as others."""
     counts = Counter(numbers)
     return 2 * len(counts) < counts.total()
 
@@ -161,7 +161,7 @@ def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
 
 
 def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterator[CellLine]:
-    """Yield the lines of a text or a list of texts."""
+    """Yield the lines of a cell, whose source is a text or a list of texts."""
     pieces: Iterable[_Placed] = [source]
     if isinstance(source.value, list):
         pieces = _parts(text, source.start)
@@ -195,7 +195,7 @@ def _members(text: str, start: int) -> dict[str, _Placed]:
 
 
 def _parts(text: str, start: int) -> Iterator[_Placed]:
-    """Yield the items, or keys and values, of JSON at ``start``."""
+    """Yield the items of the JSON list at ``start``, or the keys and values of the JSON object."""
     position = _next(text, start + 1)
     while text[position] not in "]}":
         value, end = _DECODER.raw_decode(text, position)

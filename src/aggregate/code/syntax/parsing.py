@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -16,7 +17,7 @@ from tree_sitter import Language as Grammar, Node, Parser, Query, QueryCursor, T
 from aggregate.base.errors import DeadlineError
 from aggregate.code.syntax.languages import Language, LanguageKind
 from aggregate.code.syntax.preprocessor import without
-from aggregate.code.syntax.unbalanced import balanced, body_end
+from aggregate.code.syntax.unbalanced import balanced, body_end, bracket_query
 
 _CAPTURE = re.compile(r"@([\w.]+)")
 _PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[(\[]|[)\]][?*+]?|[^\s"()\[\];]+')
@@ -41,7 +42,7 @@ def grammar_of(language: Language) -> Grammar:
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return a query, and whether it has scopes and private captures."""
+    """Return the query for some captures, whether it searches scope by scope, and whether it has private captures."""
     captures: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):
@@ -96,7 +97,7 @@ _shared = threading.local()
 
 @contextmanager
 def shared_parse() -> Iterator[None]:
-    """Cache results of ``computed_once`` in this thread and block."""
+    """Keep the results of ``computed_once`` in this thread while the block runs."""
     outer = getattr(_shared, "results", None)
     _shared.results = {} if outer is None else outer
     try:
@@ -106,7 +107,7 @@ def shared_parse() -> Iterator[None]:
 
 
 def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
-    """Return the result of ``compute``, cached in ``shared_parse`` with its ``DeadlineError``."""
+    """Return the result of ``compute``, or the one kept under ``key`` in a ``shared_parse`` block."""
     results: dict[Hashable, _Result | DeadlineError] | None = getattr(_shared, "results", None)
     if results is None:
         return compute()
@@ -132,7 +133,7 @@ _REPORTS_PER_BYTE: Final = 0.08
 
 
 class Deadline:
-    """The deadline of a text, in this thread's time."""
+    """The CPU time that parsing one text may take."""
 
     __slots__ = ("_earliest", "_latest", "_reports")
 
@@ -142,7 +143,7 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Count a report and return whether to give up."""
+        """Note that the parser has made progress; return whether it must stop."""
         self._reports -= 1
         # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
@@ -201,13 +202,17 @@ def _parse(
         text = language.disguise(text)
     tree = _parsed(text, parser, deadline)
     root = tree.root_node
-    if (
-        not root.has_error
-        or language.kind is not LanguageKind.CODE
-        or _is_unreadable(root, language)
-    ):
+    has_brackets = language.blocks or b"{" in text or b"}" in text
+    if language.kind is not LanguageKind.CODE or not root.has_error or not has_brackets:
         return tree
-    mended = balanced(text, source, tree, grammar_of(language), language.blocks)
+    if _is_unreadable(root, language):
+        return tree
+    query = bracket_query(grammar_of(language), language.blocks)
+    nodes: defaultdict[str, list[Node]] = defaultdict(list)
+    for match in _all_matches(query, root, deadline or Deadline(len(text))):
+        for name, captured in match.items():
+            nodes[name] += captured
+    mended = balanced(text, source, nodes)
     return tree if mended == text else _parsed(mended, parser, None)
 
 
@@ -225,7 +230,7 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
-    """Return starts of hidden macros by their ends."""
+    """Return where the macros that are hidden from the parser begin, by their ends."""
     hidden = language.hidden
     if hidden is None:
         return {}
@@ -292,7 +297,7 @@ def query_matches(
 def body_spans(
     source: bytes, match: dict[str, list[Node]], *, is_damaged: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield the extents of ``@body`` nodes, and from ``@body.first`` to ``@body.until``."""
+    """Yield begin and end of bodies: ``@body`` nodes, or from ``@body.first`` to ``@body.until``."""
     spans = [(node, node.end_byte) for node in match.get("body", ())]
     if "body.first" in match:
         spans.append((match["body.first"][0], match["body.until"][0].start_byte))
@@ -304,7 +309,7 @@ def body_spans(
 
 
 def trimmed_end(source: bytes, start: int, end: int) -> int:
-    """Return ``end`` before white space of a block or comment."""
+    """Return the end of a body without the white space and comments at its end."""
     if source[end - 1 : end].isspace():
         return start + len(source[start:end].rstrip())
     return end

@@ -1,4 +1,4 @@
-"""Hide unreadable macros, conditions and expressions in markup."""
+"""Hide code that grammars cannot read: macros and conditions of C, expressions in markup."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +10,7 @@ _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
 
 def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield outermost expressions in braces, which are not markup."""
+    """Yield begin and end of expressions in braces, which the grammar of markup cannot read."""
     # Skip pairs around a tag of the component, and nested pairs.
     pairs: list[tuple[int, int]] = []
     within: list[tuple[int, int]] = []  # pairs that count if the outer brace is never closed
@@ -60,7 +60,7 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _export_blocks(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the brackets of ``export {}`` blocks of C++20."""
+    """Yield the positions of the brackets of ``export { }`` blocks in C++20."""
     end = 0
     for match in _EXPORT_BLOCK.finditer(source):
         if match.start() < end:
@@ -77,7 +77,7 @@ def hidden_in_csharp(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def parts_condition(text: bytes) -> bool:
-    """Return whether ``text`` ends a condition that began before it."""
+    """Return whether ``text`` contains the end of a condition that began before it."""
     depth = 0
     for directive in _IF_OR_ENDIF.finditer(text):
         depth += 1 if directive[1] == b"if" else -1
@@ -87,7 +87,7 @@ def parts_condition(text: bytes) -> bool:
 
 
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Replace ``spans`` by spaces, a brace alone by a semicolon."""
+    """Return ``source`` with spaces instead of ``spans``, and a semicolon for a brace alone."""
     blanked = bytearray(source)
     for start, end in spans:
         text = source[start:end]
@@ -150,7 +150,7 @@ _NONE = -1
 
 @dataclass(slots=True)
 class _Branch:
-    """The code behind one directive of a condition."""
+    """The code between one directive of a condition and the next, such as ``#if`` and ``#else``."""
 
     directive: int
     start: int
@@ -163,7 +163,7 @@ class _Branch:
 
 @dataclass(slots=True)
 class _Condition:
-    """The branches of a condition, and the program's byte before it."""
+    """The branches of a condition, from ``#if`` to ``#endif``."""
 
     before: int
     branches: list[_Branch] = field(default_factory=list)
@@ -235,7 +235,7 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
 
 
 def _are_heads(branches: Sequence[_Branch], source: bytes) -> bool:
-    """Return whether all branches open the one body after the condition."""
+    """Return whether each branch ends with the head of the same body, which follows the condition."""
     return len(branches) > 1 and all(
         (branch.depth, branch.lowest, source[branch.last]) == (1, 0, ord("{"))
         and not _STATEMENT_PART.match(source, branch.first)

@@ -51,7 +51,7 @@ _WANTED: Final = frozenset({"embedded"})
 
 
 class _Kind:
-    """The properties of a kind of node, by its name."""
+    """What a kind of node means for statements, such as whether it is a list of them."""
 
     def __init__(self, name: str, lists: frozenset[str]) -> None:
         self.is_list = name in lists or bool(_LISTS.fullmatch(name))
@@ -66,7 +66,7 @@ class _Kind:
 
 
 class _Kinds(dict[str, _Kind]):
-    """Kinds of nodes by name, computed when missing."""
+    """A mapping that computes the properties of a kind of node when it is first needed."""
 
     def __init__(self, lists: str) -> None:
         self._lists = frozenset([*lists.split(), "ERROR"])  # the parser's name for unreadable code
@@ -80,7 +80,7 @@ _kinds_of: Final = cache(_Kinds)
 
 
 def read_statements(text: str, language: Language) -> list[int]:
-    """Return the first line of each line's unit."""
+    """Return for each line the first line of its unit; raise ``DeadlineError`` if parsing takes too long."""
     source = text.encode(errors="surrogatepass")
     deadline = parsing.Deadline(len(source))
     units = _Units(source, language, deadline)
@@ -94,7 +94,7 @@ def read_statements(text: str, language: Language) -> list[int]:
 
 
 class _Units:
-    """The unit of each row, and joined units."""
+    """Which unit each row belongs to, and which units are joined."""
 
     def __init__(self, source: bytes, language: Language, deadline: parsing.Deadline) -> None:
         macros = parsing.macros_by_end(source, language)
@@ -108,14 +108,14 @@ class _Units:
         self._visit(root, self._kinds[root.type], self._rows(root), self._new(), 0)
 
     def heads(self) -> list[int]:
-        """Return for each row the 1-based number of its unit's first row."""
+        """Return for each row the first row of its unit, 1-based."""
         same = self._same
         return _firsts(
             _root(same, owner) if owner else -row for row, owner in enumerate(self._owners)
         )
 
     def add(self, heads: Sequence[int], by: int) -> None:
-        """Add units of an embedded part from row ``by``."""
+        """Add the units of an embedded part that begins at row ``by``."""
         units: dict[int, int] = {}
         for row, head in enumerate(heads[: len(self._owners) - by], start=by):
             if not self._owners[row]:
@@ -134,7 +134,7 @@ class _Units:
                 _join(self._same, owners[row], unit)
 
     def _visit(self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int) -> int:
-        """Mark a node's rows; return the last, ``-1`` for lists."""
+        """Assign the rows of a node to units; return its last row, ``-1`` if it ends with a list."""
         first, last = rows
         if kind.is_foreign:
             return -1
@@ -206,16 +206,17 @@ class _Units:
         return not self._source[self._source.rfind(b"\n", 0, start) + 1 : start].strip()
 
     def _rows(self, node: Node) -> tuple[int, int]:
-        """Return the first and last row without white space."""
+        """Return the first and the last row of a node without white space at its ends."""
         first, last = node.start_point[0], node.end_point[0]
-        if first < last:
-            source, start, end = self._source, node.start_byte, node.end_byte
-            while start < end and source[end - 1 : end].isspace():
-                end -= 1
-                last -= source[end] == 10
-            while start < end and source[start : start + 1].isspace():
-                first += source[start] == 10
-                start += 1
+        if first == last:  # most nodes
+            return first, last
+        source, start, end = self._source, node.start_byte, node.end_byte
+        while start < end and source[end - 1 : end].isspace():
+            end -= 1
+            last -= source[end] == 10
+        while start < end and source[start : start + 1].isspace():
+            first += source[start] == 10
+            start += 1
         return first, max(first, last)
 
 
@@ -227,7 +228,7 @@ _UNFINISHED: Final = (",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 
 
 def guess_statements(lines: Sequence[str], language: str) -> list[int]:
-    """Like ``read_statements`` without a grammar, by brackets and line ends."""
+    """Return the same as ``read_statements`` without a grammar, by brackets and line ends."""
     same = list(range(len(lines)))
     openings: list[tuple[str, int]] = []
     for row, bracket in _brackets(lines, comment_of(language).partition(" ")[0]):
@@ -264,6 +265,6 @@ def _join(same: list[int], one: int, other: int) -> None:
 
 
 def _firsts(units: Iterable[int]) -> list[int]:
-    """Return for each row the 1-based number of its unit's first row."""
+    """Return for each row the first row of its unit, 1-based."""
     firsts: dict[int, int] = {}
     return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]

@@ -32,7 +32,7 @@ TEXTS = ("import", "constant", "constant.member", "package")
 
 @dataclass(slots=True)
 class DefinitionCaptures:
-    """Captures of a query for definitions."""
+    """The captures of a query that describe a definition."""
 
     text: bytes
     is_damaged: bool
@@ -67,7 +67,7 @@ class DefinitionCaptures:
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return a definition with its own names and depth 0."""
+    """Return the definition that a match describes, not yet within outer definitions."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -158,7 +158,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Return the definitions of ``text``, around its syntax errors."""
+    """Return the definitions of a text; syntax errors only affect the code around them."""
     return parsing.computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
@@ -166,7 +166,7 @@ def read_module(text: str, language: Language) -> Module:
 
 
 def read_definitions(text: str, language: Language) -> Module:
-    """Like ``read_module`` without imports, constants and documentation, which is quicker."""
+    """Return a text's definitions without imports, constants and documentation, faster than ``read_module``."""
     return _read(text, language, _OF_DEFINITIONS)
 
 

@@ -5,12 +5,13 @@ Without one brace or ``end`` a grammar reads all later definitions as a part of 
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
 
-from tree_sitter import Language as Grammar, Node, Query, QueryCursor, Tree
+from tree_sitter import Language as Grammar, Node, Query
 
 # Labels, clauses, directives, comments and continued lines may be indented less than their block.
 _UNINDENTED: Final = re.compile(
@@ -43,7 +44,7 @@ _LONGEST_BLOCK: Final = 1_000  # lines of a block whose brace was lost
 
 
 class _Bracket(NamedTuple):
-    """A brace or word at the edge of a block."""
+    """A brace or a word that opens or closes a block, and its position."""
 
     start: int
     row: int
@@ -53,7 +54,7 @@ class _Bracket(NamedTuple):
 
 @dataclass(slots=True)
 class _Block:
-    """An open block, and the row of its dedent, or 0."""
+    """An open block, and the row where the indentation ends it, 0 if unknown."""
 
     start: int
     row: int
@@ -62,12 +63,11 @@ class _Block:
     dedent: int = 0
 
 
-def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words: str) -> bytes:
-    """Return ``source`` with balanced braces; its ``tree`` has an error.
+def balanced(source: bytes, written: bytes, nodes: Mapping[str, list[Node]]) -> bytes:
+    """Balance the blocks of ``source``, whose tree has an error.
 
-    ``written`` is the text with its macros and indentation. ``words`` open blocks up to ``end``.
+    ``written`` is the text with its macros and indentation, ``nodes`` are the captures of ``bracket_query``.
     """
-    nodes = QueryCursor(_query(grammar, words)).captures(tree.root_node)
     in_text: set[int] = set()
     for node in nodes.get("text", ()):
         last = node.end_point.row - (not node.end_point.column)
@@ -91,7 +91,8 @@ def balanced(source: bytes, written: bytes, tree: Tree, grammar: Grammar, words:
 
 
 @cache
-def _query(grammar: Grammar, words: str) -> Query:
+def bracket_query(grammar: Grammar, words: str) -> Query:
+    """Return a query for brackets, texts and errors; ``words`` open blocks up to ``end``."""
     patterns = {"(ERROR) @error"}
     blocks = {*words.split(), "end"} if words else set()
     for number in range(grammar.node_kind_count):
@@ -107,7 +108,7 @@ def _query(grammar: Grammar, words: str) -> Query:
 
 
 def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
-    """Return the braces skipped between the children of an error."""
+    """Return the braces that the parser has skipped inside an error, by position."""
     braces: dict[int, str] = {}
     position = error.start_byte
     for child in [*error.children, None]:
@@ -120,7 +121,7 @@ def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
 
 
 def _brackets(source: bytes, words: dict[int, str], closing: str) -> list[_Bracket]:
-    """Return the brackets in order, without conditions behind a statement."""
+    """Return the brackets of a text in order; a condition after a statement opens no block."""
     brackets: list[_Bracket] = []
     row = begin = 0
     for start, word in sorted(words.items()):
@@ -185,7 +186,7 @@ class _Balancing:
         return bytes(mended)
 
     def _damaged_rows(self, brackets: list[_Bracket]) -> list[bool]:
-        """Return whether each row's member has unbalanced brackets."""
+        """Return for each row whether its statement or member has unbalanced brackets."""
         least = min((indent for indent in self.indents if indent), default=0)
         members: list[int] = []  # the first row of each
         for row, indent in enumerate(self.indents):
@@ -203,7 +204,7 @@ class _Balancing:
         return [bool(depths[member] or lowest[member]) for member in members]
 
     def _lost_opening(self, bracket: _Bracket) -> int:
-        """Return the position for a lost opening brace, or 0."""
+        """Return where an opening brace is missing before a closing one, 0 if none is."""
         indent = self.indents[bracket.row]
         if self.closing != b"}" or bracket.start != self.starts[bracket.row] + indent:
             return 0
@@ -273,7 +274,7 @@ class _Balancing:
         del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Close a block over its last characters."""
+        """Insert the end of a block in place of the characters before its end."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row
@@ -300,7 +301,7 @@ class _Balancing:
         mended[end - len(closing) : end] = closing
 
     def _empty(self, start: int, mended: bytearray) -> None:
-        """Empty the block at ``start``, or drop its head."""
+        """Remove the content of the block at ``start``, or else its head."""
         end = mended.find(b"\n", start)
         rest = bytes(mended[start + 1 : end]).strip()
         if self.closing != b"}" or _unclosed(mended, start):
@@ -316,7 +317,7 @@ class _Balancing:
 
 
 def body_end(source: bytes, start: int, end: int, head: int) -> int:
-    """Return the end of a body by its ``head``'s indentation."""
+    """Return where a body ends, by the indentation of the line with its ``head``."""
     first = source.rfind(b"\n", 0, head) + 1
     indent = len(source[first:head]) - len(source[first:head].lstrip(b" \t"))
     last = source.find(b"\n", start, end)  # the end of the body's last line
@@ -333,6 +334,6 @@ def body_end(source: bytes, start: int, end: int, head: int) -> int:
 
 
 def _unclosed(text: bytearray, end: int) -> int:
-    """Count the parentheses left open in a line."""
+    """Return how many parentheses a line leaves open."""
     line = text[text.rfind(b"\n", 0, end) + 1 : end]
     return max(0, line.count(b"(") - line.count(b")"))

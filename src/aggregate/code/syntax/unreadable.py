@@ -1,4 +1,4 @@
-"""Replace bytes misread by a grammar, for the parser only."""
+"""Replace code that a grammar misreads, in the bytes for the parser only."""
 
 import re
 
@@ -18,7 +18,7 @@ _KOTLIN_NAME = re.compile(
 
 
 def kotlin_with_plain_names(source: bytes) -> bytes:
-    """Return Kotlin without names like keywords."""
+    """Return Kotlin code without names that the grammar takes for keywords."""
     return _KOTLIN_NAME.sub(_capitalised, source)
 
 
@@ -51,7 +51,7 @@ _RUST_ITEM = re.compile(
 
 
 def rust_with_open_macros(source: bytes) -> bytes:
-    """Return Rust without macros around items, as ``cfg_rt! { fn f() {} }``."""
+    """Return Rust code with the content of macros such as ``cfg_rt! { fn f() {} }`` instead of the macros."""
     if not _RUST_MACRO_LINE.search(source):
         return source
     opened = bytearray(source)

@@ -1,4 +1,4 @@
-"""Read the names used by a source text."""
+"""Find the names that a source text uses and other files may define."""
 
 import re
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ _JOINT = re.compile(rb"\s*+(::|\\|\.)")
 
 
 class SyntaxReference(NamedTuple):
-    """A name used by a text."""
+    """A name that a text uses, and where."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class SyntaxReference(NamedTuple):
 
 
 class _Module(NamedTuple):
-    """A part of an import statement with its module."""
+    """An import statement, or a part of one, and the module that it names."""
 
     start: int = 0
     end: int = 0
@@ -60,7 +60,7 @@ _Captured: TypeAlias = tuple[int, str, Node, Node | None]
 
 @dataclass(slots=True)
 class ReferenceCaptures:
-    """Captures of a query for references."""
+    """The captures of a query that describe the use of a name."""
 
     text: bytes
     names: dict[int, _Captured] = field(default_factory=dict)
@@ -156,7 +156,7 @@ class ReferenceCaptures:
 
 
 class _Around:
-    """The modules around a moving position of a text."""
+    """The import statements around a position that moves forward through a text."""
 
     __slots__ = ("_around", "_waiting")
 
@@ -165,7 +165,7 @@ class _Around:
         self._around: list[_Module] = []
 
     def module_at(self, position: int) -> _Module | None:
-        """Move to ``position`` and return the innermost module."""
+        """Move to ``position``; return the innermost import statement there."""
         while self._waiting and self._waiting[-1].start <= position:
             module = self._waiting.pop()
             outer = self._left_for(module.start)
@@ -185,7 +185,7 @@ class _Around:
 
 
 def _last_name(written: str, kind: str) -> tuple[str, str]:
-    """Split the names in one node into path and name."""
+    """Split a dotted name into its path and its last part."""
     joint = "/" if "/" in written else "::" if "::" in written or kind == "call" else "."
     path, _, name = written.rstrip("/").rpartition(joint)
     return ("" if joint == "/" else path), name
@@ -197,7 +197,7 @@ _TIMES_AS_LONG = 3
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return the most specific reference per name, in order."""
+    """Return the names that a text uses, in order; of several uses the one that says most."""
     if not parsing.query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")

@@ -1,4 +1,4 @@
-"""The seven views of a file, from text to ``View``."""
+"""The seven views of a file: functions from its text to a ``View``."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

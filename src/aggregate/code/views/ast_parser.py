@@ -1,4 +1,4 @@
-"""Views of a text in one language, for a library's users."""
+"""Views of source texts, for programs that use this package as a library."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ from aggregate.code.views.rendering import view_of
 
 @dataclass(frozen=True)
 class ASTParser:
-    """Structural views of texts in one language (rule M-17).
+    """Skeletons, outlines, definitions and signatures of texts in one language (rule M-17).
 
     Args:
         language: Name of a language, such as ``python``, ``c`` or ``cpp``.
@@ -41,7 +41,7 @@ class ASTParser:
         return view_of(self._request(content, ViewMode.SKELETON)).text
 
     def get_code_outline(self, content: str) -> str:
-        """Return a row per definition with lines and signature."""
+        """Return a line for each definition, with its line numbers and signature."""
         return view_of(self._request(content, ViewMode.OUTLINE)).text
 
     def get_definition(self, content: str, symbol: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows of digests and outlines, with and without a grammar."""
+"""The lines of digests and outlines, for files with and without a grammar."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ LINE_WIDTH = 160
 
 
 class DigestRow(NamedTuple):
-    """A digest's row and its lines in the file."""
+    """A line of a digest, and the lines of the file that it describes."""
 
     text: str
     first_line: int = 0
@@ -67,7 +67,7 @@ def document_row(definition: Definition, module: Module) -> str:
 
 
 def document_digest(module: Module, most: int) -> list[str]:
-    """Return at most ``most`` rows; repeated keys share a row."""
+    """Return the keys or headings of a document in at most ``most`` lines; repeated keys share a line."""
     groups: dict[object, list[Definition]] = {}
     for definition in module.definitions:
         is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
@@ -85,7 +85,7 @@ def document_digest(module: Module, most: int) -> list[str]:
 
 
 def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
-    """Drop the deepest, then the last definitions, and count them."""
+    """Return at most ``most`` definitions, and how many were left out: the deepest, then the last ones."""
     outer = definitions
     while len(outer) > most:
         deepest = max(definition.depth for definition in outer)
@@ -102,6 +102,7 @@ def _key_row(definition: Definition, size: str) -> str:
 
 
 _SAMPLE_LINES = 3
+_LINE = re.compile(r"\S.*")
 _MOST_LANDMARKS = 30  # a digest is read at a glance: half the rows of one with a grammar
 
 # Lines with the structure of a file, by fence tag.
@@ -144,5 +145,4 @@ def plain_digest(path: str, text: str) -> list[str]:
 
 
 def sample(text: str) -> list[str]:
-    lines = (line.strip() for line in text.split("\n"))
-    return [shortened(line) for line in islice(filter(None, lines), _SAMPLE_LINES)]
+    return [shortened(line[0].rstrip()) for line in islice(_LINE.finditer(text), _SAMPLE_LINES)]

@@ -1,4 +1,4 @@
-"""Views without parsing: the full text, and none."""
+"""Views that need no parser: the full text, and none of it."""
 
 from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import line_count

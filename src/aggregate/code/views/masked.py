@@ -1,4 +1,4 @@
-"""Symbols picked by the user, inside their containers."""
+"""The definitions that the user picked, inside their classes and modules."""
 
 import re
 from collections import defaultdict
@@ -20,7 +20,7 @@ _END = re.compile(rb"(?<![^\s;])end\Z")
 
 
 class Piece(NamedTuple):
-    """Lines of a view."""
+    """Consecutive lines of a view."""
 
     text: str
     first_line: int = 0
@@ -34,7 +34,7 @@ def opened(module: Module, container: Definition) -> tuple[str, int]:
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return a gap mark, else a blank line as in the file."""
+    """Return a line that represents omitted lines, or a blank line if the file has one there."""
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]
@@ -42,7 +42,7 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 
 
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
-    """Return the container's last lines: a gap mark and the closing line."""
+    """Return the end of a container: a line for omitted lines, and the closing line."""
     rest = module.source[position : container.end]
     closing = (
         rest.rfind(b"}")
@@ -175,7 +175,7 @@ def _put(
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return all definitions named ``symbol`` in file order."""
+    """Return all definitions with the name ``symbol``, in the order of the file."""
     return _find(module, symbol, _by_name(module.definitions))
 
 

@@ -1,4 +1,4 @@
-"""Views of Jupyter notebooks: headings, cells and definitions."""
+"""Views of Jupyter notebooks, made from their headings, cells and definitions."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """A cell's first line (its marker) and last line."""
+    """The first line (a marker) and the last line of a cell in the script, 1-based."""
 
     cell: Cell
     first_line: int
@@ -45,7 +45,7 @@ class CellPlace:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A notebook as a script."""
+    """The cells of a notebook as one script."""
 
     text: str
     origins: tuple[tuple[int, int], ...]  # the file's lines of each line; zeros for none
@@ -55,7 +55,7 @@ class Script:
     comment: str
 
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:
-        """Return the file's lines for a range of the script's lines."""
+        """Return which lines of the notebook's file some lines of the script come from."""
         pairs = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
         return (min(pairs)[0], max(end for _, end in pairs)) if pairs else (0, 0)
 
@@ -108,7 +108,7 @@ def _without_data(data: re.Match[str]) -> str:
 
 
 def _with_escapes(script: str) -> str:
-    """Replace invisible characters by escapes, the usual form in the file."""
+    """Replace invisible characters by escapes, as they usually are in the file."""
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         script = script.replace(kind, kind.encode("unicode_escape").decode())
@@ -130,7 +130,7 @@ _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
-    """Return headings, cells of code and their definitions, in order."""
+    """Return the headings, the code cells, and the definitions in these, in order."""
     return with_headings(code, _headings_and_cells(script)).definitions
 
 
@@ -165,7 +165,7 @@ _NO_CODE = Module(b"", (), (), (), "")
 
 
 def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]) -> View:
-    """Return the view for ``request`` by the notebook's cells."""
+    """Return the requested view of a notebook."""
     try:
         notebook = read_notebook(request.text)
     except NotebookError as error:

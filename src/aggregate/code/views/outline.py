@@ -29,7 +29,7 @@ _BLANKS = b" \t\r\x0b\x0c"
 
 @dataclass(frozen=True, slots=True)
 class Elision:
-    """A run of bytes to omit, and its placeholder."""
+    """Bytes to omit from a text, and the text in their place."""
 
     start: int
     end: int
@@ -45,7 +45,7 @@ class _BodyCaptures:
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
-    """Return ``text`` without function bodies, and its spans."""
+    """Return a text without function bodies, and the lines of the file that the rest comes from."""
     source = text.encode(errors="surrogatepass")
     pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
@@ -122,7 +122,7 @@ def _runs(
 
 
 def _first_lead(source: bytes, start: int, leads: Mapping[int, int]) -> int:
-    """Return the start of the comments before a body."""
+    """Return where the comments before the first statement of a body start."""
     while leads and (lead := leads.get(_end_before(source, start))) is not None:
         if source[_line_start(source, lead) : lead].strip():
             break
@@ -133,7 +133,7 @@ def _first_lead(source: bytes, start: int, leads: Mapping[int, int]) -> int:
 def _cut_behind(
     source: bytes, first: int, start: int, doc_end: int, end: int, language: Language
 ) -> list[Elision]:
-    """Cut comments before a docstring, and the body behind it."""
+    """Return the parts of a body to omit: comments before its docstring, and everything after that."""
     elisions: list[Elision] = []
     if first < start:
         elisions.append(Elision(_line_start(source, first), _line_start(source, start)))
@@ -236,7 +236,7 @@ _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return lines and signature per definition (rule M-34)."""
+    """Return a line for each definition, with line numbers and signature (rule M-34)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)

@@ -1,4 +1,4 @@
-"""Digests of tables and JSON Lines."""
+"""Digests of tables (CSV and the like) and of JSON Lines."""
 
 import csv
 import json
@@ -46,7 +46,7 @@ _BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return columns or keys, types and first rows (rule M-32)."""
+    """Return columns or keys, their types, and the first rows (rule M-32), ``None`` for other files."""
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", _json_lines_digest(request.text)
@@ -70,7 +70,7 @@ def records_view(request: ViewRequest) -> View | None:
 
 
 class _Record(NamedTuple):
-    """A row, and its lines in the file."""
+    """A row of a table, and the lines of the file that it comes from."""
 
     cells: list[str]
     first_line: int

@@ -1,4 +1,4 @@
-"""Render views by mode, here or in child processes."""
+"""Make the views of files, in this process or in child processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -43,7 +43,7 @@ def summarise_file(path: str | PurePath, content: str) -> str:
 
 
 def takes_grammar(request: ViewRequest) -> bool:
-    """Return whether a view may need a grammar."""
+    """Return whether making a view may need a grammar."""
     of_summary = request.mode is ViewMode.CUSTOM and not request.slices
     if request.mode not in PARSED and not of_summary:
         return False
@@ -51,7 +51,7 @@ def takes_grammar(request: ViewRequest) -> bool:
 
 
 def is_the_text(path: str, mode: ViewMode) -> bool:
-    """Return whether a view is the unchanged text (rule M-31)."""
+    """Return whether a view is the text itself (rule M-31)."""
     return mode is ViewMode.FULL and not _is_notebook(path)
 
 
@@ -68,7 +68,7 @@ def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
 
 
 def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
-    """Return the views of one text, which is parsed once."""
+    """Return several views of one text, which is parsed once."""
     from aggregate.code.syntax.parsing import shared_parse  # for children
 
     with shared_parse():
@@ -76,7 +76,7 @@ def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
 
 
 def render_view(request: ViewRequest) -> View | str:
-    """Return the view for ``request``, or the traceback of its failure."""
+    """Return a view, or the traceback of the error that prevented it."""
     try:
         return render(request)
     except DeadlineError as error:
@@ -104,10 +104,10 @@ def render_all(
     on_done: Callable[[int], None] | None = None,
     patience: float = PATIENCE,
 ) -> Iterator[View | str]:
-    """Yield views in order, a traceback for a failed one.
+    """Yield the requested views in order, or the traceback of the error that prevented one.
 
-    Requests are taken as needed and dropped with their views, to hold only a few megabytes.
-    Consecutive requests for the same text share one parse. ``patience`` is a process's seconds per text.
+    Requests are taken as needed and dropped with their views, to hold only a few megabytes. Consecutive requests for
+    the same text share one parse. ``patience`` is a process's seconds per text.
     """
     texts = groupby(requests, lambda request: (request.path, id(request.text)))
     calls = (_call(list(group)) for _, group in texts)
@@ -120,23 +120,24 @@ def render_all(
 
 def _call(requests: list[ViewRequest]) -> Call[list[ViewRequest], list[View | str]]:
     sent = [request for request in requests if takes_grammar(request)]
-    size = len(requests[0].text)
-    return Call(requests, render_views if sent else None, (sent,), size)
+    return Call(requests, render_views if sent else None, (sent,), len(requests[0].text))
 
 
 def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | str]:
     views = iter(call.answer) if isinstance(call.answer, list) else None
+    digest: View | str | None = None  # without a grammar the view in all parsed modes
     for request in call.about:
-        if not takes_grammar(request):
-            yield render_view(request)
-        elif views is None:
-            yield without_grammar(request, str(call.answer))
+        if takes_grammar(request):
+            yield next(views) if views else without_grammar(request, str(call.answer))
+        elif request.mode in PARSED and not request.mask:
+            digest = digest or render_view(request)
+            yield digest
         else:
-            yield next(views)
+            yield render_view(request)
 
 
 def gap_line(language: str, lines: int) -> str:
-    """Return a comment with the number of omitted lines."""
+    """Return a comment that represents a number of omitted lines."""
     mark, _, end = comment_of(language).partition(" ")
     return f"{mark} ...{lines} {end}".rstrip() + "\n" if mark else "...\n"
 
@@ -169,7 +170,7 @@ def focused(
 def _gaps(
     first: int, last: int, lines: Sequence[str], ends: Sequence[int]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield omitted lines, split at the first definition's end."""
+    """Yield the omitted lines, divided where the first definition ends."""
     end = ends[first - 2] if ends and first > 1 else 0
     text = next((line for line in lines[first - 1 : min(end, last)] if line.strip()), "")
     indentation = text[: len(text) - len(text.lstrip(" \t"))][:_MOST_INDENTED]

@@ -1,4 +1,4 @@
-"""A digest of a file, shorter than the file."""
+"""A digest of a file, shorter than the file itself."""
 
 import re
 from collections import Counter
@@ -30,7 +30,7 @@ _LONGEST_LINE = 1_000
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:
-    """Return a digest of a file (rule M-32)."""
+    """Return a digest of a file: its title, documentation, imports and definitions (rule M-32)."""
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
@@ -78,7 +78,7 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
 
 
 def definition_rows(module: Module) -> list[str]:
-    """Return rows of containers with members, then of other kinds."""
+    """Return a line for each class or module with its members, then one for each other kind of definition."""
     members: dict[Definition, list[str]] = {}
     leaves: dict[str, list[str]] = {}
     around: list[Definition] = []

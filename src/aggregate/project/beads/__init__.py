@@ -1,4 +1,4 @@
-"""Find and read a project's beads, and decide which are ready or blocked."""
+"""Read the beads of a project (its issues), and find out which are ready or blocked."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -72,7 +72,7 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
 
 
 def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[Path]:
-    """Return existing and possible files with beads, to be watched."""
+    """Return the paths where the beads of a project are or could be, to be watched."""
     files = find_beads_files(base_dir, environ=environ)
     directory = files.directory if files and not files.mock else base_dir / ".beads"
     paths = [directory / name for name in _PREFERRED_JSONL]
@@ -81,7 +81,7 @@ def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[
 
 
 def is_own(files: BeadsFiles, root: str) -> bool:
-    """Return whether all files are below ``root`` (a real path) or in its main checkout."""
+    """Return whether all files are below ``root`` (a real path), or in the main checkout of its worktree."""
     main = _main_checkout(Path(root))
     roots = [root, *([os.path.realpath(main)] if main else [])]
     paths = [path for path in (files.directory, files.readable) if path]
@@ -131,7 +131,7 @@ def _follow_redirect(directory: Path) -> Path:
 
 
 def _main_checkout(root: Path) -> Path | None:
-    """Return the main checkout of a worktree, if the two refer to each other."""
+    """Return the main checkout that belongs to a worktree, ``None`` if the two do not refer to each other."""
     try:
         git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
         if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):
@@ -188,7 +188,7 @@ class BdProgram:
         return board_of(in_order(records), NAME)
 
     def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
-        """Run bd; return its exit status, output and messages.
+        """Run ``bd``; return its exit status, its output and its error messages.
 
         Output goes to files: an orphaned child could keep a pipe open beyond the timeout.
         """

@@ -22,7 +22,7 @@ _NO_JSON = object()
 
 
 def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
-    """Build a board from ``(location, record)`` pairs.
+    """Collect beads from ``(location, record)`` pairs; invalid records become warnings.
 
     By the rules of the export format: skips records of another ``_type`` and headers with ``_schema``, only counts
     tombstones, ignores unknown keys; of records with the same id the last one counts.
@@ -102,7 +102,7 @@ def _priority(value: object) -> int:
 
 
 def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
-    """Return the dependencies, including a ``parent``."""
+    """Return the dependencies of a bead; its ``parent`` is one of them."""
     entries = record.get("dependencies")
     dependencies: list[Dependency] = []
     for entry in entries if isinstance(entries, list) else ():
@@ -119,7 +119,7 @@ def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
 
 
 def _gate(metadata: object) -> str:
-    """Return a ``waits-for`` dependency's gate from its metadata."""
+    """Return which condition a ``waits-for`` dependency has, from its metadata."""
     if isinstance(metadata, str) and "gate" in metadata:
         try:
             metadata = json.loads(metadata)

@@ -1,4 +1,4 @@
-"""Cache of validated configurations by content, which avoids loading pydantic.
+"""Cache of validated configurations by their content, since loading pydantic takes long.
 
 A damaged cache entry costs another validation, but never causes a wrong result or an error.
 """
@@ -38,7 +38,7 @@ _MOST_BYTES: Final = 4_000_000  # about the largest allowed configuration as JSO
 
 
 def known_config(text: str) -> Config | None:
-    """Return the cached validation of a configuration's text."""
+    """Return the validated configuration for a text from the cache, ``None`` if it is new."""
     path = _entry_path(text)
     if path is None:
         return None
@@ -68,7 +68,7 @@ def keep_config(text: str, config: Config) -> None:
 
 
 def _to_json(table: Any) -> dict[str, object]:  # noqa: ANN401 - a table, or a value of a slice
-    """Return a table's values, without those equal to the default."""
+    """Return the values of a table that differ from its defaults, for JSON."""
     defaults = {field.name: field.default for field in fields(type(table))}
     values = {
         name: value for name, value in vars(table).items() if value != defaults.get(name, MISSING)
@@ -85,7 +85,7 @@ def _from_json(data: dict[str, Any]) -> object:
 
 
 def forget_configs() -> None:
-    """Delete the cache."""
+    """Delete the cache of validated configurations."""
     import shutil  # takes 3 ms
 
     if folder := _folder():

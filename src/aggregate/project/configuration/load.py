@@ -1,4 +1,4 @@
-"""Load and validate configurations, also the user's own."""
+"""Read and validate the configuration files of projects and of the user."""
 
 import os
 import sys
@@ -32,7 +32,7 @@ Checked = TypeVar("Checked")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A configuration and its origin.
+    """A project's configuration and where it came from.
 
     Attributes:
         config: The validated tables.
@@ -71,7 +71,7 @@ def load_config(path: Path) -> Project:
 
 
 def unconfigured(path: Path) -> Project:
-    """Return the project of an empty configuration at ``path`` (rule T-6)."""
+    """Return the project of a folder without configuration; ``path`` is where one would be (rule T-6)."""
     return Project(Config(), Path(path).parent, Path(path), is_bare=True)
 
 
@@ -107,7 +107,7 @@ def validate(data: Mapping[str, Any], *, path: Path | None = None, text: str = "
 def validate_table(
     kind: type[Checked], data: Mapping[str, Any], *, path: Path | None = None, text: str = ""
 ) -> Checked:
-    """Validate data as a table or a pydantic model."""
+    """Validate data as the table or the pydantic model ``kind``."""
     from pydantic import ValidationError
 
     hashable_kind: Any = kind  # for mypy
@@ -136,7 +136,7 @@ def _validator(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Return the keys in an error's location, without pydantic's tag after a turn's number."""
+    """Return the keys that lead to an invalid value, from the location in a pydantic error."""
     return tuple(
         key
         for i, key in enumerate(location)
@@ -176,7 +176,7 @@ def _brief(text: str) -> str:
 
 
 def _table(annotation: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
-    """Return the keys of an annotation's table with their types."""
+    """Return the keys of a table with their types, from the type annotation of the table."""
     if isinstance(annotation, type):
         return getattr(annotation, "__annotations__", {})
     return next((table for inner in get_args(annotation) if (table := _table(inner))), {})

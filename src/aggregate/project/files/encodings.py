@@ -1,4 +1,4 @@
-"""Decode texts by a declared or else the likeliest encoding."""
+"""Decode text in a declared encoding, or else in the likeliest one."""
 
 import codecs
 import re
@@ -62,7 +62,7 @@ _MOST_CHAOS: Final = 5.0  # percent of unlikely characters in a recognised encod
 
 
 class Decoded(NamedTuple):
-    """A decoded text."""
+    """A decoded text with its encoding."""
 
     text: str
     encoding: str
@@ -70,7 +70,7 @@ class Decoded(NamedTuple):
 
 
 def declared_text(data: bytes) -> Decoded | None:
-    """Decode by the text's own declaration, if it is valid."""
+    """Decode a text in the encoding that it declares itself, ``None`` if that fails."""
     for name in _declared_names(data):
         try:
             codec = codecs.lookup(_EDITORS_SUFFIX.sub("", name))
@@ -102,7 +102,7 @@ def _declared_names(data: bytes) -> Iterator[str]:
 
 
 def guessed_text(data: bytes) -> Decoded | None:
-    """Decode by the likeliest encoding; None if the data is probably not text.
+    """Decode a text in the likeliest encoding, ``None`` if the data are probably not text.
 
     Tries UTF-8 with a few broken bytes, then windows-1252 for typical Western texts, then other encodings if a language
     is recognised.
@@ -139,7 +139,7 @@ def _western(data: bytes, sample: bytes, runs: int) -> Decoded:
 
 
 def _recognised(sample: bytes) -> str:
-    """Return the encoding of a readable sample, or ``""``."""
+    """Return the encoding in which a sample is readable text, ``""`` if none is found."""
     from charset_normalizer import from_bytes  # 16 ms, needed by few projects
 
     matches = [

@@ -1,4 +1,4 @@
-"""Read and decode one file; read image headers."""
+"""Read and decode a file, and read the size of an image."""
 
 import os
 import re
@@ -34,7 +34,10 @@ _LFS_BYTES = 1024
 
 @dataclass(slots=True)
 class SourceFile:
-    """The content of a file. Not frozen, which would take three times as long."""
+    """The content of a file, or why it cannot be read.
+
+    Not frozen, which would take three times as long.
+    """
 
     text: str
     error: str = ""
@@ -66,10 +69,10 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
 
 
 def decode(data: bytes) -> SourceFile:
-    """Decode a file's bytes; CR-only line ends become LF.
+    """Decode the bytes of a file; line ends of CR alone become LF.
 
-    By byte order mark, strict UTF-8, a declared encoding or the likeliest one; NUL bytes mean binary. Escapes of
-    ISO 2022 are valid UTF-8 too.
+    The encoding follows from a byte order mark, strict UTF-8, a declaration, or is the likeliest one. NUL bytes mean a
+    binary file. Escapes of ISO 2022 are valid UTF-8 too.
     """
     source = _decode(data)
     source.text = with_line_feeds(source.text)

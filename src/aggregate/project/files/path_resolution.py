@@ -1,4 +1,4 @@
-"""Resolve the user's paths and globs within the project's scope."""
+"""Find the files that paths and globs of the user match, without leaving the project's scope."""
 
 import os
 import stat
@@ -40,7 +40,7 @@ class Walked:
 
 
 def walk_files(folder: str, *, defaults: bool = False) -> Walked:
-    """Return the files below a folder without ignored ones."""
+    """Return the files below a folder that ignore files do not exclude, without using git."""
     files: list[str] = []
     unreadable: list[str] = []
     start = dependency_rules() if defaults else IgnoreRules()
@@ -51,7 +51,7 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
 
 
 def visited_folders(folder: str) -> Iterator[str]:
-    """Yield the folders that git or a walk searches."""
+    """Yield the folders that are searched for files, by git or by a walk."""
     top = project_root(folder)
     start = folder[len(top) :].replace(os.sep, "/").strip("/")
     start += "/" if start else ""
@@ -139,7 +139,7 @@ def _with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules
 
 
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
-    """Return ``.gitignore`` patterns for folders of dependencies and of tools' outputs.
+    """Return patterns, as in ``.gitignore``, for folders with dependencies and outputs of tools.
 
     A folder with tracked files is source, whatever its name. Without git a walk skips such folders anyway.
     """
@@ -190,7 +190,7 @@ class ResolvedPath:
 
 @dataclass(slots=True)
 class FolderListing:
-    """Cached lists of files: by git in a repository, by ignore files elsewhere."""
+    """Lists the files of folders (by git in a repository, else by a walk) and caches the lists."""
 
     scope: Scope = field(default_factory=Scope)
     _walked: dict[str, Walked] = field(default_factory=dict)
@@ -203,11 +203,10 @@ class FolderListing:
         return self._walk(folder).files
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
-        """Return the files of an entry (rule M-2).
+        """Return the files that an entry of the configuration matches (rule M-2).
 
         A plain path is returned even if it is ignored or missing. A glob returns matching files that are not ignored,
-        sorted, without links out of the folder, secrets, and the discussion's files (``history.toml``,
-        ``*_history.toml``). Entries outside the scope are refused and not listed.
+        sorted, without links out of the folder.
         """
         base = str(base_dir)
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
@@ -232,7 +231,7 @@ class FolderListing:
         return taken
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
-        """Return a glob's first matches, ignored or not."""
+        """Return the first files that a glob matches, including ignored ones."""
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base_dir, root))
         if folder not in self._searched:
@@ -287,7 +286,7 @@ class FolderListing:
         return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
 
     def _check(self, path: str) -> tuple[str, str]:
-        """Return why a path may not be read, or ``""``, and its real path if the scope is limited."""
+        """Return why a path may not be read (``""`` if it may), and its real path if the scope is limited."""
         scope = self.scope
         if scope.allow_outside and scope.allow_secrets:
             return "", ""
@@ -309,7 +308,7 @@ class FolderListing:
 
 
 def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
-    """Return the files of an entry, with secrets (rule M-2); see ``FolderListing.resolve``."""
+    """Return the files that an entry matches, including secret-looking ones (rule M-2)."""
     resolved = FolderListing().resolve(base_dir, entry)
     return [Path(resolved.folder, name) for name in sorted((*resolved.names, *resolved.secrets))]
 
@@ -333,7 +332,7 @@ def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
 
 
 def is_history(name: str) -> bool:
-    """Return whether a file is discussion history."""
+    """Return whether the name of a file is that of a stored discussion."""
     if name[-len("history.toml") :].lower() != "history.toml":  # quick, since called for each file
         return False
     file_name = name.replace("\\", "/").rpartition("/")[2].lower()
@@ -341,7 +340,7 @@ def is_history(name: str) -> bool:
 
 
 def _is_plain(folder: str, name: str, cache: dict[str, bool]) -> bool:
-    """Return whether a path to a folder has no links."""
+    """Return whether a folder can be reached without following links."""
     unknown: list[str] = []
     while name not in cache:
         unknown.append(name)
@@ -354,7 +353,7 @@ def _is_plain(folder: str, name: str, cache: dict[str, bool]) -> bool:
 
 
 def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | None:
-    """Return None for an included file, ``""`` to skip it without a note, else the reason."""
+    """Return why a file is left out; ``""`` without a reason to print, ``None`` if it is included."""
     path = f"{folder}/{name}"
     try:
         mode = os.lstat(path).st_mode

@@ -1,4 +1,4 @@
-"""List a folder's tracked, ignored and other files by git."""
+"""List the tracked, ignored and other files of a folder by git."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -49,7 +49,7 @@ def other_files(folder: str) -> list[str]:
 
 
 def without_filters(folder: str) -> list[str] | None:
-    """Return git options to disable all filters, if possible."""
+    """Return options for git that disable all content filters, ``None`` if that is impossible."""
     keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
     filters = {key.rpartition(".")[0] for key in names_in(keys or b"")}
     if keys is None or any("=" in name for name in filters):

@@ -38,7 +38,7 @@ _HUNK: Final = re.compile(
 
 
 class FileChange(NamedTuple):
-    """Changes of a file; ``kind`` is ``""`` for changed lines."""
+    """A changed file with its hunks; ``kind`` is ``""`` unless it is new, deleted or renamed."""
 
     path: str
     kind: str = ""
@@ -56,7 +56,7 @@ class FileChange(NamedTuple):
 
 
 def changes_in(patch: bytes) -> Iterator[FileChange]:
-    """Parse a patch, perhaps cut off, into changes by file."""
+    """Parse a patch, which may be cut off, into the changes of each file."""
     _, *blocks = (b"\n" + patch).split(b"\ndiff --git ")
     for block in blocks:
         head, *hunks = block.split(b"\n@@ -")
@@ -83,7 +83,7 @@ def _path(name: bytes) -> str:
 
 
 def _same_path(names: bytes) -> str:
-    """Return the path of a patch's first line, if unique."""
+    """Return the path in the first line of a file's patch, ``""`` if it is ambiguous."""
     half = len(names) // 2
     old, new = _path(names[:half]), _path(names[half + 1 :])
     return new[2:] if old[2:] == new[2:] else ""
@@ -198,7 +198,7 @@ def changed_lines(
 
 
 def find_commit(folder: str, revision: str) -> str:
-    """Return the id of a revision's commit, or raise ``ConfigError``."""
+    """Return the commit id of a revision; raise ``ConfigError`` for an unknown one."""
     if reason := why_no_history(folder):
         start = revision[:_LONGEST_REVISION]
         raise ConfigError(
@@ -249,7 +249,7 @@ def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | 
 
 
 def _changed_paths(folder: str, commit: str, excluded: Container[str]) -> list[str]:
-    """Return existing files that differ from a commit."""
+    """Return the paths of existing files that differ from a commit."""
     names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
     listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
     paths = names_in(listed.data) if listed else []

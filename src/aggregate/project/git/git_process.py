@@ -74,7 +74,7 @@ _OWN_VARIABLES: Final = {
 
 
 class StoppedError(Exception):
-    """Git was killed because it blocked or exceeded its limits."""
+    """Git was stopped because it blocked or exceeded its limits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def git(
     variables: Mapping[str, str] | None = None,
     tells_stop: bool = False,
 ) -> bytes | None:
-    """Return the output of ``git ARGUMENTS`` in ``folder``; None if it fails or without git or repository.
+    """Return the output of ``git ARGUMENTS`` run in ``folder``; None if git fails or is missing.
 
     Args:
         folder: Inside the repository.
@@ -145,7 +145,7 @@ def bounded_git(
     limits: GitLimits = _USUAL,
     variables: Mapping[str, str] | None = None,
 ) -> Output | None:
-    """Return at most ``most`` bytes of git's output; None without git or a repository.
+    """Return the first ``most`` bytes of git's output; None if git fails or is missing.
 
     Output before a timeout counts, so that a huge repository still yields its newest part.
     """
@@ -171,7 +171,7 @@ def own_git(
     variables: Mapping[str, str] | None = None,
     may_say_no: bool = False,
 ) -> bytes | None:
-    """Run git on our own bare repository; return its output, None for an allowed exit code 1.
+    """Run git on a bare repository of this program; return its output, None for an allowed exit code 1.
 
     Other configuration is not read, so there are no filters or drivers.
 
@@ -238,7 +238,7 @@ def _run(
 
 
 def unquoted(text: str) -> str:
-    """Decode a name that git quoted as in C."""
+    """Return a path that git has quoted like a string in C."""
     if "\\" not in text:
         return text
 
@@ -316,7 +316,7 @@ def _wait(process: "subprocess.Popen[bytes]", reader: Thread, limits: GitLimits)
 
 
 def _limit(pid: int, seconds: int) -> None:
-    """Limit memory and CPU seconds of a process.
+    """Limit the memory and the CPU time of a process.
 
     This stops endless files, such as a reference linked to ``/dev/zero``, and patterns with many stars, which take git
     exponential time.
@@ -332,7 +332,7 @@ def _limit(pid: int, seconds: int) -> None:
 
 
 def _run_times_if_asleep(pid: int) -> list[bytes] | None:
-    """Return the run time of each thread of a process if all sleep, else None.
+    """Return the CPU time of each thread of a process if all of them sleep, else None.
 
     A thread waiting for a CPU on a busy machine is not asleep.
     """

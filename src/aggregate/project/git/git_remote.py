@@ -1,4 +1,4 @@
-"""Fetch one commit of a remote repository; no other code lets git use the network."""
+"""Fetch one commit of a remote repository; nothing else lets git use the network."""
 
 import os
 import re
@@ -39,7 +39,7 @@ class Remote(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Remote":
-        """Parse ``OWNER/NAME[@REF]`` on GitHub, or an address."""
+        """Parse the address of a repository: ``OWNER/NAME[@REF]`` on GitHub, or a URL."""
         if hosted := _HOSTED.fullmatch(text):
             path, name, ref = hosted.groups("HEAD")
             if not _REF.fullmatch(ref):
@@ -52,11 +52,7 @@ class Remote(NamedTuple):
         )
 
     def fetch(self) -> Path:
-        """Fetch the commit without history into the cache; return its folder.
-
-        Raises:
-            OutputError: Fetching failed, with git's message.
-        """
+        """Fetch the commit, without its history, into the cache; return the folder with the files."""
         cache = cache_folder()
         if cache is None:
             raise OutputError("no home folder for the clone: set AGGREGATE_CACHE_DIR")

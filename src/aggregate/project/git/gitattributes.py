@@ -26,7 +26,7 @@ class GeneratedMarks:
     _unset: IgnoreRules = field(default_factory=IgnoreRules)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "GeneratedMarks":
-        """Add the marks of a file in the folder ``prefix``."""
+        """Return these marks and those of a ``.gitattributes`` file in the folder ``prefix``."""
         set_lines: list[str] = []
         unset_lines: list[str] = []
         for pattern, *attributes in filter(None, map(_WORDS.findall, lines)):
@@ -45,7 +45,7 @@ class GeneratedMarks:
 
 
 def _state(attributes: Sequence[str]) -> str:
-    """Return the attribute's last state, ``""`` if absent."""
+    """Return the last state that a line gives to ``linguist-generated``, ``""`` if it does not occur."""
     for attribute in reversed(attributes):
         name, _, value = attribute.partition("=")
         if name.lstrip("-!") == ATTRIBUTE:
@@ -61,7 +61,7 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(slots=True, eq=False)
 class AttributesReader:
-    """Cached reader of ``.gitattributes``; like git it follows no links."""
+    """Reads ``.gitattributes`` files and caches them; like git it follows no links."""
 
     root: str
     problems: list[tuple[str, str]] = field(default_factory=list)
@@ -83,7 +83,7 @@ class AttributesReader:
         return marks
 
     def _effective_marks(self, folder: str) -> tuple[str, GeneratedMarks] | None:
-        """Return a folder relative to the root with its marks."""
+        """Return the marks that apply in a folder, and its path relative to the root of the repository."""
         if "../" in folder or folder.startswith("/"):
             folder = posixpath.normpath(folder) + "/"
             if folder.startswith(("../", "/")):

@@ -1,4 +1,7 @@
-"""Write turns to discussion files. Separate from reading, since tomlkit takes 20 ms to load."""
+"""Write turns to the files of discussions.
+
+Separate from reading, since tomlkit takes 20 ms to load.
+"""
 
 import os
 import tomllib
@@ -53,7 +56,7 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
 def replace_last_turns(
     path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
 ) -> bool:
-    """Replace the last turns atomically if they equal ``turns``; return whether they did."""
+    """Replace the last turns of a discussion if they still equal ``turns``; return whether they did."""
     with _changing(path):
         old_turns = load_history(path)
         expected = [dict(turn) for turn in turns]
@@ -79,7 +82,7 @@ def replace_last_turns(
 
 
 def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
-    """Replace the first turns by one, atomically, if they equal ``turns``; return whether they did."""
+    """Replace the first turns of a discussion by one if they still equal ``turns``; return whether they did."""
     with _changing(path):
         old_turns = load_history(path)
         if old_turns[: len(turns)] != list(turns):
@@ -121,7 +124,7 @@ def _text_of(turns: Sequence[Any]) -> str:
 def copy_discussion(
     source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
 ) -> None:
-    """Write a new discussion that continues another, with its layout and permissions."""
+    """Copy a discussion to a new one, with layout and permissions; record which one it continues."""
     turns = [*before, *(read_discussion(source).turns if source else ())]
     document = tomlkit.document()
     if source and not before:

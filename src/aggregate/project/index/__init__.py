@@ -1,4 +1,4 @@
-"""The index: cached results that depend on file content alone, stored outside the project."""
+"""The index: a cache, outside of the project, of results that depend only on the content of files."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Create, check, open and remove the index's SQLite file.
+"""The SQLite file of the index: create, check, open and remove it.
 
 The folder is created and removed as a whole: SQLite keeps a log beside the file and would apply an orphaned log to a
 new file. So a new index is created under another name and renamed, and an old one is renamed before its removal;
@@ -72,11 +72,11 @@ _SCHEMA: Final = (
 
 
 class DamagedError(Exception):
-    """The index is damaged or of an earlier release, and can be rebuilt."""
+    """The index file is damaged or of an earlier release, and can be rebuilt."""
 
 
 class UnusableError(Exception):
-    """The path contains something else, which must not be replaced."""
+    """The path of the index contains something else, which must not be replaced."""
 
 
 # The last three come from impossible values in a damaged index, also in messages of SQLite.
@@ -112,7 +112,7 @@ class IndexFile:
             return None
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
-        """Apply a change in one transaction, rebuilding a damaged index; return whether it succeeded."""
+        """Change the index in one transaction; rebuild a damaged index. Return whether it succeeded."""
         for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
@@ -165,7 +165,7 @@ class IndexFile:
     def _handle_error(
         self, error: Exception, *, is_reported: bool = True, tries_left: int = 1
     ) -> bool:
-        """Record an error and return whether a retry may help."""
+        """Remember an error of SQLite; return whether another attempt may succeed."""
         code: int | None = getattr(error, "sqlite_errorcode", None)
         code = None if code is None else code & 0xFF  # the primary one
         if code in _BUSY:
@@ -205,7 +205,7 @@ class IndexReport(NamedTuple):
 
 
 def read_report(path: Path, limit: int) -> tuple[IndexReport, str]:
-    """Return the figures of an index and a problem."""
+    """Return the number of entries, size and hits of an index, and a problem, ``""`` for none."""
     file = IndexFile(path)
     figures = file.read(_figures) or (0, 0, 0)
     file.close()
@@ -235,7 +235,7 @@ def clear_index(path: Path) -> bool:
 
 
 def put_aside(path: Path, *, inode: int | None = None) -> None:
-    """Remove the index's folder atomically, if it exists."""
+    """Rename the folder of an index and delete it, so that no process opens a part of it."""
     folder = path.parent
     aside = temporary_name(folder.parent, folder.name)
     try:
@@ -285,7 +285,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
 
 
 def _check_owner(path: Path) -> None:
-    """Check that folder and file belong to this user alone."""
+    """Raise an error unless the index belongs to this user, and others cannot open it."""
     kinds = ((path.parent, stat.S_ISDIR, "folder"), (path, stat.S_ISREG, "regular file"))
     for target, is_kind, kind in kinds:
         info = target.lstat()
@@ -298,7 +298,7 @@ def _check_owner(path: Path) -> None:
 
 
 def _create_database(path: Path) -> None:
-    """Create an empty index unless another process did."""
+    """Create an empty index, unless another process has just created one."""
     folder = path.parent
     private_folder(folder.parent)
     _remove_leftovers(folder, older_than=_LEFTOVER_SECONDS)

@@ -1,6 +1,6 @@
-"""Rows of the index: kinds, keys, checksums, reading, writing and trimming.
+"""Rows of the index: reading, writing and deleting them, with checksums.
 
-The version of a kind is a hash of the code that computes its payloads.
+The version of a kind of entries is a hash of the code that computes their payloads.
 """
 
 import os
@@ -81,7 +81,7 @@ def _source_digest(module: str) -> bytes:
 
 @cache
 def _installed_identity(name: str) -> str:
-    """Return a package's version with size and time of its binaries."""
+    """Return the version of a package, with size and time of its binary files."""
     spec = find_spec(name)
     if spec is None or not spec.origin:
         raise ImportError(name)
@@ -107,7 +107,7 @@ def _distributions(site: str) -> tuple[str, ...]:
 
 
 class Seal(NamedTuple):
-    """A kind's salt for checksums and mask for keys, so that kinds cannot be confused."""
+    """Makes checksums and keys of one kind of entries differ from those of other kinds."""
 
     salt: bytes
     mask: int
@@ -219,7 +219,7 @@ def trim(connection: "sqlite3.Connection", limit: int) -> None:
 
 
 def _excess(connection: "sqlite3.Connection", limit: int) -> list[int]:
-    """Return rows to delete now, estimated from the average size."""
+    """Return the rows to delete so that the index is small enough, by the average size of a row."""
     free = _pragma(connection, "freelist_count") * _pragma(connection, "page_size")
     used = _bytes(connection) - free
     surplus = used - limit * _TARGET

@@ -1,4 +1,4 @@
-"""The index's interface and location, and states of files."""
+"""The index as other packages use it, its location, and the recorded states of files."""
 
 import atexit
 import os
@@ -63,18 +63,12 @@ class FileState(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the times are old enough that a later change would alter them."""
+        """Whether a later change of the file would alter its times, since they are not recent."""
         return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
 
 
 def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
-    """Return the state of an open file.
-
-    Args:
-        info: From its descriptor, before reading the content.
-        seen_ns: Unix time in nanoseconds before ``info`` was read. A later change shows in the file's times, or falls
-            into the two seconds in which states do not settle.
-    """
+    """Return size and times of an open file, and when they were read."""
     return FileState(
         info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen_ns
     )
@@ -89,13 +83,13 @@ def look_at(path: str, *, seen_ns: int) -> FileState | None:
 
 
 def describe(states: Sequence[FileState | None]) -> bytes:
-    """Return the marks of files, ``b""`` if one is missing or was just changed."""
+    """Return the states of files as bytes, ``b""`` if one is missing or was changed just now."""
     marks = [settled_mark(state) for state in states]
     return b"\n".join(marks) if all(marks) else b""
 
 
 def settled_mark(state: FileState | None, name: str = "") -> bytes:
-    """Return the mark of a file, ``b""`` if it is missing or was just changed."""
+    """Return the state of a file as bytes (a mark), ``b""`` if it is missing or was changed just now."""
     return _mark(state, name) if state and state.is_settled else b""
 
 
@@ -105,7 +99,7 @@ def _mark(state: FileState, name: str) -> bytes:
 
 
 def _mark_at(path: str, name: str) -> bytes:
-    """Return a file's current mark, ``b""`` if missing."""
+    """Return the present state of a file as bytes (a mark), ``b""`` if it is missing."""
     try:
         info = os.stat(path)  # noqa: PTH116 - no Path is built
     except (OSError, ValueError):
@@ -117,7 +111,7 @@ def _mark_at(path: str, name: str) -> bytes:
 
 
 class GroupLook(NamedTuple):
-    """Marks of a group of files, and its stored data.
+    """The present states (marks) of a group's files, and the data stored for these files.
 
     Attributes:
         marks: Current mark of each file, ``b""`` if missing.
@@ -136,7 +130,10 @@ def group_row(marks: Sequence[bytes], kept: bytes, *, seen_ns: int) -> bytes:
 
 
 def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLook:
-    """Compare a group's files with its stored row; a clock that ran backwards invalidates it."""
+    """Compare the present states of a group's files with its stored row.
+
+    A clock that ran backwards invalidates the row.
+    """
     seen_ns, size = _SEEN.unpack_from(row) if row else (0, 0)
     if row is None or seen_ns > now_ns:
         return GroupLook(marks)
@@ -167,7 +164,7 @@ def _index_at(path: Path | None, limit: int) -> "Index":
 
 
 class Index:
-    """Thread-safe cache of results by content hash and kind.
+    """A cache of results by the hash of a file's content and the kind of the result; thread-safe.
 
     One per process; a forked process opens its own connection. Nothing is created or written before ``flush``, unless
     much data is pending. A damaged file costs time, but never causes a wrong result or an error.
@@ -219,13 +216,16 @@ class Index:
         return self._path is not None
 
     def now_ns(self) -> int:
-        """Return the time of observation for files checked after this call."""
+        """Return the present time, to be recorded with states of files that are read afterwards."""
         return self._now()
 
     def look_at_groups(
         self, groups: Sequence[tuple[bytes, Sequence[tuple[str, str]]]]
     ) -> list[GroupLook]:
-        """Check groups of (path, name) files by key."""
+        """Return the stored data of groups of files, as far as the files are unchanged.
+
+        Each group has a key, and folder and name of its files.
+        """
         seen_ns = self._now()
         note(path for _, files in groups for path, _ in files)
         keys = [key for key, _ in groups]
@@ -250,7 +250,7 @@ class Index:
         return results
 
     def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Store payloads by SHA-256 key at the next ``flush``; skip very large ones.
+        """Store results by SHA-256 keys at the next ``flush``; very large ones are skipped.
 
         Never pass a file's text: the index stores no files (rule I-5).
         """

@@ -1,4 +1,4 @@
-"""Pure rules on paths: roots, globs, ignore files."""
+"""Rules about paths that read no files: globs, ignore rules, names of secrets."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

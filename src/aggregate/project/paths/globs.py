@@ -20,7 +20,7 @@ _FOLDERS = "(?:[^/]+/)*"
 
 
 def name_expression(alternatives: Sequence[Sequence[Token]]) -> str:
-    """Return the expression for one name of a path, from its alternatives."""
+    """Return a regular expression for one part of a path, given as alternative globs."""
     expressions = [_with_stars(tokens) for tokens in alternatives]
     return expressions[0] if len(expressions) == 1 else f"(?:{'|'.join(expressions)})"
 
@@ -72,7 +72,7 @@ def is_glob(entry: str) -> bool:
 
 
 def split_root(entry: str) -> tuple[str, str]:
-    """Split ``src/*.py`` into ``("src", "*.py")``."""
+    """Split a glob into the folder before the first wildcard and the rest: ``("src", "*.py")``."""
     parts = entry.split("/")
     fixed = next((i for i, part in enumerate(parts) if is_glob(part)), len(parts) - 1)
     root = "/".join(parts[:fixed])
@@ -81,7 +81,7 @@ def split_root(entry: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=512)
 def compile_glob(pattern: str) -> re.Pattern[str]:
-    """Compile a glob to match whole paths; an invalid class is plain text."""
+    """Compile a glob to a regular expression for whole paths; an invalid class is plain text."""
     if len(pattern) > MOST_CHARACTERS:
         raise ValueError(
             f"the pattern has {len(pattern):,} characters, the limit is {MOST_CHARACTERS:,}"
@@ -142,7 +142,7 @@ def _extend(variants: list[list[Token]], token: Token) -> None:
 
 
 def _class(text: str) -> str:
-    """Return the expression of a class, which never matches a slash."""
+    """Return a regular expression for a class ``[...]`` of a glob; it never matches a slash."""
     body = text.replace("\\", r"\\").replace("[", r"\[")
     for pair in ("&&", "~~", "--", "||"):  # reserved by Python for set operations
         body = body.replace(pair, f"{pair[0]}\\{pair[1]}")

@@ -40,11 +40,11 @@ _NAMED = {
 
 
 class TooManyRulesError(ValueError):
-    """An ignore file exceeds a limit, named in the message."""
+    """An ignore file has more rules, or longer ones, than the limits allow."""
 
 
 class _IgnoreRule(NamedTuple):
-    """One line of an ignore file."""
+    """One rule of an ignore file."""
 
     expression: str  # only without ``text`` and ``suffix``
     is_negated: bool  # re-includes instead of ignoring
@@ -60,7 +60,7 @@ _NONE = (-1, -1)
 
 
 class _Patterns:
-    """Ordered rules with expressions, and a combined expression as filter."""
+    """Rules in order, with a combined regular expression that finds most paths without a match at once."""
 
     def __init__(self, rules: list[tuple[int, _IgnoreRule]]) -> None:
         self._rules = rules
@@ -70,7 +70,7 @@ class _Patterns:
         return re.compile("|".join(f"(?:{rule.expression})" for _, rule in self._rules), re.DOTALL)
 
     def last(self, text: str, *, is_folder: bool, above: int) -> int:
-        """Return the highest number of a matching rule that is at least ``above``."""
+        """Return the number of the last rule that matches, at least ``above``."""
         if self._rules and self._any.match(text):
             for number, rule in reversed(self._rules):
                 if number <= above:
@@ -81,7 +81,7 @@ class _Patterns:
 
 
 class _Level:
-    """The rules of one file in the folder ``prefix`` (``""`` or ``a/b/``)."""
+    """The rules of one ignore file, and the folder ``prefix`` (``""`` or ``a/b/``) that they apply to."""
 
     def __init__(self, prefix: str, rules: list[_IgnoreRule]) -> None:
         self._prefix = len(prefix)
@@ -121,7 +121,7 @@ def _add(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules of one folder, from the outermost file to the innermost.
+    """The rules that apply in a folder, of the outermost ignore file to the innermost.
 
     Deeper files win, and within a file the last matching line. Files below an ignored folder cannot be re-included, so
     a walk must not enter it.
@@ -133,7 +133,7 @@ class IgnoreRules:
         return sum(level.size for level in self.levels)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "IgnoreRules":
-        """Add the rules of a file in the folder ``prefix`` (``""`` or ``a/b/``)."""
+        """Return these rules and those of an ignore file in the folder ``prefix`` (``""`` or ``a/b/``)."""
         if len(lines) > MOST_LINES:
             raise TooManyRulesError(f"has {len(lines):,} ignore rules, the limit is {MOST_LINES:,}")
         if (longest := max(map(len, lines), default=0)) > MOST_CHARACTERS:
@@ -277,5 +277,5 @@ MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 
 @cache
 def dependency_rules() -> IgnoreRules:
-    """Return default rules for folders of dependencies, outputs and caches."""
+    """Return rules that ignore the usual folders of dependencies, outputs and caches."""
     return IgnoreRules().below("", [f"{name}/" for name in _FOLDERS])

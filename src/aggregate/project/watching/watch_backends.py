@@ -1,4 +1,4 @@
-"""Backends for file system events: inotify, and watchdog's observers."""
+"""Receive events of the file system, by inotify on Linux and by watchdog on other systems."""
 
 import errno
 import os
@@ -43,7 +43,7 @@ def system_backend(root: str, report: Report) -> Backend:
 
 
 class _Inotify:
-    """Inotify with one watch per folder and one thread."""
+    """Receives events of folders by inotify, in one thread."""
 
     def __init__(self, report: Report) -> None:
         from watchdog.observers.inotify_c import InotifyFD
@@ -108,7 +108,7 @@ class _InotifyFolder:
 
 
 class Observed:
-    """Recursive events of macOS, Windows and other systems for added folders."""
+    """Receives events of whole trees by watchdog, on macOS, Windows and other systems."""
 
     def __init__(self, root: str, report: Report) -> None:
         from watchdog.observers import Observer

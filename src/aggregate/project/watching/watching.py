@@ -1,4 +1,4 @@
-"""Report changes below a folder in batches."""
+"""Watch a folder and report the changed paths in batches."""
 
 import os
 import time
@@ -51,7 +51,7 @@ MakeBackend = Callable[[str, Report], Backend]
 
 
 class TreeWatch:
-    """Watcher of sources below a folder, and of its repository's branches, index and head.
+    """Watches the sources below a folder, and the branches, index and head of its repository.
 
     Skips ignored folders, dependencies, outputs, caches and the rest of ``.git``; ``watch_files`` adds single files
     anywhere. The folder, and those of single files, may be created, deleted and replaced: ``wait`` checks them. Raises
@@ -140,7 +140,7 @@ class TreeWatch:
         return ChangedPaths(tuple(changed), is_incomplete=None in paths)
 
     def _check_identities(self) -> None:
-        """Check whether a base folder was replaced."""
+        """Report everything as changed if the watched folder was replaced by another one."""
         if time.monotonic() < self._checked + _CHECK_SECONDS:
             return
         self._checked = time.monotonic()

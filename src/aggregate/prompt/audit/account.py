@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def rounded(number: float) -> float:
-    """Round a number to 6 digits, equal on all machines: finite and never ``-0.0``."""
+    """Round a number to 6 digits, the same on all machines; the result is finite and never ``-0.0``."""
     if abs(number) < 4e-7 or not math.isfinite(number):  # most scores: rounding is slow
         return 0.0
     return round(number, 6) + 0.0
@@ -39,7 +39,7 @@ def rounded(number: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one prompt; its parts' tokens add up to the whole (rule A-2)."""
+    """The audit of one prompt; the tokens of its parts add up to those of the prompt (rule A-2)."""
 
     task: Task  # empty without a task
     budget: Budget | None
@@ -154,7 +154,7 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
 
 
 def audit_pieces(audit: Audit) -> Iterator[bytes]:
-    """Yield the pieces of an audit's file: ASCII JSON with one line per key or row."""
+    """Yield the text of an audit's file in pieces: ASCII JSON with one line per key or row."""
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         sources, runs = pack_map(audit.source_map, [row.path for row in audit.rows])

@@ -101,7 +101,7 @@ class Prompt:
         return f"{self.markdown}{END}" if self.segments else ""
 
     def pieces(self, end: str = END) -> Iterator[bytes]:
-        """Yield the text as UTF-8, with ``end`` after the last segment."""
+        """Yield the prompt's text as UTF-8, with the text ``end`` after the last segment."""
         # One character outside of the basic plane makes Python store a text with four bytes a character; small pieces
         # limit that.
         for i, segment in enumerate(self.segments):
@@ -113,7 +113,7 @@ class Prompt:
 
 
 class Cut(NamedTuple):
-    """A turn, result or list that a budget has shortened or omitted (rule A-4)."""
+    """A turn, result or list that was shortened or left out to keep the budget (rule A-4)."""
 
     section: str  # ``"history"``, ``"results"``, ``"beads"`` or ``"screenshots"``
     what: str  # the turn, result or list

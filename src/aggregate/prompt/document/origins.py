@@ -28,7 +28,10 @@ class OriginKind(StrEnum):
 
 
 class Label(IntEnum):
-    """The kind and meaning of a run; its number is recorded and never changes."""
+    """What a run of the prompt's lines shows, such as code or a heading.
+
+    The numbers are stored in recorded maps and never change.
+    """
 
     kind: OriginKind
     meaning: str
@@ -51,14 +54,14 @@ class Label(IntEnum):
     BLANK = 9, OriginKind.GENERATED, "blank line"
     SECTION = 10, OriginKind.GENERATED, "heading of the section {source}"
     REMAINDER = 11, OriginKind.GENERATED, "remainder"
-    REMOVED = 12, OriginKind.GENERATED, "line that {source} no longer has"
+    REMOVED = 12, OriginKind.GENERATED, "a line that {source} no longer has"
     TURN = 13, OriginKind.TURN
     BEAD = 14, OriginKind.BEAD
     RESULT = 15, OriginKind.RESULT
     SCREENSHOT = 16, OriginKind.SCREENSHOT
     RULE = 17, OriginKind.GENERATED, "rule between two turns"
     SECTION_NOTE = 18, OriginKind.GENERATED, "note of the section {source}"
-    EARLIER = 19, OriginKind.FILE, "a text of the file whose lines are not known"
+    EARLIER = 19, OriginKind.FILE, "a text of the file at an unknown line"
     GIVEN = 20, OriginKind.GENERATED, "words of {source}"
 
 
@@ -80,9 +83,9 @@ class Origin(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Consecutive lines of a prompt with one origin.
+    """Consecutive lines of a prompt that come from the same place.
 
-    With as many lines as in the file, they correspond line by line, otherwise as a whole.
+    If the prompt has as many lines as the file, they correspond line by line, otherwise only as a whole.
     """
 
     lines: int
@@ -154,7 +157,7 @@ class SourceMap:
             yield from (run.origin(offset) for offset in range(run.lines))
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt with a file's 1-based line, else with its gap mark."""
+        """Return the first line of the prompt that shows a file's line, else the line of its gap mark."""
         stand_in: int | None = None
         for start, run in self.runs_of(path):
             if not run.first or not run.first <= line <= run.last:
@@ -187,9 +190,9 @@ _NO_MAP = "is not a map of sources"
 
 
 def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list[str], str]:
-    """Return the sources that are not in ``row_paths``, and the packed runs.
+    """Return the packed runs, and the sources that are not among ``row_paths``.
 
-    Sources are numbered: those of ``row_paths`` first, then the others.
+    Runs refer to sources by number: first those of ``row_paths``, then the returned ones.
     """
     numbers: dict[str, int] = {}
     for number, path in enumerate(row_paths):
@@ -206,10 +209,10 @@ def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list
 
 
 def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
-    """Return the map that ``pack_map`` wrote; ``sources`` are all sources by number.
+    """Return the map that ``pack_map`` packed; ``sources`` are all sources in the order of their numbers.
 
     Raises:
-        ValueError: The text is damaged or not a map.
+        ValueError: The text is damaged or not a packed map.
     """
     inflater = zlib.decompressobj()
     try:
@@ -239,7 +242,10 @@ def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int | Non
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int, ...]]:
-    """Yield lines, label, source and file lines of each run; raise ``ValueError`` if out of range."""
+    """Yield for each run its lines in the prompt, label and source, and its lines in the file.
+
+    Raises ``ValueError`` if a number is out of range.
+    """
     ends: dict[int, int] = {}
     source = 0
     for lines, label, step, gap, difference in zip(*columns, strict=True):

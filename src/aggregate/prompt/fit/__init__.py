@@ -1,1 +1,1 @@
-"""Fit files into a token budget: an order of steps, taken until the budget is spent."""
+"""Choose which lines of files to show within a token budget."""

@@ -1,6 +1,6 @@
-"""Order in which bodies and signatures enter a prompt; it depends only on the task.
+"""The order in which lines of files enter a prompt; it depends on the task, not on the budget.
 
-A larger budget takes more steps of the same order, so it never shows less of a file (rule B-6).
+A larger budget goes further in the same order, so it never shows less of a file (rule B-6).
 """
 
 from collections import deque
@@ -42,7 +42,7 @@ _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE 
 _FRAME = 15
 # In a likely file: the most lines of a definition that is unfolded early, and its bonus as a part of the file's
 # probability and of its caller's.
-_SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
+_SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.05, 0.3
 _MANY_PIECES = 6  # pieces of a huge function, about 150 lines
 # Characters of all signatures of a file up to which they are shown with its first body, for context; the same for the
 # headings of a likely text.
@@ -52,13 +52,12 @@ _CELL_MARKS = 40  # characters around a heading of a notebook: the cell's marker
 
 @dataclass(frozen=True, slots=True)
 class Fittable:
-    """A candidate file with its definitions, pieces and their probabilities.
+    """A candidate file with its definitions and pieces, and the probability of each piece.
 
     Attributes:
         definitions: Headings, if the file is prose.
-        is_likely: Unfold short definitions early.
+        is_likely: Show its short definitions early.
         calls: In a likely file, the definitions that each definition calls.
-        least: Hide pieces with a lower probability.
     """
 
     number: int
@@ -73,7 +72,7 @@ class Fittable:
 
 
 class Step(NamedTuple):
-    """Lines of one file that enter the prompt together: signatures, then possibly a body."""
+    """Lines of one file that enter the prompt together: signatures, or a body with its signatures."""
 
     file: int
     runs: tuple[Run, ...]
@@ -81,10 +80,10 @@ class Step(NamedTuple):
 
 
 class _BestFirst:
-    """A priority queue of pieces or definitions of many files; the lowest value is best.
+    """A priority queue over the pieces or definitions of many files; the lowest value is best.
 
-    The heap contains only the best of each file. The others are sorted once the best is taken, which happens for some
-    dozen of thousands of files.
+    The heap has only the best one of each file. The others are sorted once that is taken, which happens for some dozen
+    of thousands of files.
     """
 
     def __init__(self, files: Sequence[Sequence[float]]) -> None:
@@ -115,19 +114,21 @@ class _BestFirst:
 
 @dataclass(slots=True)
 class Share:
-    """Files that get a fixed part of the spent tokens.
+    """A group of files that may use a fixed part of the tokens.
 
-    Bodies are ordered by probability per token.
+    Bodies enter in the order of probability per token.
 
     Attributes:
         groups: Files; those of a later group come after all earlier ones.
-        part: Fraction of the spent tokens; the first share of an order gets the rest.
+        part: Fraction of the tokens; the first share of an order gets the rest.
         first: Number of likeliest files that show a signature first.
+        is_limited: End with the last relevant body and the signatures due by then; other shares end with the first.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
     first: int = SEEN_FILES
+    is_limited: bool = False
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
 
@@ -136,19 +137,16 @@ class Share:
         return sum(self.spent.values())
 
     def is_due(self, spent: int, *, is_ending: bool = False) -> bool:
-        """Return whether a step or two fit into the rest of its part, which is doubled at the end."""
+        """Return whether enough of the share's tokens is left for another step."""
         if is_ending:
             return self.tokens <= 2 * self.part * spent
         return self.tokens + _STEP_TOKENS <= self.part * spent
 
-    def steps(self, signatures: float, *, is_limited: bool = False) -> Iterator[Step]:
-        """Yield the steps; a limited share ends with its last body and the signatures due by then."""
+    def steps(self, signatures: float) -> Iterator[Step]:
         for files in self.groups:
-            yield from self._by_value(files, signatures / (1 - signatures), is_limited=is_limited)
+            yield from self._by_value(files, signatures / (1 - signatures))
 
-    def _by_value(
-        self, files: Sequence[Fittable], ratio: float, *, is_limited: bool
-    ) -> Iterator[Step]:
+    def _by_value(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
         opened: dict[int, tuple[Run, ...]] = {}
         masses = [_masses(file) for file in files]
         bodies = _BestFirst([_body_values(file) for file in files])
@@ -156,7 +154,7 @@ class Share:
         unseen = deque(_likeliest_signatures(files, masses, self.first))
         while bodies or heads:
             wants_signature = self.spent[False] < ratio * self.spent[True]
-            if is_limited and not bodies and not wants_signature:
+            if self.is_limited and not bodies and not wants_signature:
                 return
             if bodies and not (wants_signature and heads):
                 number, piece = bodies.pop()
@@ -180,7 +178,6 @@ class StepOrder:
 
     shares: Sequence[Share]
     signatures: float = WITH_TASK
-    is_limited: bool = False  # whether it ends when nothing relevant is left
     _owners: dict[int, Share] = field(init=False, default_factory=dict)
 
     def spend(self, step: Step, tokens: int) -> None:
@@ -189,14 +186,11 @@ class StepOrder:
         share.seen.add(step.file)
 
     def __iter__(self) -> Iterator[Step]:
-        """Yield the steps; call ``spend`` for each taken one before the next."""
-        running = [
-            (share, share.steps(self.signatures, is_limited=self.is_limited))
-            for share in self.shares
-        ]
+        """Yield the steps; ``spend`` must be called for each taken step before the next is requested."""
+        running = [(share, share.steps(self.signatures)) for share in self.shares]
         while running:
             spent = sum(share.tokens for share in self.shares)
-            is_ending = self.is_limited and running[0][0] is not self.shares[0]
+            is_ending = self.shares[0].is_limited and running[0][0] is not self.shares[0]
             due = (pair for pair in running if pair[0].is_due(spent, is_ending=is_ending))
             turn = next(due, None if is_ending else running[0])
             if turn is None:
@@ -238,7 +232,7 @@ def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
 
 
 def _opening_runs(file: Fittable) -> tuple[Run, ...]:
-    """Return the runs to show with a file's first body: signatures or headings, if few."""
+    """Return the lines to show with a file's first body: all signatures or headings, if they are few."""
     if file.is_notebook:
         return _highest_headings(file)
     runs = [signature_run(definition) for definition in file.definitions]
@@ -250,7 +244,7 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 
 def _highest_headings(file: Fittable) -> tuple[Run, ...]:
-    """Return a likely notebook's headings, highest level first, up to a limit."""
+    """Return the lines of a notebook's headings, the highest levels first, up to a limit."""
     if not file.is_likely:
         return ()
     headings = [definition for definition in file.definitions if definition.kind == "heading"]
@@ -270,7 +264,7 @@ def _body_values(file: Fittable) -> list[float]:
 
 
 def _unfolding_chances(file: Fittable) -> Sequence[float]:
-    """Return the pieces' probabilities, raised for short definitions of likely files."""
+    """Return the probabilities of a file's pieces, raised for short definitions in likely files."""
     if not file.is_likely:
         return file.chances
     best: dict[int, float] = {}
@@ -298,7 +292,7 @@ def _is_short(file: Fittable, definition: int) -> bool:
 
 
 def _discount(piece: Piece) -> float:
-    """Return the factor for comments, imports and licences in a piece."""
+    """Return the factor that lowers the probability of comments, imports and licences."""
     if not piece.comments and not piece.preamble:
         return 1.0
     comments = piece.comments / piece.characters
@@ -313,9 +307,10 @@ def _size(characters: int) -> float:
 
 
 def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float]:
-    """Return the negated value of each signature: probability per root of its lines.
+    """Return the negated value of each definition's signature, for the priority queue.
 
-    Each gets a part of its file's probability. Headings without text are useless, so prose has none.
+    The value is the probability divided by the root of the lines. Each definition gets a part of its file's
+    probability. Headings without text are useless, so prose has none.
     """
     if file.is_prose:
         return []
@@ -351,10 +346,7 @@ def _likeliest_signatures(
 
 
 def _masses(file: Fittable) -> Mapping[int, float]:
-    """Return the flattened probability of each definition's own lines; ``-1`` is outside of all.
-
-    Nobody can edit a huge function by its signature, which is worth only the likeliest piece.
-    """
+    """Sum the probabilities of pieces by innermost definition (``-1``: outside of all), flattened by an exponent."""
     parts: dict[int, list[float]] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
         parts.setdefault(piece.definition, []).append(chance**_FLATTER)

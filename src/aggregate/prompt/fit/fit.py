@@ -1,8 +1,7 @@
-"""Take steps of an order until a token limit.
+"""Show lines of files, step by step in a given order, until a token limit is reached.
 
-The price of a step is an upper bound of the tokens that it adds, and does not depend on the budget. Steps are taken in
-order until one does not fit; of that one the first lines are taken. So a larger budget shows all lines that a smaller
-one shows.
+The price of a step is an upper bound of the tokens that it adds, and does not depend on the limit. Of the first step
+that does not fit only the first lines are shown. So a larger limit shows all lines that a smaller one shows.
 """
 
 import re
@@ -40,13 +39,13 @@ _WORD: Final = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """The lines of a file's view, and their surroundings.
+    """The lines of a file's view, with data on statements and tokens.
 
     Attributes:
         texts: Lines with line breaks.
         find: Maps a run of the file's lines to runs of the view's lines.
         frame: Tokens of heading, fence and separators.
-        gap: Maximum tokens of a gap mark.
+        gap: Maximum tokens of a gap mark, which represents hidden lines.
         is_whole: All lines are shown or none, such as slices that the user picked.
         number: Maximum tokens of a line number.
         ends: The last line of each line's definition, ``0`` at its end or outside; ``()`` without definitions.
@@ -92,12 +91,12 @@ class FileLines:
         return marks
 
     def statements_of(self, first: int, last: int) -> Iterator[Run]:
-        """Yield the runs of multi-line statements that touch some lines."""
+        """Yield the lines of each multi-line statement that has a line from ``first`` to ``last``."""
         for head in set(self.statements[first - 1 : last]):
             yield from self.parts.get(head, ())
 
     def longest_statement(self, first: int, last: int) -> str:
-        """Return the text of the longest statement in some lines (cached)."""
+        """Return the text of the longest statement from ``first`` to ``last``; results are cached."""
         if (first, last) not in self._longest:
             groups = _by_statement(range(first, last + 1), self)
             texts = ("".join(self.texts[number - 1] for number in group) for group in groups)
@@ -111,7 +110,7 @@ class FileLines:
         return self.blank.find(0, first - 1, last) >= 0
 
     def are_few_blanks(self, first: int, last: int) -> bool:
-        """Return whether the lines are blank and take hardly any tokens."""
+        """Return whether the lines from ``first`` to ``last`` are blank and have few characters."""
         if last - first >= _FEW_BLANKS or self.has_text(first, last):
             return False
         return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
@@ -119,7 +118,7 @@ class FileLines:
 
 @dataclass(slots=True)
 class ShownLines:
-    """Visible lines of a file: ``marks`` has a byte ``1`` for each."""
+    """The visible lines of a file: its ``marks`` have the byte ``1`` for each."""
 
     lines: FileLines
     marks: bytearray = field(init=False)
@@ -148,10 +147,7 @@ class ShownLines:
         return new
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
-        """Extend new runs over small gaps next to them.
-
-        This includes the blank lines that ``runs`` adds later, so that every line has a price.
-        """
+        """Return ``runs``, which become visible, with the few lines that separate them from other visible lines."""
         marks = bytearray(self.marks)
         for first, last in runs:
             mark(marks, first, last)
@@ -187,10 +183,7 @@ class ShownLines:
             mark(self.marks, first, last)
 
     def runs(self) -> list[Run]:
-        """Return the visible runs, gaps of few blank lines filled.
-
-        Blank lines next to other gaps are removed.
-        """
+        """Return the visible lines as runs; a gap of few blank lines does not separate runs."""
         joined: list[Run] = []
         following = 1  # the line after the last run
         visible = marked_runs(self.marks)
@@ -218,7 +211,7 @@ class ShownLines:
 
 
 class _Entering(NamedTuple):
-    """A step and its new lines."""
+    """A step with those of its lines that are not visible yet."""
 
     step: Step
     state: ShownLines
@@ -229,7 +222,7 @@ class _Entering(NamedTuple):
 
 @dataclass(slots=True)
 class Fit:
-    """Takes steps until a token limit."""
+    """Shows lines of files, step by step, until a token limit is reached."""
 
     order: StepOrder
     open_file: Callable[[int], FileLines | None]
@@ -251,9 +244,9 @@ class Fit:
             self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty, False))
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
-        """Show lines of an earlier prompt without charging for them.
+        """Show lines that an earlier prompt has shown, without counting their tokens.
 
-        The caller knows their tokens.
+        The caller has subtracted them from the limit.
         """
         if state := self._state(file):
             end = len(state.marks)
@@ -268,7 +261,7 @@ class Fit:
                 self._unusable.add(file)
 
     def advance(self, limit: int) -> None:
-        """Take steps until ``limit``, and the first lines of the step that exceeds it."""
+        """Take steps until ``limit`` tokens are spent; show the first lines of the step that exceeds it."""
         if self._waiting:
             (entering, self.spent), self._waiting = self._waiting, None
             if not self._try(entering, limit):
@@ -288,7 +281,7 @@ class Fit:
         self.is_exhausted = True
 
     def _next_step(self) -> tuple[Step, int] | None:
-        """Return the next step, and the tokens it has waited for (``0`` for none)."""
+        """Return the next step, and how many tokens had to be spent before it (``0`` if it did not wait)."""
         if self._postponed and self._postponed[0][0] <= self.spent:
             patience, _, step = heappop(self._postponed)
             return step, patience
@@ -318,7 +311,7 @@ class Fit:
         self.order.spend(entering.step, price)
 
     def _price(self, entering: _Entering, runs: Sequence[Run]) -> int:
-        """Return the most tokens that ``runs`` add, with gap marks and the frame of a new file."""
+        """Return the most tokens that ``runs`` add, including gap marks and the heading of a new file."""
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
         gap = lines.gap + _MARGIN + lines.number
@@ -328,7 +321,7 @@ class Fit:
         return tokens + gaps * gap + (lines.frame + gap if entering.opens else 0)
 
     def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return the tokens to spend before the longest statement may enter."""
+        """Return how many tokens must be spent before the longest statement of a step may enter."""
         lines = state.lines
         longest = ""
         for first, last in runs:
@@ -342,7 +335,10 @@ class Fit:
         return soon if max(soon, self.spent) + tokens <= _SOON else tokens * _PATIENCE
 
     def _beginning(self, entering: _Entering, limit: int, *, max_unused: int) -> list[Run]:
-        """Return the first statements within ``limit``; cut the next one if more than ``max_unused`` were left."""
+        """Return the first statements of a step within ``limit`` tokens.
+
+        The next statement is cut if more than ``max_unused`` tokens would be left.
+        """
         lines = entering.state.lines
         if lines.is_whole:
             return []
@@ -356,7 +352,7 @@ class Fit:
     def _fitting(
         self, entering: _Entering, parts: Sequence[Sequence[int]], limit: int
     ) -> list[Run]:
-        """Return the first parts within ``limit``, without blank lines at the end."""
+        """Return the lines of the first ``parts`` within ``limit`` tokens, without blank lines at the end."""
         blank = entering.state.lines.blank
         low, high = 0, len(parts)
         while low < high:
@@ -381,7 +377,7 @@ class Fit:
 
 
 def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
-    """Return the first whole statements that exceed ``tokens``: a huge file may have millions of lines."""
+    """Return the first lines of ``runs`` that exceed ``tokens``, as whole statements."""
     numbers = [number for first, last in runs for number in range(first, last + 1)]
     nonblank = (index for index, number in enumerate(numbers) if not lines.blank[number - 1])
     # A line that is not blank costs at least a token.
@@ -391,7 +387,7 @@ def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int
 
 
 def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
-    """Group lines by statement; consecutive blank lines are a group."""
+    """Group the numbers of lines by statement; consecutive blank lines form a group."""
     parts: dict[int, list[int]] = {}
     first = 0  # line of the group, negated for blank lines
     for number in numbers:
@@ -420,7 +416,7 @@ def as_runs(numbers: Iterable[int]) -> list[Run]:
 def marked_runs(
     marks: bytes | bytearray, value: int = 1, first: int = 1, last: int | None = None
 ) -> list[Run]:
-    """Return the runs of lines from ``first`` to ``last`` that are marked with ``value``."""
+    """Return the lines from ``first`` to ``last`` whose mark is ``value``, as runs."""
     runs: list[Run] = []
     stop = len(marks) if last is None else last
     start = marks.find(value, first - 1, stop)

@@ -38,7 +38,7 @@ _AMOUNTS: Final = {level: -index for index, level in enumerate(Level)}
 
 @dataclass(slots=True)
 class _SentFiles:
-    """Sent files that stay, in their order, and the free tokens."""
+    """The files of the last prompt that stay, in the order in which they were sent, and the free tokens."""
 
     files: list[SentFile]
     choices: dict[str, FileChoice]
@@ -83,7 +83,7 @@ def keep_sent_files(
 
 
 def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:
-    """Return the paths of files that still show all lines they were sent with.
+    """Return the paths of files that still show at least the lines that were sent before.
 
     Line numbers of a changed file cannot be compared, so it must have been and be shown in full.
     """
@@ -101,7 +101,7 @@ def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozense
 
 
 def _make_room(staying: _SentFiles) -> None:
-    """Drop the last files until the others fit, likely ones only if necessary."""
+    """Drop files from the end until the others fit; likely files only if nothing else is left."""
     missing = -staying.free
     dropped: list[SentFile] = []
     for file in sorted(staying.movable(), key=lambda file: staying.score(file) >= LIKELY):
@@ -113,7 +113,7 @@ def _make_room(staying: _SentFiles) -> None:
 
 
 def _additions(staying: _SentFiles) -> Iterator[tuple[FileChoice, int]]:
-    """Yield new files and files with new lines, with the tokens to add."""
+    """Yield the files that the question needs in addition, and the tokens of their new lines."""
     old_files = {file.path: file for file in staying.files}
     for file in staying.choices.values():
         old = old_files.get(file.path)
@@ -145,7 +145,7 @@ def _shared_lines(old: SentFile, file: FileChoice) -> int:
 
 
 def _make_room_for(staying: _SentFiles, file: FileChoice, tokens: int, room: int) -> None:
-    """Use free tokens, and drop last files that score less than half as much."""
+    """Use free tokens for a file; if they do not suffice, drop last files that score less than half as much."""
     movable = room if file.pinned else max(MOVABLE * room, tokens)
     dropped: list[SentFile] = []
     gained = passed = 0

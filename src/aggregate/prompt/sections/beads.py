@@ -1,4 +1,4 @@
-"""The section of beads: completed ones on one line, open ones as a list.
+"""The section of beads, the issues of a project: completed ones on one line, open ones as a list.
 
 A bead's text is not trusted. So each bullet begins with a fixed word, titles are on one line, and longer descriptions
 are fenced inside their bullet. No text can forge a heading or a bullet.
@@ -25,7 +25,7 @@ _STATUS = {
 
 
 def beads_section(board: Board | None, *, now: datetime) -> str:
-    """Render a board's source, warnings and beads (rule M-52), ``""`` for an empty one.
+    """Render the project's beads with their source and warnings (rule M-52), ``""`` without any.
 
     ``now`` is only compared with ``defer_until``.
     """
@@ -80,7 +80,7 @@ def _bullet(standing: Standing) -> str:
 
 
 def _mark(standing: Standing) -> str:
-    """Return ``ready`` or the obstacles of a bead."""
+    """Return ``ready``, or why a bead is not ready."""
     if standing.ready:
         return "ready"
     bead = standing.bead

@@ -1,4 +1,4 @@
-"""The section of diffs between cached and current versions of files."""
+"""The section that updates files of an earlier prompt, which a cache still holds, by diffs."""
 
 import re
 from bisect import bisect_left
@@ -47,7 +47,7 @@ def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
-    """Apply a diff of ``unified_diff``; ``None`` if it does not fit the older lines."""
+    """Apply a diff of ``unified_diff`` to a file's older lines; ``None`` if it does not fit them."""
     newer: list[str] = []
     position = 0
     for line in diff:
@@ -68,7 +68,7 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
 
 
 def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield equal blocks in order, at the end the common end of both texts, which may be empty."""
+    """Yield the blocks of equal lines in order, last the common end of both texts, which may be empty."""
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
     old, new = older[first : len(older) - last], newer[first : len(newer) - last]
@@ -85,7 +85,7 @@ def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the longest increasing sequence of pairs of lines that are unique on both sides."""
+    """Pair the lines that occur once in both texts, as many as possible without crossing pairs."""
     counts, newer_counts = Counter(old), Counter(new)
     numbers = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
     pairs = [
@@ -129,7 +129,10 @@ _MOST_TRIED = 200  # candidates for the first line of a run, against files that 
 
 
 def changed_heading(*, or_more: bool = False) -> Segment:
-    """Return the section's heading; ``or_more`` says that diffs may contain new lines."""
+    """Return the heading of the section.
+
+    With ``or_more`` it says that a diff may also show lines that were not shown before.
+    """
     return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
 
 
@@ -142,9 +145,9 @@ def gone_segment(path: str) -> Segment:
 
 
 def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
-    """Return the diff from a file's old block to its new one.
+    """Return the diff from a file's older block to its new one.
 
-    If the diff is longer than the file, return the new block with ``or_whole``, else ``None``.
+    If the diff is longer than the file: with ``or_whole`` the new block, else ``None``.
     """
     return diff_segment(file_lines(older), now, or_whole=or_whole)
 
@@ -162,7 +165,7 @@ def file_lines(block: str) -> list[str]:
 
 
 def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
-    """Return a file's lines from its blocks and diffs in order, ``None`` if a diff does not fit."""
+    """Return the lines of a file that result from the blocks and diffs sent so far, ``None`` if they do not fit."""
     lines: list[str] | None = []
     for text in texts:
         if not _is_diff(text, path):
@@ -173,7 +176,7 @@ def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
 
 
 def is_sent(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
-    """Return whether blocks and diffs that add up to ``lines`` show the current file."""
+    """Return whether the blocks and diffs sent so far, which result in ``lines``, show the current file."""
     if not texts or not _is_diff(texts[-1], now.source):
         return bool(texts) and texts[-1] == now.text
     return is_fenced(now.text) and lines == file_lines(now.text)
@@ -195,7 +198,7 @@ def shown_in_older(block: str, now: Segment) -> ShownText | None:
 
 
 def _find_runs(content: Sequence[str], source: Sequence[str]) -> list[Span] | None:
-    """Find each run of a block, between gap marks, in the file's lines."""
+    """Find the parts of a block, which gap marks separate, among a file's lines."""
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(source):
         numbers.setdefault(line, []).append(number)

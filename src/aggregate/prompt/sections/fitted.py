@@ -1,4 +1,4 @@
-"""A section of a prompt within a token limit."""
+"""A section of a prompt that was shortened to a token limit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class FittedSection:
-    """A section within a token limit."""
+    """A section that was shortened to a token limit, and what was cut."""
 
     segments: tuple[Segment, ...] = ()
     tokens: int = 0

@@ -28,16 +28,16 @@ _OVERVIEW = (
 _SELECTED = " It covers only the files that the configuration or the command line selects."
 
 
-def project_segment(name: str, *, is_overview: bool = False, is_narrow: bool = False) -> Segment:
-    """Return the line before the files, equal in all prompts of a project."""
-    more = _OVERVIEW if is_overview else ""
-    more += _SELECTED if is_narrow else ""
+def project_segment(name: str, *, is_overview: bool = False, is_whole: bool = False) -> Segment:
+    """Return the line about the project before the files, which all its prompts share."""
+    scope = "" if is_whole else _SELECTED
+    more = f"{_OVERVIEW}{scope}" if is_overview else ""
     project = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
     return Segment(Section.PROJECT, f"Parts of {project}.{more} {_MARKS}", Stability.STABLE)
 
 
 def task_line(words: str) -> Segment | None:
-    """Return the task's first line for the top of a prompt, ``None`` for no task."""
+    """Return a line with the beginning of the task for the top of a prompt, ``None`` without a task."""
     line = heading_text(first_line(words, _LONGEST_TASK))
     text = f"- Task, in full at the end: {line}"
     return Segment(Section.PROJECT, text, Stability.VOLATILE) if line else None
@@ -46,9 +46,10 @@ def task_line(words: str) -> Segment | None:
 def task_segment(
     words: str, *, commit: str = "", since: str = "", note: str = ""
 ) -> Segment | None:
-    """Return the task at the end of a prompt, ``None`` for no task.
+    """Return the section of the task at the end of a prompt, ``None`` without a task.
 
-    ``commit`` is the last commit's id, ``since`` the changes' revision, ``note`` such as that the choice is a guess.
+    ``commit`` is the last commit's id, ``since`` the revision of shown changes. ``note`` is added, such as that the
+    choice of files is a guess.
     """
     changes = f", with the changes since {heading_text(since)}" if since else ""
     revision = f"Revision: {commit[:_DIGITS]}{changes}" if commit else ""
@@ -77,7 +78,7 @@ def attached_section(texts: Sequence[Given]) -> tuple[Segment, ...]:
 
 
 def cut_middle(text: str, characters: int) -> str:
-    """Shorten a text to about ``characters``, with a mark in its middle."""
+    """Shorten a text to about ``characters`` characters; a mark replaces its middle."""
     if len(text) <= characters:
         return text
     half = characters // 2

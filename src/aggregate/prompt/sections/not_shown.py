@@ -6,7 +6,7 @@ from aggregate.base.text import common_prefix, heading_text
 from aggregate.prompt.document import Section, Segment, Stability
 
 HEADING = "### Not shown"
-_ASK = "If you need one of these files, ask for it by its path."
+_ASK = "Ask for the files you need by their paths."
 _MOST_FOLDERS = 12  # listed folders; smaller ones are counted together
 # Tokens of names before folders get any; the folders' largest part, and most tokens. Names do not get their rest, so
 # that more room never lists fewer names.
@@ -25,10 +25,10 @@ def not_shown(
     called: Sequence[Called] = (),
     note: str = "",
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return the number of listed files, and the section, empty if nothing fits.
+    """Return how many hidden files are listed within ``limit`` tokens, and the section with the list.
 
-    ``files`` are the most relevant first, ``called`` definitions that visible code calls, ``note`` a sentence about the
-    end of the files.
+    ``files`` are the most relevant first, ``called`` the hidden definitions that visible code calls; ``note`` is a
+    sentence about the last visible file.
     """
     if not files:
         return 0, ()
@@ -77,7 +77,7 @@ def _called_line(called: Called) -> str:
 def _by_folder(
     files: Sequence[Hidden], limit: int, count: Callable[[str], int]
 ) -> tuple[int, list[str]]:
-    """Return the number of files that fit, and a line for each of their folders."""
+    """Return how many files fit into ``limit`` tokens, and a line for each folder with their names."""
     lines: dict[str, str] = {}
     number = 0
     for path, tokens, copy_of in files:
@@ -101,7 +101,7 @@ def _line(name: str, tokens: int, files: int) -> str:
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
-    """Yield a line for each folder below the common one, largest first, and one for the rest."""
+    """Yield a line with number and tokens of files for each folder, the largest first."""
     sizes: dict[str, list[int]] = {}
     paths = [path for path, *_ in files]
     first, last = min(paths), max(paths)  # their common prefix is that of all

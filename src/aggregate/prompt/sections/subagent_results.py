@@ -55,7 +55,7 @@ class ResultItem:
     behind: str = ""  # below the fence, where no producer can write
 
     def segment(self, fences: str | None = None) -> Segment:
-        """Return the item; ``fences`` replace its whole text."""
+        """Return the segment of a result's text; ``fences`` replace the text if it is cut."""
         body = fence(self.text, self.language) if fences is None else fences
         parts = (self.heading, body if self.text else "", self.behind)
         text = "\n\n".join(part for part in parts if part)
@@ -64,7 +64,7 @@ class ResultItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A result, an answer or a report: texts, and a heading if there are several."""
+    """A result, an answer or a report: one text, or a heading and several texts."""
 
     name: str
     heading: str  # empty where the only item has it
@@ -72,14 +72,14 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The segment of the heading, if there is one; the texts follow it."""
+        """The heading as a segment, if there is one; the texts are segments of their own."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
 
 
 def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
-    """Return the whole section, empty without results; segments name their producers."""
+    """Return the section of results, empty without results; the source of a segment is its producer."""
     blocks = result_blocks(results)
     if not blocks:
         return ()
@@ -90,7 +90,7 @@ def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...
 
 
 def result_blocks(results: Results | Sequence[Results]) -> tuple[ResultBlock, ...]:
-    """Return the blocks of the section; items have unique names."""
+    """Return the results as blocks with texts that have unique names."""
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
     blocks = []
@@ -121,7 +121,7 @@ def _block(result: Results) -> ResultBlock:
 
 
 def _heading(marks: str, name: str) -> str:
-    """Return a heading, marked as a result's if it looks like another section's."""
+    """Return the heading of a result, changed if it looks like the heading of another section."""
     heading = f"{marks} {heading_text(name)}"
     is_ours = name not in _BLOCKS and plain_headings(heading) != heading
     return f"{marks} Result {heading_text(name)}" if is_ours else heading
@@ -185,7 +185,7 @@ def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
     lines = "\n".join(
         f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
     )
-    behind = f"The whole values are in\n\n{lines}" if references else ""
+    behind = f"The complete values are in\n\n{lines}" if references else ""
     return ResultItem("Compiled Report", value_text(summaries), "", "json", behind)
 
 
@@ -198,7 +198,7 @@ def _place(noun: str, reference: DataReference) -> str:
 
 
 def _listed(name: str, title: str, sentences: Sequence[str]) -> Iterator[ResultItem]:
-    """Yield fenced sentences, since workers' words could begin with anything."""
+    """Yield sentences in fences, since text of workers could look like markup."""
     if sentences:
         text = "\n".join(map(one_line, sentences))
         yield ResultItem(f"{name} {title.lower()}", text, f"#### {title}")

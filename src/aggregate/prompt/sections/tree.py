@@ -11,7 +11,7 @@ _MOST_NAMES = 40  # listed names of a folder
 
 
 class Tree:
-    """The tree of paths, the likeliest files first; ``sentences`` describe folders."""
+    """A tree of paths, the likeliest files first, with sentences that describe folders."""
 
     def __init__(self, paths: Sequence[str], sentences: Mapping[str, str] | None = None) -> None:
         self._sentences = sentences or {}
@@ -27,7 +27,7 @@ class Tree:
         self.folders = [*self._held][:_MOST_FOLDERS]
 
     def segments(self, number: int) -> tuple[Segment, ...]:
-        """Return the section with the first ``number`` folders open, nothing without any."""
+        """Return the section with the first ``number`` folders open, no segments without files."""
         if not number:
             return ()
         lines = "\n".join(self._lines("", frozenset(self.folders[:number]), ""))

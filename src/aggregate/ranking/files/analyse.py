@@ -1,4 +1,4 @@
-"""Analyse one file: definitions, pieces, terms and references."""
+"""Analyse a file: its definitions, pieces, terms and references."""
 
 import json
 import re
@@ -39,7 +39,7 @@ _BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]
 
 
 def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str) -> int:
-    """Return a definition's first line with comments and attributes above."""
+    """Return the line where a definition begins, including the comments and attributes above it."""
     marks = _MARKS if language in _OTHER_HASH else (*_MARKS, "#")
     lowest = max(above, first - 1 - _MOST_LINES)
     line = first - 1
@@ -58,7 +58,7 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
 
 
 def _block_begin(lines: Sequence[str], last: int, lowest: int) -> int:
-    """Return a block comment's first line, 0 if code precedes it."""
+    """Return the line where a block comment begins that ends at ``last``, 0 if code precedes it."""
     text = lines[last - 1].strip()
     opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
     for line in range(last, lowest, -1):
@@ -80,7 +80,7 @@ _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 def analyse(
     path: str, text: str, *, problem: str = "", packed: bytes = b"", with_references: bool = True
 ) -> Analysis:
-    """Analyse a file in time linear in its length.
+    """Analyse a file, in time proportional to its length.
 
     Only call it without a ``problem`` in child processes: grammars may crash.
 
@@ -151,7 +151,7 @@ def _analyse_text(path: str, text: str, problem: str, headings: Sequence[Definit
 def _read(
     text: str, lines: Sequence[str], language: Language, headings: Sequence[Definition]
 ) -> tuple[Sequence[DefinedName], Sequence[int], bool]:
-    """Return definitions, statements, and whether the deadline was met."""
+    """Parse a text; return its definitions and statements, and whether parsing ended within the deadline."""
     definitions: Sequence[DefinedName] = ()
     try:
         module = read_definitions(text, language)
@@ -165,7 +165,7 @@ def _read(
 def _references(
     text: str, language: Language, definitions: Sequence[DefinedName]
 ) -> list[Reference]:
-    """Return the references of a text: the first use of each name in each innermost definition."""
+    """Return the names that each definition uses; of several uses of a name only the first."""
     references: dict[tuple[str, str, int], Reference] = {}
     around: list[int] = []
     upcoming = 0
@@ -241,7 +241,10 @@ def _pack_pieces(
     kinds: Sequence[LineKind],
     whole_lines: Sequence[str],
 ) -> tuple[list[Piece], list[bytes]]:
-    """Return the pieces, and term tables of their first ``most`` characters for each ``MOST_MEMBERS`` of them."""
+    """Return the pieces of a text, and packed tables of the terms in them.
+
+    A table has at most ``MOST_MEMBERS`` pieces. Only the first ``most`` characters count.
+    """
     pieces: list[Piece] = []
     words: list[Mapping[bytes, int]] = []
     room = most
@@ -269,16 +272,15 @@ def _pack_pieces(
 def _sizes_before(
     lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind
 ) -> Sequence[int]:
-    """Return cumulative numbers of characters of one kind and of licences, by line."""
-    sizes = [0]
-    for line, kind in zip(lines, kinds or repeat(LineKind.CODE), strict=False):
-        is_counted = kind is wanted or kind is LineKind.LICENCE
-        sizes.append(sizes[-1] + (len(line) + 1 if is_counted else 0))
-    return sizes
+    """Return for each line how many characters of a kind, or of licences, precede it."""
+    counted = (wanted, LineKind.LICENCE)
+    pairs = zip(lines, kinds or repeat(LineKind.CODE), strict=False)
+    sizes = (len(line) + 1 if kind in counted else 0 for line, kind in pairs)
+    return list(accumulate(sizes, initial=0))
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:
-    """Return rows for JSON, with relative paths of definitions."""
+    """Return the definitions as rows for JSON, with paths relative to the outer definition."""
     rows: list[tuple[object, ...]] = []
     for definition in definitions:
         outer = definitions[definition.outer].path if definition.outer >= 0 else ()

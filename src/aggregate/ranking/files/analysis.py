@@ -13,7 +13,7 @@ from aggregate.ranking.files.term_tables import MOST_MEMBERS, TermTable
 
 
 class Piece(NamedTuple):
-    """Up to some dozen lines of one definition or of none."""
+    """Some dozen consecutive lines of a file, all of one definition or outside of any."""
 
     first: int
     last: int
@@ -24,7 +24,7 @@ class Piece(NamedTuple):
 
 
 class DefinedName(NamedTuple):
-    """A definition of a file, with line numbers."""
+    """A definition of a file: its name, kind and lines."""
 
     kind: str
     path: tuple[str, ...]  # names of enclosing definitions, then its own
@@ -46,7 +46,7 @@ class Reference(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """Facts of a candidate that need no analysis."""
+    """Facts about a file that are known without an analysis, such as its size."""
 
     path: str  # as shown in the prompt: relative to the base directory, with ``/``
     language: str
@@ -64,7 +64,7 @@ _PIECE_COLUMNS: Final = 5
 
 
 class Analysis:
-    """Definitions, pieces and terms of a file's name and bytes, decoded lazily."""
+    """The definitions, pieces and terms of a file, decoded from the index when they are used."""
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
@@ -87,7 +87,7 @@ class Analysis:
 
     @cached_property
     def named(self) -> Mapping[str, Sequence[int]]:
-        """Indices of definitions by name."""
+        """Definitions by name, as indices."""
         by_name: dict[str, list[int]] = {}
         for index, definition in enumerate(self.definitions):
             if definition.path:
@@ -118,12 +118,12 @@ class Analysis:
 
     @cached_property
     def statements(self) -> Sequence[int]:
-        """First line of each line's statement; ``()`` if each line is its own."""
+        """The first line of each line's statement; ``()`` if each line is its own statement."""
         above = numbers("i", inflated(self._sections[4]))
         return list(map(sub, count(1), above))
 
     def pieces_with(self, term: str) -> Mapping[int, int]:
-        """Return the occurrences of a term by piece."""
+        """Return how often a term occurs in each piece that contains it."""
         return {
             number * MOST_MEMBERS + piece: count
             for number, table in enumerate(self._terms)
@@ -147,26 +147,26 @@ class Analysis:
 
 
 class Corpus(Protocol):
-    """The candidates; a file's number is its index in ``files``.
+    """The files that a ranking compares; a file's number is its index in ``files``.
 
     Terms are defined in ``ranking.terms``. Only ``analyses`` needs parsed files.
     """
 
     @property
     def files(self) -> Sequence[FileFacts]:
-        """All readable candidates, in the order of the prompt."""
+        """All readable files, in the order in which a prompt lists them."""
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Prefetch terms for ``files_with`` in one go; optional."""
+        """Load in one pass which files contain these terms; optional, for speed."""
 
     def files_with(self, term: str) -> Mapping[int, int]:
-        """Return the occurrences of a term by file."""
+        """Return how often a term occurs in each file that contains it."""
 
     def files_defining(self, name: str) -> Sequence[int]:
-        """Return the files likely to define a name, by pattern."""
+        """Return the files that probably define a name, found without parsing."""
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
-        """Load analyses, reusing those in memory; references are optional."""
+        """Return the analyses of files, with or without references to other files."""
 
 
 def _rows(section: bytes) -> list[Any]:

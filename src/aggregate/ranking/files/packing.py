@@ -12,7 +12,7 @@ _PLAIN, _DEFLATED = b"\0", b"\1"
 
 
 def column(code: Code, values: Iterable[int]) -> bytes:
-    """Encode numbers in this machine's byte order."""
+    """Return numbers as bytes of an array type (``code``), in this machine's byte order."""
     return array(code, values).tobytes()
 
 

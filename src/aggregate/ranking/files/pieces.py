@@ -1,4 +1,4 @@
-"""Cut a text into pieces: short runs within definitions."""
+"""Divide the lines of a file into pieces: short runs of lines of one definition."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from aggregate.ranking.files.analysis import DefinedName
 
 
 class LineKind(IntEnum):
-    """The kind of a line."""
+    """The kind of a line, such as code, comment or licence."""
 
     CODE = 0
     BLANK = 1
@@ -185,7 +185,7 @@ def cut(
     kinds: Sequence[LineKind] = (),
     statements: Sequence[int] = (),
 ) -> Iterator[Run]:
-    """Cut long runs into parts, and append closing and blank lines to the previous run.
+    """Divide long runs of lines into parts, and append closing and blank lines to the run before.
 
     A part ends with a statement, unless the statement is longer than a part.
     """
@@ -221,7 +221,7 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], statements: Sequence[int])
 
 
 def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
-    """Split a run outside definitions between lines of different kinds.
+    """Divide lines outside of definitions where their kind changes, such as from imports to code.
 
     Comments belong to the next line, blank lines to the previous one; single lines of a kind are not split off.
     """
@@ -240,7 +240,7 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
 
 
 def _best_end(lines: Sequence[str], first: int, statements: Sequence[int]) -> int:
-    """Return the last line before the best cut: at a blank line, a text's end, or the least indented line."""
+    """Return the line to divide after: before a blank line, at a text's end, or before the least indented line."""
     best, least = 0, 1 << 30
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line, following = lines[last - 1], lines[last]

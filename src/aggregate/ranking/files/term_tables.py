@@ -1,4 +1,4 @@
-"""Packed table of hashed terms in texts: files of a group, or pieces of a file."""
+"""A packed table that tells how often terms occur in texts (files of a group, or pieces of a file)."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _SIZE: Final = 4  # bytes of a number
 
 
 class TermTable:
-    """Occurrences of terms in texts, read in place."""
+    """A packed table of how often terms occur in texts; terms are stored as hashes."""
 
     __slots__ = ("_ends", "_pairs", "_terms")
 
@@ -28,7 +28,7 @@ class TermTable:
         self._pairs = view[start + _SIZE * terms :]
 
     def texts_with(self, term: str) -> dict[int, int]:
-        """Return the occurrences of a term by text, at most 255 per word."""
+        """Return how often a term occurs in each text with it; a word counts at most 255 times."""
         hashed, terms = term_hash(term), self._terms
         row = bisect_left(terms, hashed)
         if row == len(terms) or terms[row] != hashed:
@@ -41,7 +41,7 @@ class TermTable:
 
 
 def pack_terms(texts: Sequence[Mapping[bytes, int]]) -> bytes:
-    """Pack the word counts of at most ``MOST_MEMBERS`` texts."""
+    """Pack the word counts of texts (at most ``MOST_MEMBERS``) into a table."""
     words: dict[bytes, bytes] = {}  # (text, count) pairs by word
     for index, counts in enumerate(texts):  # hot loop: a project has a million words
         pairs_by_count = _pairs_of(index)

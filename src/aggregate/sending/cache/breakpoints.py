@@ -39,7 +39,7 @@ def with_pause(pauses: tuple[float, ...], seconds: float) -> tuple[float, ...]:
 
 
 def lost_share(pauses: Sequence[float], policy: CachePolicy) -> float:
-    """Return the probability that the next pause outlasts only the shorter lifetime."""
+    """Return how likely the next pause ends cache entries with the shorter lifetime, but not with the longer one."""
     losses = sum(policy.seconds < pause <= policy.long_seconds for pause in pauses)
     return (_PRIOR_WEIGHT * _PRIOR_LOSS + losses) / (_PRIOR_WEIGHT + len(pauses))
 
@@ -60,7 +60,7 @@ FIRST_REQUEST = EarlierRequest()
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The pieces of a request; a position is the number of pieces before it."""
+    """The pieces of a request, for choosing breakpoints; a position is the number of pieces before it."""
 
     digests: tuple[str, ...]  # of the pieces
     tokens: Sequence[int]  # cumulative
@@ -91,9 +91,10 @@ class Outline:
 def layout_with_breakpoints(
     outline: Outline, policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Return a layout that keeps ends and breakpoints of the prefix shared with the last request.
+    """Divide a request into blocks and choose the breakpoints after which its provider caches a prefix.
 
-    A cache that matches any prefix needs no breakpoints; then every piece is a block.
+    Ends and breakpoints in the part shared with the last request are kept. A cache that finds any prefix needs no
+    breakpoints; then every piece is a block.
     """
     tokens = outline.tokens
     if policy.lookup is not CacheLookup.BREAKPOINTS:
@@ -180,7 +181,10 @@ def _last_long(
     hit: int,
     fallback: int,
 ) -> int:
-    """Return the last position with the longer lifetime, 0 for none; ``hit`` ends the entry to be read."""
+    """Return the last position whose cache entry gets the longer lifetime, 0 for none.
+
+    ``hit`` is the end of the entry that this request reads.
+    """
     new = [end for end in breakpoints if end > hit]
     if not before.takes_hours or fallback != hit or not new:
         return fallback

@@ -62,7 +62,10 @@ class CachedPrompt:
         return self.fingerprint.digests[1 : 1 + len(parts)] == digests
 
     def numbered(self, section: Section) -> list[_Numbered]:
-        """Return a section's numbered segments before the discussion, without its heading."""
+        """Return the segments of a section, without its heading, with their numbers in the prompt.
+
+        Files that follow the discussion are left out.
+        """
         numbered = enumerate(self.fingerprint.segments[: self.body])
         return [(number, old) for number, old in numbered if old.section == section and old.source]
 
@@ -73,7 +76,7 @@ class CachedPrompt:
         return next((n for n, old in numbered if old.section == Section.HISTORY), end)
 
     def readable(self) -> list[int]:
-        """Return the cached tokens of the first ``n`` segments, for each ``n`` from 0."""
+        """Return for each ``n`` from 0 how many tokens a cache holds of the first ``n`` segments."""
         sums = accumulate((segment.tokens for segment in self.fingerprint.segments), initial=0)
         if self.breakpoints is None:
             return list(sums)
@@ -101,7 +104,7 @@ class OrderedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class FileOrder:
-    """Orders a prompt after the last one, at the least expected cost.
+    """Orders the files of a prompt so that the provider's cache of the last request can be reused.
 
     Attributes:
         count: Returns the o200k tokens of a text.
@@ -138,7 +141,7 @@ class FileOrder:
         return OrderedPrompt(in_order, next(added, 0), tuple(older), extra)
 
     def _current(self) -> dict[str, HashedSegment]:
-        """Return the current files by path, and notices for those that are gone."""
+        """Return the current files by path, and for deleted files the notices about that."""
         parts = (*self.prompt.segments, *self.earlier.gone)
         return {part.path: part for part in parts if part.section is Section.FILES and part.path}
 
@@ -157,17 +160,20 @@ class FileOrder:
         return costs[0] <= costs[1]
 
     def _price(self, *, total: int, read: int, extra: int) -> float:
-        """Return the price of a prompt, and of its ``extra`` tokens in further turns, in input tokens."""
+        """Return the price of a prompt in input tokens, with its ``extra`` tokens in the expected further turns."""
         return self.policy.write * (total - read) + self.policy.read * (read + TURNS * extra)
 
     def _older(self, number: int, text: str, shown: ShownText | None) -> HashedSegment:
-        """Return a segment of the last prompt, its tokens counted again: the record may be a stranger's."""
+        """Return a segment as the last prompt had it.
+
+        Its tokens are counted again, since the record of the last prompt may be a stranger's.
+        """
         old = self.earlier.fingerprint.segments[number]
         segment = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
         return HashedSegment.counted(segment, self.count)
 
     def rewritten(self) -> tuple[HashedSegment, ...]:
-        """Return the files in the old order, then diffs of older versions, then the rest."""
+        """Return the segments with files in their old order, then diffs to their current versions, then the rest."""
         earlier, current = self.earlier, self._current()
         section = [part for part in self.prompt.segments if part.section is Section.FILES]
         first = next((number for number, part in enumerate(section) if part.path), len(section))
@@ -210,7 +216,7 @@ class FileOrder:
     def _retained(
         self, current: Mapping[str, HashedSegment], *, following: int
     ) -> list[RetainedFile]:
-        """Return the leading files that keep their positions, with ``following`` tokens after all files."""
+        """Return the files at the beginning that keep their positions; ``following`` tokens come after all files."""
         old, readable = self.earlier.numbered(Section.FILES), self.earlier.readable()
         total = sum(file.tokens for file in current.values()) + following
         best, lowest_price = 0, self.policy.write * total
@@ -236,7 +242,7 @@ class FileOrder:
     def _candidates(
         self, old: Sequence[_Numbered], current: Mapping[str, HashedSegment]
     ) -> Iterator[RetainedFile]:
-        """Yield old files up to one that is deselected or cannot keep its older version."""
+        """Yield the files of the last prompt, up to the first that cannot keep its position."""
         gone = {part.path for part in self.earlier.gone}
         for number, base in old:
             new = current.get(base.source)
@@ -256,7 +262,7 @@ class FileOrder:
             yield RetainedFile(older, HashedSegment.counted(diff, self.count))
 
     def continued(self) -> tuple[HashedSegment, ...] | None:
-        """Return the last prompt with changes and new turns appended.
+        """Return the segments of the last prompt, then diffs of changed files and new turns.
 
         ``None`` if something other than files has changed.
         """
@@ -305,7 +311,7 @@ class FileOrder:
     def _new_changes(
         self, prefix: Sequence[_Numbered], current: Mapping[str, HashedSegment]
     ) -> list[Segment] | None:
-        """Return changes that the prefix does not contain, ``None`` if a text is lost."""
+        """Return the changes of files since ``prefix`` was sent, ``None`` if the text of a segment is lost."""
         by_file = _numbers_by_file(prefix)
         changes: list[Segment] = []
         for path, part in current.items():
@@ -331,7 +337,7 @@ class FileOrder:
         current: Mapping[str, HashedSegment],
         changed: Collection[str],
     ) -> list[HashedSegment] | None:
-        """Return the segments of a prefix, ``None`` if a text is lost."""
+        """Return the segments of ``prefix`` with their texts, ``None`` if a text is lost."""
         stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
         by_digest = {part.hash.digest: part for part in stable}
         # Segments that bring an unchanged file up to date.

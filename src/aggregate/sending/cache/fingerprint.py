@@ -28,7 +28,7 @@ class SegmentHash:
 
 @dataclass(frozen=True, slots=True)
 class PromptFingerprint:
-    """Hashes of a prompt's segments; the first is the system prompt, even if empty."""
+    """The hashes of a prompt's segments; the first is that of the system prompt, which may be empty."""
 
     segments: tuple[SegmentHash, ...]
 
@@ -43,7 +43,7 @@ class PromptFingerprint:
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """Blocks of a request; a position is the number of segments before it."""
+    """The blocks of a request as positions: numbers of the segments before them."""
 
     digests: tuple[str, ...]  # of the segments
     ends: tuple[
@@ -116,7 +116,7 @@ class HashedPrompt:
         system_tokens: int = 0,
         images: Mapping[Image, int] | None = None,
     ) -> "HashedPrompt":
-        """Hash a prompt; ``images``, by their tokens, follow the section that lists them."""
+        """Return a prompt with hashes; ``images``, with their tokens, follow the section that lists them."""
         segments = []
         for segment, size in zip(prompt.segments, tokens, strict=True):
             part = HashedSegment.of(segment, size)

@@ -49,7 +49,7 @@ class BlockRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestBlock:
-    """A piece of a request that later requests repeat as a whole."""
+    """A part of a request that later requests repeat as a whole, so that it can be cached."""
 
     role: BlockRole
     text: str  # with the separator in front
@@ -70,7 +70,7 @@ class RequestPlan:
     policy: CachePolicy
 
     def warmth(self, age: float) -> str:
-        """Say how long the cache still holds a request of ``age`` seconds ago."""
+        """Say how long the provider's cache still holds this request, sent ``age`` seconds ago."""
         if self.policy.lookup is CacheLookup.NONE:
             return ""
         lifetimes = set(self.layout.lifetimes or (self.policy.seconds,))
@@ -108,10 +108,10 @@ def plan_request(
     before: EarlierRequest = FIRST_REQUEST,
     turns: Sequence[LoopTurn] | None = None,
 ) -> RequestPlan:
-    """Plan a request of a prompt, which later requests repeat, and a message, which they do not.
+    """Divide a prompt and a message into blocks with cache breakpoints.
 
-    Breakpoints of the request ``before`` are kept in the shared prefix. ``turns`` of a tool loop follow the message,
-    and two of the breakpoints move along with them.
+    Later requests repeat the prompt, but not the message. Breakpoints of the request ``before`` are kept in the shared
+    part. ``turns`` of a tool loop follow the message, and two of the breakpoints move along with them.
     """
     if turns is not None:
         policy = replace(policy, max_breakpoints=max(policy.max_breakpoints - LOOP_BREAKPOINTS, 0))
@@ -162,7 +162,7 @@ def _blocks(
 def _with_loop(
     blocks: list[RequestBlock], turns: Sequence[LoopTurn], *, is_marked: bool
 ) -> list[RequestBlock]:
-    """Append the blocks of a tool loop, with breakpoints at its last two ends."""
+    """Append the turns of a tool loop as blocks, with breakpoints after the last turn and the one before."""
     ends = [len(blocks) - 1]
     for turn in turns:
         text = SEPARATOR + turn.text
@@ -197,7 +197,10 @@ class Message:
 def _sent_blocks(
     plan: RequestPlan, *, has_tools: bool
 ) -> list[tuple[RequestBlock, LoopTurn | None]]:
-    """Return the blocks after the instructions, without blank ones, each with its tool calls' turn."""
+    """Return the blocks to send as messages, each with the turn of a tool loop that it belongs to.
+
+    Providers refuse blank blocks, so these are left out.
+    """
     blocks: list[tuple[RequestBlock, LoopTurn | None]] = []
     for block in plan.blocks:
         is_turn = block.role in (BlockRole.USER, BlockRole.ASSISTANT)
@@ -214,7 +217,7 @@ def _sent_blocks(
 
 
 def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message, ...]:
-    """Return a plan's messages; the last one is the user's.
+    """Return the messages of a planned request; the last one is the user's.
 
     A turn is sent without its heading, since the message has a role. The model's turns at the end keep their headings
     and are sent as the user's: a provider would continue or refuse an answer that ends a request. With tools, calls and
@@ -241,7 +244,7 @@ def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message,
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCache:
-    """Cache entries by the hash of their prefix: time of last use, and lifetime if not the default."""
+    """The entries of a provider's cache, as expected: time of last use, and lifetime, by hash of the prefix."""
 
     entries: Mapping[str, tuple[float, int | None]] = field(default_factory=dict)
 
@@ -271,7 +274,7 @@ class SimulatedCache:
 def charge(
     plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0
 ) -> tuple[Usage, SimulatedCache]:
-    """Return the input tokens of a request at a time in seconds, and the resulting cache."""
+    """Return how many tokens a request reads from the cache and writes, and the cache after it."""
     policy = plan.policy
     if policy.lookup is CacheLookup.NONE:
         return Usage(fresh=plan.total), cache
@@ -314,7 +317,7 @@ def charge(
 
 
 def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:
-    """Yield each block's end with a hash of the blocks up to there."""
+    """Yield the end of each block with a hash of everything up to there."""
     running = hashlib.blake2b(digest_size=12)
     for start, end in pairwise((0, *layout.ends)):
         running.update("\n".join((*layout.digests[start:end], "\n")).encode())

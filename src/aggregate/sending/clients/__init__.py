@@ -1,4 +1,4 @@
-"""Send a prompt to a model: one port to callers, one to adapters, and one small adapter per provider."""
+"""Clients of language models: requests, retries, prices, and an adapter per provider."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -43,7 +43,7 @@ class AnthropicApi(SdkApi):
 async def _streamed(
     client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText, meter: Meter
 ) -> dict[str, Any]:
-    """Return a streamed message as one; fields omitted by the server are absent."""
+    """Receive a streamed message and return it as one; fields that the server omits are absent."""
     message: dict[str, Any] = {}
     blocks = _Blocks()
     usage: dict[str, Any] = {}
@@ -67,19 +67,19 @@ async def _streamed(
             meter.report(parse_usage(usage))
     if not (blocks.all or message):
         # A ValueError, so that the request is retried.
-        raise ValueError("it broke off before its end")
+        raise ValueError("the answer broke off before its end")
     return {**message, "content": blocks.all, "usage": usage}
 
 
 @dataclass(slots=True)
 class _Blocks:
-    """The blocks of a streamed message."""
+    """The content blocks of a message that is being received."""
 
     all: list[dict[str, Any]] = field(default_factory=list)
     by_index: dict[object, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, fields: Mapping[str, Any], delta: dict[str, Any]) -> tuple[str, str]:
-        """Add an event's piece; return its block's type and its text.
+        """Add a received piece to its block; return the type of the block and the text of the piece.
 
         A piece without a beginning or an index continues the last block of the same type.
         """
@@ -153,7 +153,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 
 def _assistant_blocks(turn: LoopTurn) -> list[dict[str, Any]]:
-    """Return the model's own blocks, without blank texts and with valid arguments."""
+    """Return the blocks of a model's message to send back, without blank texts."""
     calls = [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
         for call in turn.calls
@@ -202,7 +202,7 @@ def _is_known(block: Mapping[str, Any]) -> bool:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse the usage; ``input_tokens`` excludes cache reads and writes."""
+    """Parse the usage that Anthropic reports; its ``input_tokens`` excludes cache reads and writes."""
     return Usage(
         reported_tokens(usage.get("input_tokens")),
         reported_tokens(usage.get("cache_creation_input_tokens")),
@@ -228,7 +228,7 @@ def _mark(block: RequestBlock) -> dict[str, Any]:
 
 
 def cache_control(lifetime: int) -> dict[str, Any]:
-    """Return a breakpoint with a lifetime in seconds."""
+    """Return the marker of a cache breakpoint for an entry that lives ``lifetime`` seconds."""
     # Five minutes are the default.
     ttl = {"ttl": "1h"} if lifetime >= LONG_LIFETIME else {}
     return {"cache_control": {"type": "ephemeral"} | ttl}

@@ -55,12 +55,12 @@ def _join(joiner: IncrementalDecoder, piece: str, *, is_last: bool = False) -> s
 
 
 class StreamCallbackError(Exception):
-    """An error of the caller's function, wrapped so that adapters pass it on."""
+    """An error of the caller's ``on_text``, wrapped so that adapters do not take it for their own."""
 
 
 @dataclass(slots=True)
 class StreamForwarder:
-    """Forwards the pieces of an answer as valid text."""
+    """Passes on the pieces of an answer as valid Unicode: a piece may end within a character."""
 
     on_text: OnText
     first: float | None = None  # when the first piece came
@@ -84,13 +84,7 @@ class Retry:
     patience: float = 120.0  # seconds; a provider that asks for a longer delay is an error
 
     def wait(self, failed: int, error: ProviderError, left: float | None = None) -> float:
-        """Return the seconds until the next attempt.
-
-        Args:
-            failed: Number of failed attempts.
-            error: The last failure, raised if no attempt follows.
-            left: Seconds until the request's timeout, ``None`` for no limit.
-        """
+        """Return how many seconds to wait before the next attempt, or raise the error."""
         delay = error.retry_after
         limit = self.patience if left is None else min(self.patience, left)
         if error.retryable and delay is not None and delay > limit:
@@ -111,7 +105,7 @@ class Retry:
 
 
 class RequestStop:
-    """A switch that ends one request, also during a wait before a retry."""
+    """Stops one request from any thread, also while it waits before a retry."""
 
     def __init__(self) -> None:
         self._lock = RLock()  # a second Ctrl-C may interrupt the first one's handler
@@ -169,7 +163,7 @@ class Client:
     address: str = ""  # ``""``: the provider's default
 
     def planned(self, request: ChatRequest) -> ChatRequest:
-        """Return the request adapted to the provider and planned, at most once."""
+        """Return the request with the options that the provider supports, and with a plan of its blocks."""
         model = request.model or self.model
         takes = known_model(self.provider, model).takes
         has_form = takes.response_format is not ResponseFormat.TEXT
@@ -215,20 +209,20 @@ class Client:
         return run_async(in_own_loop())
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
-        """Send a request without blocking; cancelling the task ends it."""
+        """Send a request and return the answer, as a coroutine; cancelling its task stops the request."""
         ask: Ask = self._exchange
         for layer in reversed(self.layers):
             ask = partial(layer, ask)
         return await ask(request, on_text)
 
     def through(self, layer: Middleware) -> "Client":
-        """Return this client with one more outermost layer."""
+        """Return a client whose requests pass through another function, ``layer``, before all others."""
         return replace(self, layers=(layer, *self.layers))
 
     def stoppable(
         self, on_wait: Callable[[float, ProviderError], None]
     ) -> tuple["Client", Callable[[], None]]:
-        """Return this client for one request, and a function that stops it from any thread."""
+        """Return a client for one request, and a function that stops this request from any thread."""
         stop = RequestStop()
         return replace(self, on_wait=on_wait).through(stop.guarded), stop.set
 
@@ -267,7 +261,7 @@ class Client:
     async def _ask(
         self, request: ChatRequest, forwarder: StreamForwarder | None, deadline: float | None
     ) -> Reply:
-        """Return the answer; repeat a rejected request once with its text only."""
+        """Return the answer to a request; if the provider rejects it, try once more with texts only."""
         failed = 0
         while True:
             try:
@@ -295,10 +289,10 @@ class Client:
 def redacting(
     allow: Collection[str] = (), *, tell: Callable[[str], None] | None = None
 ) -> Middleware:
-    """Return a layer that hides secrets in each request.
+    """Return a layer for ``Client.through`` that replaces secrets in each request.
 
-    Tools and other workers add texts along the way. ``allow`` are hashes of harmless values; ``tell`` is called once
-    for each secret.
+    Tools and other workers add texts after the prompt is redacted. ``allow`` are hashes of harmless values; ``tell`` is
+    called once for each secret.
     """
     redaction, sentences = Redaction(frozenset(allow)), set[str]()
 
@@ -342,7 +336,7 @@ Script = Iterable[str | Reply | ProviderError] | Callable[[ChatRequest], str | R
 
 @dataclass(slots=True)
 class ScriptedTransport:
-    """The scripted adapter, with its requests and a cache of the same lifetime."""
+    """An adapter with scripted answers for tests, which records requests and simulates a cache."""
 
     answers: Iterator[str | Reply | ProviderError] | Callable[[ChatRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)

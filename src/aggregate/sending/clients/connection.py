@@ -34,7 +34,10 @@ _SHORTEST = 6  # characters; shorter keys are not hidden, because they occur in 
 
 
 class ApiKey:
-    """A key hidden in its ``repr``; not a dataclass, because ``dataclasses.asdict`` would show it."""
+    """An API key that ``repr`` does not show.
+
+    Not a dataclass, because ``dataclasses.asdict`` would show it.
+    """
 
     __slots__ = ("value",)
 
@@ -48,7 +51,7 @@ class ApiKey:
         raise TypeError("a key is not stored: read it from the environment again")
 
     def hide(self, text: str) -> str:
-        """Hide the key in a provider's message, URL-encoded forms included."""
+        """Replace the key in a provider's message, also in URL-encoded forms."""
         if len(self.value) < _SHORTEST:
             return text
         for form in (self.value, quote(self.value, safe=""), quote_plus(self.value)):
@@ -57,10 +60,10 @@ class ApiKey:
 
 
 def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
-    """Return headers that send only ``key``, nothing else from the environment.
+    """Return headers with ``key``, and without those that the SDK would take from the environment.
 
-    SDKs send headers from the environment to any address, also to other providers. The ``variable`` has
-    ``Name: value`` on each line, ``others`` are headers from other variables, ``omit`` is the SDK's mark for none.
+    SDKs send headers from the environment to any address, also to other providers. The ``variable`` has ``Name: value``
+    on each line, ``others`` are headers from other variables, ``omit`` is the SDK's mark for none.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
@@ -132,12 +135,12 @@ class SdkApi:
 
 
 class WrongAddressError(Exception):
-    """The server is not the expected API; the message follows the provider's name."""
+    """The server does not have the expected API; the message continues a sentence that begins with its name."""
 
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return the trusted authorities, loaded once because it takes 40 ms."""
+    """Return an SSL context with the trusted authorities, created once because it takes 40 ms."""
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
@@ -161,7 +164,7 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
 
 
 def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
-    """Return the bytes of an answer; raise an error beyond ``size``."""
+    """Yield the bytes of an answer; raise an error if there are more than ``size``."""
     from httpx2 import AsyncByteStream
 
     class Limited(AsyncByteStream):
@@ -182,7 +185,7 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
 
 
 async def _refuse_wrong_server(response: "Response") -> None:
-    """Refuse redirects, web pages and compressed answers before the SDK reads them."""
+    """Raise an error for redirects, web pages and compressed answers, which an API does not send."""
     headers, status = response.headers, response.status_code
     location = headers.get("location", "")
     if response.is_redirect or (location and 300 <= status < 400):
@@ -200,7 +203,7 @@ async def _refuse_wrong_server(response: "Response") -> None:
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise WrongAddressError(
-            f"sent a compressed answer ({encoding:.20}) without being asked to: check the address"
+            f"sent a compressed answer ({encoding:.20}) without a request for that: check the address"
         )
 
 
@@ -241,7 +244,7 @@ _REFUSES_TOOLS: Final = re.compile(
 
 
 def refuses_tools(error: ProviderError) -> bool:
-    """Check whether a server or its model reports no support for tools."""
+    """Return whether an error says that the server or the model does not support tools."""
     return error.status is not None and _REFUSES_TOOLS.search(str(error)) is not None
 
 
@@ -339,7 +342,7 @@ _LASTING: Final = re.compile(
 
 
 def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
-    """Check whether a retry is useless: no credit, a quota of 0, or tools refused."""
+    """Return whether a retry would be useless: no credit, a quota of 0, or tools refused."""
     violations = (
         violation
         for detail in mappings(body.get("details"))
@@ -354,7 +357,7 @@ def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
 
 
 def mappings(value: object) -> list[dict[str, Any]]:
-    """Return the mappings in a list, nothing for another type."""
+    """Return the mappings in a list; empty if ``value`` is not a list."""
     items = value if isinstance(value, list) else ()
     return [item for item in items if isinstance(item, dict)]
 
@@ -362,7 +365,7 @@ def mappings(value: object) -> list[dict[str, Any]]:
 def retry_after(
     headers: Mapping[str, str], details: Sequence[Mapping[str, Any]] = ()
 ) -> float | None:
-    """Return the server's delay in seconds, ``None`` if it sends none.
+    """Return how many seconds a server asks to wait, ``None`` if it does not say.
 
     Servers send milliseconds, seconds, a date, or Google's ``RetryInfo``.
     """
@@ -417,12 +420,12 @@ def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
     Without one, the connection ended early: a partial answer counts as incomplete, and no answer is an error.
     """
     if not reason and not has_answer:
-        raise ValueError("it broke off before its end")
+        raise ValueError("the answer broke off before its end")
     return STOPS.get(str(reason).lower(), FinishReason.OTHER)
 
 
 def event_fields(event: object) -> dict[str, Any]:
-    """Return the raw fields of an SDK's object, none for another type."""
+    """Return the fields of an object of an SDK as received, empty for other objects."""
     dump = getattr(event, "to_dict", None)
     return reported_fields(dump(warnings=False) if callable(dump) else event)
 
@@ -443,7 +446,7 @@ async def events_of(stream: AsyncIterator[object]) -> AsyncIterator[Any]:
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:
-    """Return a problem that a retry cannot solve, else ``""``; SDKs wrap it in their own errors."""
+    """Return why no retry can succeed, ``""`` if one might; the cause is an error inside the SDK's own."""
     import httpx2
 
     for cause in chain:
@@ -479,7 +482,7 @@ def _connection_problem(chain: Sequence[BaseException]) -> str:
 
 
 def _where(chain: Sequence[BaseException]) -> str:
-    """Return `` at`` and the server's origin without secrets, ``""`` if unknown."""
+    """Return ``" at"`` and the address of the server for an error message, ``""`` if unknown."""
     for cause in chain:
         try:
             server = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it

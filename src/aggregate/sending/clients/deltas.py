@@ -1,4 +1,4 @@
-"""Messages of OpenAI-compatible servers, which omit or vary its fields."""
+"""Assemble streamed messages of OpenAI-compatible servers, whose pieces differ."""
 
 import json
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 @dataclass(slots=True)
 class LeadingThoughts:
-    """A filter for the ``<think>`` block at the beginning of a streamed text."""
+    """Removes a ``<think>`` block from the beginning of a streamed text."""
 
     is_open: bool = False  # the text has no block, or the block has ended
     _held: str = ""
     _is_over: bool = False
 
     def without(self, piece: str) -> str:
-        """Return the text without thoughts, ``""`` while a block may be open."""
+        """Return the part of a piece that is not thoughts, ``""`` as long as that is unknown."""
         if self.is_open:
             return piece
         start = max(len(self._held) - len(_CLOSE), 0)
@@ -40,7 +40,7 @@ class LeadingThoughts:
         return self._release(text) if text else ""
 
     def rest(self, *, is_cut: bool) -> str:
-        """Return the held text. An unclosed block is the answer, unless a limit cut it."""
+        """Return the text held back at the end: an unclosed block is the answer, unless a limit cut it."""
         is_thought = is_cut and self._held.lstrip().startswith(_OPEN)
         return self._release("" if self.is_open or is_thought else self._held)
 
@@ -50,7 +50,7 @@ class LeadingThoughts:
 
 
 def content_text(content: object) -> str:
-    """Return the text of a message's content, a string or a list of parts."""
+    """Return the text of a message's content, which is a string or a list of parts."""
     if isinstance(content, str):
         return content
     parts = [reported_fields(part) for part in content] if isinstance(content, list) else ()
@@ -61,7 +61,7 @@ def content_text(content: object) -> str:
 
 
 def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
-    """Add a piece to the message; return its text with thoughts and arguments."""
+    """Add a piece to a message; return the new text, including thoughts and arguments of calls."""
     pieces = [("content", content_text(delta.get("content")))]
     pieces += [(name, delta[name]) for name in _TEXTS if isinstance(delta.get(name), str)]
     for name, piece in pieces:
@@ -74,7 +74,7 @@ def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
 
 
 def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
-    """Add a piece to its thought; a signature ends a thought."""
+    """Add a piece to the model's last thought; a signature ends a thought."""
     index, kind = part.get("index"), part.get("type")
     same_type = [thought for thought in thoughts if thought.get("type") == kind]
     earlier = same_type[-1] if same_type else None
@@ -93,7 +93,7 @@ def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
 
 
 def _add_call(message: dict[str, Any], part: Mapping[str, Any]) -> str:
-    """Add a piece to its call or begin a new one; return its arguments."""
+    """Add a piece to the tool call that it continues, or begin a call; return the new arguments."""
     calls = message.setdefault("tool_calls", [])
     function = reported_fields(part.get("function"))
     arguments = function.pop("arguments", None)
@@ -114,7 +114,7 @@ def _add_call(message: dict[str, Any], part: Mapping[str, Any]) -> str:
 def _continued(
     calls: list[dict[str, Any]], part: Mapping[str, Any], function: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the call continued by a piece, ``None`` for a new one.
+    """Return the tool call that a piece continues, ``None`` if it begins a new one.
 
     Servers omit the index, begin with 1, or use one for all calls; some repeat id and name in every piece.
     """

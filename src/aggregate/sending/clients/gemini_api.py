@@ -33,7 +33,7 @@ PROVIDERS = frozenset({"gemini"})
 
 
 class GeminiApi(SdkApi):
-    """The adapter of Gemini; ``base_url`` may end with the API's version."""
+    """The adapter of Gemini; its ``base_url`` may end with a version of the API."""
 
     __slots__ = ()
     sdk, error, package = "google.genai.errors", "APIError", "google-genai"
@@ -83,7 +83,7 @@ class GeminiApi(SdkApi):
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
-    """Return a request's arguments, texts joined: the cache needs no breakpoints."""
+    """Return the arguments of a request, with texts joined: the cache needs no breakpoints."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
@@ -118,7 +118,7 @@ def _loop_parts(message: Message, turn: LoopTurn) -> list[dict[str, Any]]:
 
 
 def _assistant_parts(turn: LoopTurn) -> list[dict[str, Any]]:
-    """Return the model's own parts with signatures, without blank texts."""
+    """Return the parts of a model's message to send back with their signatures, without blank texts."""
     calls = [{"name": call.name, "args": dict(call.arguments)} for call in turn.calls]
     if not turn.native:
         text = [{"text": turn.text}] if turn.text.strip() else []
@@ -139,7 +139,7 @@ def _assistant_parts(turn: LoopTurn) -> list[dict[str, Any]]:
 
 
 def _with_bytes(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Decode the signature of a part, base64 text in JSON."""
+    """Decode the signature of a part from base64."""
     signature = part.get("thought_signature")
     if not isinstance(signature, str):
         return dict(part)
@@ -188,7 +188,7 @@ def parse_text(part: Mapping[str, Any]) -> str:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse the usage; the prompt's count includes cache reads, and thoughts are output."""
+    """Parse the usage that Gemini reports: prompt tokens include cache reads; thoughts count as output."""
     read = reported_tokens(usage.get("cached_content_token_count"))
     output = reported_tokens(usage.get("candidates_token_count"))
     output += reported_tokens(usage.get("thoughts_token_count"))

@@ -31,7 +31,7 @@ _RIDGE: Final = 4.0
 
 
 class Kinds(NamedTuple):
-    """Tokens (o200k) by kind of text: vocabularies differ more in code."""
+    """Tokens (o200k) of code and of other words, since vocabularies differ more in code."""
 
     code: int = 0
     words: int = 0
@@ -46,7 +46,7 @@ class Endpoint(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """Sums over requests, with less weight on older ones."""
+    """Weighted sums over the requests to an endpoint; older requests count less."""
 
     sent: float = 0.0
     reported: float = 0.0
@@ -66,7 +66,7 @@ class Learned(NamedTuple):
 
     @property
     def distrusts_hours(self) -> bool:
-        """Whether one-hour cache entries are not worth their price here."""
+        """Whether the endpoint has often lost cache entries that should live for an hour."""
         never_held = self.hours_failed > max(_FEW_HOURS, self.hours / 2)
         return self.misses >= _MISSES or never_held
 
@@ -79,7 +79,7 @@ class Learned(NamedTuple):
         return TokenRatio(thousandths, f"as {endpoint.provider} has reported for {many}")
 
     def ratios(self, endpoint: Endpoint) -> tuple[float, float]:
-        """Return the provider's tokens for one of ours, for code and for words.
+        """Return how many tokens the provider counts for one token of o200k: in code, and in words.
 
         This is a ridge regression over the reports, drawn towards the overall ratio.
         """
@@ -105,7 +105,10 @@ class Learned(NamedTuple):
         )
 
     def after_read(self, *, expected: int, read: int, needs_hour: bool) -> "Learned":
-        """Add a read; ``needs_hour``: a five-minute entry would have expired."""
+        """Add how many tokens a request read from the cache.
+
+        ``needs_hour``: an entry of five minutes would have expired.
+        """
         has_failed = read < expected / 2
         return self._replace(
             expected=self.expected * _SLOW_FADE + 1,

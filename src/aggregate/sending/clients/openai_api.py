@@ -209,7 +209,7 @@ def _valid_call(call: ToolCall, original: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
-    """Parse a completion; a refusal has its own field and no finish reason of its own."""
+    """Parse a completion; a refusal is in a field of its own, without a finish reason."""
     choice, used = answer["choices"][0], reported_fields(answer.get("usage"))
     message, reason = choice["message"], choice.get("finish_reason")
     raw = {"usage": used, "finish_reason": reason}
@@ -239,7 +239,7 @@ def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse the usage; ``prompt_tokens`` includes cache reads and writes."""
+    """Parse the usage that OpenAI reports; its ``prompt_tokens`` includes cache reads and writes."""
     details = reported_fields(
         usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     )

@@ -34,7 +34,7 @@ HIGHEST: Final = 3000  # thousandths; the oldest vocabularies need 2000 for code
 
 
 class TokenRatio(NamedTuple):
-    """A provider's tokens per thousand of ours (B-10); ``source`` ends a sentence."""
+    """How many tokens a provider counts per thousand of o200k, and the source of that figure (B-10)."""
 
     thousandths: int
     source: str
@@ -58,10 +58,10 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
         return OWN_COUNT
     model_facts = known_model(provider, model)
     if model_facts.ratio is None:
-        return TokenRatio(_WHOLE, "no ratio is known for this model, so by o200k")
+        return TokenRatio(_WHOLE, "as o200k counts them, since no ratio is known for this model")
     return TokenRatio(
         model_facts.ratio,
-        f"an estimate of {model_facts.as_of}, until {provider} has reported its own",
+        f"an estimate of {model_facts.as_of}, until {provider} has reported its own counts",
     )
 
 
@@ -95,9 +95,9 @@ _PRICE_LIST_IDS = {"gemini": "google", SCRIPTED: None, COMPATIBLE: None, GATEWAY
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
-    """Return the price in US dollars, ``None`` if unknown.
+    """Return the price of a request in US dollars, ``None`` if the model's price is unknown.
 
-    The user's configuration comes before the price list.
+    Prices in the user's configuration take precedence over the shipped list.
     """
     table, policy = own_model(model), cache_policy(provider, model)
     # The price list only has the price of short cache entries.
@@ -149,7 +149,7 @@ USUAL_WINDOW: Final = 1_050_000
 
 
 def exceeded_window(tokens: int) -> int | None:
-    """Return the largest window of the user's models if ``tokens`` exceed it."""
+    """Return the largest context window of the user's models if ``tokens`` do not fit into it."""
     config = user_config()
     personas = (persona.model for persona in config.personas.values())
     models = {config.send.model, *personas, *config.models}
@@ -160,7 +160,7 @@ def exceeded_window(tokens: int) -> int | None:
 def check_window(
     plan: "RequestPlan", model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
 ) -> None:
-    """Raise an error if a request exceeds the model's window; unknown windows pass."""
+    """Raise an error if a request does not fit into the model's context window, if that is known."""
     size = ratio.provider_tokens(plan.total)
     if size <= _ALWAYS_FITS:
         return

@@ -167,7 +167,7 @@ def _priced(provider: str, model: str) -> PricedModel:
 
 
 def usual_recipient(project: Project) -> tuple[str, str]:
-    """Return the default provider and model."""
+    """Return the provider and the model that are used without options."""
     for table in (project.config.send, user_config().send):
         if table.provider or table.model:
             provider = table.provider or provider_of_model(table.model)
