@@ -74,7 +74,7 @@ def test_words_around_json_are_named() -> None:
     result = merged("merge", worded, two, worded, labels=("A", "B", "C"))
     assert result.value == {"a": 1}
     assert result.warnings == (
-        "B: not merged: the text holds 2 JSON blocks, not one",
+        "B: not merged: the text contains 2 JSON blocks, not one",
         "the text around the JSON of 2 outputs is left out: A, C",
     )
 

@@ -418,7 +418,10 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
     DbosQueue(engine).put(assigned("a"))
     execute(engine, f"UPDATE {{}} SET recovery_attempts = {MAX_STARTS + 1}")
     failure = worked(engine, worker, "a")["a"].failure
-    assert (worker.order, failure) == ([], "given up: 20 workers were killed while they worked on it")
+    assert (worker.order, failure) == (
+        [],
+        "given up: 20 workers were killed while they worked on it",
+    )
 
 
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
