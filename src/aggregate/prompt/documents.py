@@ -52,7 +52,7 @@ def _document(segment: Segment, number: int) -> Segment:
 
 
 def _without(spans: Iterable[Span], lines: Sequence[int]) -> Iterator[Span]:
-    """Yield spans without some lines of the view."""
+    """Yield the spans of a view after some of its lines were removed."""
     for span in spans:
         shift = span.source_start - span.start
         if span.end + shift != span.source_end:  # a mark
