@@ -72,7 +72,7 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The segment of the heading, if there is one; the texts follow it."""
+        """The heading as a segment, if there is one; the texts are segments of their own."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
