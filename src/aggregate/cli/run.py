@@ -90,22 +90,17 @@ class AskedRun:
     paths_from: str | None
     output: str | None
     split: int | None
-    format: str
+    form: str
 
     def __post_init__(self) -> None:
         if self.split is not None:
-            excluded = (self.to_stdout, self.output, self.explain, self.as_json, self.is_xml)
-            if self.budget is not None or any(excluded):
+            others = (self.to_stdout, self.output, self.explain, self.as_json, self.form == "xml")
+            if self.budget is not None or any(others):
                 raise click.UsageError(
-                    "--split writes numbered prompts in Markdown: leave out --budget, --stdout, -o, --explain, --json "
-                    "and --format"
+                    "--split writes numbered prompts: leave out --budget, --stdout, -o, --explain, --json and --format"
                 )
             self.budget = NO_BUDGET
         self.to_stdout = self.to_stdout or self.output == "-"
-
-    @property
-    def is_xml(self) -> bool:
-        return self.format == "xml"
 
     @property
     def output_file(self) -> Path | None:
@@ -138,7 +133,7 @@ class AskedRun:
             instructions=(read_instructions(self.instructions),) if self.instructions else (),
             attached=tuple(asking.read_attached(name, tells=reports) for name in self.attach),
             line_numbers=self.line_numbers,
-            is_xml=self.is_xml,
+            is_xml=self.form == "xml",
         )
 
     def open(self) -> Project:
@@ -274,6 +269,7 @@ class AskedRun:
 @click.option("--line-numbers", is_flag=True, help="Number the lines of files.")
 @click.option(
     "--format",
+    "form",
     type=click.Choice(["markdown", "xml"]),
     default="markdown",
     help="Write Markdown, or XML documents as Anthropic's guide shows.",
@@ -348,7 +344,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
             say(report)
     if not asked.quiet and index.warning:
         warn_all([index.warning])
-    unusual = (asked.copies, asked.verify, asked.output, asked.verbose, asked.is_xml)
+    unusual = (asked.copies, asked.verify, asked.output, asked.verbose, asked.form == "xml")
     is_usual = index.is_used and not any(unusual)
     if path and is_usual and not index.warning:
         recording.keep_prompt(path, written, project)
@@ -376,7 +372,7 @@ def _compose(
             path = request.output_file if has_records else None
         else:
             folder, name = request.output_dir, request.namespace
-            suffix = ".xml" if asked.is_xml else ".md"
+            suffix = ".xml" if asked.form == "xml" else ".md"
             path = write_numbered(folder, name, written.pieces, project=root, suffix=suffix)
     if path and not asked.as_json:
         write_path(path)
