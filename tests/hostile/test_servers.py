@@ -166,7 +166,7 @@ def test_a_compressed_answer_is_not_unpacked(provider: str, streamed: bool) -> N
     with answering(200, "small", content_encoding="gzip") as url:
         error = ask(provider, url, streamed=streamed)
     assert str(error).startswith(
-        f"{provider} sent a compressed answer (gzip) without being asked to"
+        f"{provider} sent a compressed answer (gzip) without a request for that"
     )
 
 
