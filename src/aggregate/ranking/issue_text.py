@@ -32,8 +32,8 @@ _VERSION: Final = re.compile(
 )
 _FEWEST_VERSIONS: Final = 3  # lines of a paragraph about the installed software
 
-_PROMPT: Final = r"[ \t]*+(?:>>> ?|\.\.\. ?|In ?\[\d{1,4}\]: ?)?+[ \t]*+"
-_NAMES: Final = r"[^\W\d]\w*+(?:, ?[^\W\d]\w*+)*+"
+_PROMPT: Final = r"[ \t]*+(?:>>> ?|\.\.\. ?|In ?\[\d{1,4}\]: ?)?[ \t]*+"
+_NAMES: Final = r"[^\W\d]\w*+(?:, ?[^\W\d]\w*+)*"
 _ASSIGNED: Final = re.compile(
     rf"{_PROMPT}(?:(?:auto|const|let|mut|val|var) )*(?:(?:for|with .{{1,80}} as) )?(?P<names>{_NAMES}) ?"
     r"(?::=|=(?!=)|in\b|:$)"
@@ -50,7 +50,7 @@ _TYPED: Final = re.compile(rf"[ \t]*+(?:>>>|\.\.\. |In ?\[|\$ )|{_IMPORTED.patte
 _STATEMENT: Final = re.compile(r"[\w.]{1,80}+(?: ?=|\()(?!.*[a-z]{2} [a-z]{2,20} [a-z]{2})")
 _VALUE: Final = re.compile(r"'[^']{1,100}'")
 _TRACED: Final = re.compile(
-    r"[ \t]*+(?:-++>|>|E(?= ))?+[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
+    r"[ \t]*+(?:-++>|>|E(?= ))?[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
 )
 
 
