@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from math import sqrt
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import stdev
 from typing import NamedTuple
 
 from simulation.picks import read_answers
@@ -43,6 +45,7 @@ class Outcome:
     seconds: float
     shares: dict[str, float | None]
     failure: str = ""
+    is_chore: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -169,7 +172,17 @@ def _outcome(clone: str, maker: PromptMaker, *, tree: Tree, asked: Asked, budget
     seconds = time.perf_counter() - start
     shares = recall(asked.commit, maker.read(prompt))._asdict()
     tokens = recount(prompt)
-    return Outcome(clone, asked.commit.name, maker.name, budget, tokens, seconds, shares, failure)
+    return Outcome(
+        clone,
+        asked.commit.name,
+        maker.name,
+        budget,
+        tokens,
+        seconds,
+        shares,
+        failure,
+        is_chore=asked.commit.is_chore,
+    )
 
 
 def clone_name(clone: Path) -> str:
@@ -179,7 +192,7 @@ def clone_name(clone: Path) -> str:
 
 
 def tables(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Yield the lines of two tables in markdown: all programs, and ours by clone."""
+    """Yield the lines of three tables in markdown: all programs, tasks that can be asked and chores, ours by clone."""
     makers = list(dict.fromkeys(outcome.maker for outcome in outcomes))
     budgets = sorted({outcome.budget for outcome in outcomes})
     yield "| tokens | program | file | definition | line | file, tests too | line, tests too | over | failed | s |"
@@ -192,6 +205,8 @@ def tables(outcomes: Sequence[Outcome]) -> Iterator[str]:
             seconds = sum(row.seconds for row in rows) / max(len(rows), 1)
             yield f"| {budget:,} | {maker} | {' | '.join(cells)} | {over} | {failed} | {seconds:.2f} |"
     yield ""
+    yield from _by_kind(outcomes, makers, budgets)
+    yield ""
     yield f"| {makers[0]} | tasks | {' | '.join(f'{budget:,} file / def / line' for budget in budgets)} |"
     yield "|---|---|" + "---|" * len(budgets)
     for clone in dict.fromkeys(outcome.clone for outcome in outcomes):
@@ -200,6 +215,31 @@ def tables(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"| {clone} | {len(ours) // len(budgets)} | {' | '.join(cells)} |"
     for failure in sorted({each.failure for each in outcomes if each.failure})[:10]:
         yield f"\nfailed: {failure}"
+
+
+def _by_kind(
+    outcomes: Sequence[Outcome], makers: Sequence[str], budgets: Sequence[int]
+) -> Iterator[str]:
+    """Yield a table of means by kind of task, with their standard errors over clones."""
+    yield "| tokens | program | tasks | number | file | definition | line | file, tests too | line, tests too |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for budget in budgets:
+        for maker in makers:
+            for kind, is_chore in (("can be asked", False), ("chores", True)):
+                rows = [
+                    outcome
+                    for outcome in outcomes
+                    if (outcome.maker, outcome.budget, outcome.is_chore)
+                    == (maker, budget, is_chore)
+                ]
+                cells = [_with_error(_by_clone(rows, measure)) for measure in MEASURES]
+                yield f"| {budget:,} | {maker} | {kind} | {len(rows)} | {' | '.join(cells)} |"
+
+
+def _with_error(samples: Mapping[str, Sequence[float]]) -> str:
+    means = [sum(values) / len(values) for values in samples.values() if values]
+    error = stdev(means) / sqrt(len(means)) if len(means) > 1 else 0.0
+    return f"{_short(mean_of_means(samples))} ± {_short(error)}"
 
 
 def _three(rows: Sequence[Outcome]) -> str:

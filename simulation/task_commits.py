@@ -23,6 +23,10 @@ MOST_FILES = 10
 FEWEST_WORDS = 3
 """Of a suitable message; shorter ones, such as ``fix`` or ``v2.1``, ask nothing."""
 
+FEWEST_WORDS_ASKED = 5
+"""Of the first line of a task that can be asked; the others are chores."""
+_CHORE = re.compile(r"\b(?:bump|releases?|typos?|merged?|merges)\b|^v?\d+\.\d+", re.IGNORECASE)
+
 _SUFFIXES = (
     "bash c cc cjs clj cpp cs cts cxx dart erl ex exs go h hh hpp hs hxx java jl js jsx kt kts lua m mjs ml mts php pl"
     " pm py pyi pyx r rb rs scala sh sol svelte swift ts tsx vue zig"
@@ -83,6 +87,12 @@ class TaskCommit:
     def subject(self) -> str:
         """The first line of the message."""
         return self.message.partition("\n")[0]
+
+    @property
+    def is_chore(self) -> bool:
+        """Whether nobody would ask for this: a bump, a release, a typo, a merge, or fewer than five words."""
+        is_short = len(self.subject.split()) < FEWEST_WORDS_ASKED
+        return is_short or bool(_CHORE.search(self.subject))
 
 
 def kind_of(path: str) -> Kind:

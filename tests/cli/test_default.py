@@ -200,10 +200,10 @@ def test_what_another_user_put_above_does_not_count(
     [
         (
             'aggregation_strategy = "summarise"',
-            "aggregation_strategy: there is no 'summarise', it is taken as auto: did you mean \"summarize\"?",
+            "aggregation_strategy: unknown value 'summarise', using auto: did you mean \"summarize\"?",
         ),
-        ('execution_mode = "bead"', "execution_mode: there is no 'bead', it is taken as native: did you mean \"beads\"?"),
-        ('aggregation_strategy = "x"', "aggregation_strategy: there is no 'x', it is taken as auto: use one of auto"),
+        ('execution_mode = "bead"', "execution_mode: unknown value 'bead', using native: did you mean \"beads\"?"),
+        ('aggregation_strategy = "x"', "aggregation_strategy: unknown value 'x', using auto: use one of auto"),
     ],
 )  # fmt: skip
 def test_a_word_that_names_nothing_is_a_warning(demo: Path, text: str, said: str) -> None:

@@ -14,7 +14,7 @@ from tests.projects import project
         ('[files]\npath = ["a"]\n', 'm.toml:2: unknown key "files.path": did you mean "paths"?'),
         ("[files]\nbase = 1\npaths = 2\n", 'm.toml:2: unknown key "files.base": did you mean "base_dir"? (and 1 more)'),
         ("a = 1\na = 2\n", "m.toml: is not valid TOML: Cannot overwrite a value (at line 2, column 6)"),
-        ("[project]\nactive_preset = 'gone'\n", 'there is no context preset "gone": none is defined'),
+        ("[project]\nactive_preset = 'gone'\n", 'no such context preset: "gone": none is defined'),
         (
             "[output]\nnamespace = 'a/b'\n",
             'm.toml:2: "output.namespace": must be a plain file name without slashes and control characters, '
@@ -47,7 +47,7 @@ def test_a_preset_that_does_not_exist_is_named(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     config = project(tmp_path, {"m.toml": '[context_presets.one]\nfiles = ["a"]\n'}) / "m.toml"
     said = mistake(aggregate("preset", command, "gone", "-c", str(config)))
-    assert said == 'there is no context preset "gone": use one of one'
+    assert said == 'no such context preset: "gone": use one of one'
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_preset_that_does_not_exist_is_named(
     [
         (["view", "a.py", "--lines", "x"], "'x' is not a range of lines: write A-B, such as 10-20"),
         (["view", "a.py", "--mode", "upside-down"], "'upside-down' is not one of"),
-        (["run", "--stdout", "--json"], "--stdout and --json exclude each other: take one of them"),
+        (["run", "--stdout", "--json"], "--stdout and --json exclude each other: use one of them"),
         (["run", "--tier", "4"], "4 is not in the range 1<=x<=3"),
         (["prune"], "Missing option '--keep'"),
         (["prune", "--keep", "-1"], "-1 is not in the range x>=0"),

@@ -166,7 +166,7 @@ def test_a_compressed_answer_is_not_unpacked(provider: str, streamed: bool) -> N
     with answering(200, "small", content_encoding="gzip") as url:
         error = ask(provider, url, streamed=streamed)
     assert str(error).startswith(
-        f"{provider} sent a compressed answer (gzip) without being asked to"
+        f"{provider} sent a compressed answer (gzip) without a request for that"
     )
 
 
@@ -176,7 +176,7 @@ def test_a_piece_that_is_no_text(content: object) -> None:
     piece = {"id": "x", "model": "m", "choices": [{"index": 0, "delta": {"content": content}}]}
     with sending(event(piece)) as url:
         error = ask("openai", url, streamed=True, retry=ONCE)
-    assert str(error) == "openai sent an unreadable answer: it broke off before its end"
+    assert str(error) == "openai sent an unreadable answer: the answer broke off before its end"
 
 
 NONSENSE = (-5, 10**30, float("nan"), float("inf"), "many", "12", [1], {"a": 1}, None, True)

@@ -66,7 +66,11 @@ def test_the_likeliest_encoding_is_taken(
     ("data", "shown", "note"),
     [
         (b"/* 25\xf8C */\n", "/* 25øC */", "read as cp1252, characters may be wrong"),
-        ("é ü ö ä ß\n".encode() + b"\xe9 bad\n", "é ü ö ä ß\n� bad", "not UTF-8 are shown as �"),
+        (
+            "é ü ö ä ß\n".encode() + b"\xe9 bad\n",
+            "é ü ö ä ß\n� bad",
+            "invalid bytes are shown as �",
+        ),
         (b"caf\xe9\n", "café", "read as cp1252, characters may be wrong"),
     ],
 )

@@ -229,6 +229,40 @@ def test_a_likely_file_unfolds_what_is_short_and_called() -> None:
     assert entered(calling) == [1, 11, 21]
 
 
+def test_a_limited_order_ends_where_nothing_else_is_relevant() -> None:
+    """Unlikely pieces and their signatures stay hidden; tests end at twice their part (rules B-6, T-11)."""
+    definitions = tuple(
+        DefinedName("function", (f"f{n}",), 10 * n + 1, 10 * n + 1, 10 * n + 2, 10 * n + 10, -1)
+        for n in range(9)
+    )
+    pieces = [Piece(10 * n + 1, 10 * n + 10, n, 400) for n in range(9)]
+    chances = (0.5, 0.3, *(1e-6,) * 7)
+    source = Fittable(0, definitions, pieces, chances, least=1e-3)
+    tests = Fittable(1, definitions, pieces, (1e-9,) * 9)
+    shares = [Share([[source]], 0.0, 0, True), Share([[tests]], 0.1, 0, True)]
+    order = StepOrder(shares, signatures=0.3)
+    spent = {0: 0, 1: 0}
+    for step in order:
+        order.spend(step, 100)
+        spent[step.file] += 100
+    assert spent == {0: 300, 1: 100}
+    everything = StepOrder([Share([[source]])], signatures=0.3)
+    assert {first for step in everything for first, _ in step.runs} >= {81}
+
+
+def test_a_huge_function_is_worth_its_likeliest_piece_as_a_signature() -> None:
+    """Nobody can edit it by its signature, so that of a function that fits better comes first (rule B-6)."""
+    definitions = (
+        DefinedName("function", ("main",), 1, 1, 2, 250, -1),
+        DefinedName("function", ("b",), 251, 251, 252, 260, -1),
+    )
+    pieces = [Piece(25 * n + 1, 25 * n + 25, 0, 900) for n in range(10)]
+    file = Fittable(0, definitions, [*pieces, Piece(251, 260, 1, 300)], (*(0.02,) * 10, 0.05))
+    steps = StepOrder([Share([[file]])], signatures=0.9)
+    signature = next(step for step in steps if not step.is_body)
+    assert signature.runs == ((251, 251),)
+
+
 def test_headings_of_prose_enter_with_text_alone() -> None:
     """A document shows no bare headings (rule B-6)."""
     headings = (DefinedName("heading", ("A",), 1, 1, 2, 40, -1),)

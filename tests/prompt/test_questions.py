@@ -114,7 +114,7 @@ FORCED = (
     {"path": "c.md", "force_full": True, "auto_aggregate": False},
     "lib/a.py",
 )
-GONE = "focus gone.py: no file of the project matches it; name it under [files] paths too"
+GONE = "focus gone.py: no file of the project matches it; if it is a file of the project, add it to [files] paths"
 
 
 @pytest.mark.parametrize(

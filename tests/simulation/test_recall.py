@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from simulation.issues import measure, table
 from simulation.prompt_makers import Ask, Ours, WholeFiles, recount
 from simulation.recall import Outcome, Plan, measure_clone, tables
 from simulation.recall_asks import FORMS, asked
@@ -246,6 +247,11 @@ def test_a_clone_is_measured(clone: Path, tmp_path: Path) -> None:
     lines = list(tables(outcomes))
     assert lines[2].startswith("| 2,000 | aggregate | 1.00 [1.00, 1.00] | 1.00 [1.00, 1.00] | ")
     assert lines[-1] == "| clone | 2 | 1.00 / 1.00 / 1.00 |"
+    kinds = [line for line in lines if " can be asked " in line or " chores " in line]
+    asked = sum(not task.is_chore for task in task_commits(clone))
+    assert kinds[0].startswith(f"| 2,000 | aggregate | can be asked | {asked} | ")
+    assert kinds[1].startswith(f"| 2,000 | aggregate | chores | {2 - asked} | ")
+    assert " 1.00 ± .00 " in kinds[asked == 0]
     over = Outcome("clone", "1", "aggregate", 10, 11, 0.0, outcomes[0].shares)
     assert "| 1 | 0 | 0.00 |" in list(tables([over]))[2]
 
@@ -263,3 +269,29 @@ def test_evidence_that_is_left_out(clone: Path, tmp_path: Path) -> None:
     assert recount(bare) <= 400
     with pytest.raises(SystemExit, match="no evidence 'nothing', only definition text, "):
         Ours(left_out="test,nothing").make(tree.folder, Ask(""), 400)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_chore"),
+    [
+        ("Fix the retry of a closed session\n\nMore.", False),
+        ("Fix the retry", True),
+        ("Bump lodash from 1.2 to 1.3 again", True),
+        ("Prepare the release of the new version", True),
+        ("Fix a typo in the comment of retry", True),
+        ("Merge branch main of the other place", True),
+        ("Rebumping is not what this says", False),
+    ],
+)
+def test_which_tasks_nobody_would_ask(message: str, is_chore: bool) -> None:
+    """Bumps, releases, typos, merges and messages of fewer than five words are counted apart."""
+    assert TaskCommit("1", "0", message, ()).is_chore is is_chore
+
+
+def test_an_issue_is_measured(clone: Path, tmp_path: Path) -> None:
+    """The files that its fix changes are looked for in the tree before, by the text of the issue."""
+    task = next(task_commits(clone))
+    row = measure(clone, task.name, "Area of the shape is wrong", Tree(clone, tmp_path / "tree"))
+    assert row["first 1"] == row["line at 8,000"] == 1.0
+    lines = list(table({"owner/name": [row, row]}))
+    assert lines[-1].startswith("| all | 2 | 1.000 | 1.000 | ")

@@ -90,22 +90,17 @@ class AskedRun:
     paths_from: str | None
     output: str | None
     split: int | None
-    format: str
+    form: str
 
     def __post_init__(self) -> None:
         if self.split is not None:
-            excluded = (self.to_stdout, self.output, self.explain, self.as_json, self.is_xml)
-            if self.budget is not None or any(excluded):
+            others = (self.to_stdout, self.output, self.explain, self.as_json, self.form == "xml")
+            if self.budget is not None or any(others):
                 raise click.UsageError(
-                    "--split writes numbered prompts in Markdown: leave out --budget, --stdout, -o, --explain, --json "
-                    "and --format"
+                    "--split writes numbered prompts: leave out --budget, --stdout, -o, --explain, --json and --format"
                 )
             self.budget = NO_BUDGET
         self.to_stdout = self.to_stdout or self.output == "-"
-
-    @property
-    def is_xml(self) -> bool:
-        return self.format == "xml"
 
     @property
     def output_file(self) -> Path | None:
@@ -117,7 +112,7 @@ class AskedRun:
         typed = read_arguments(self.arguments)
         if typed.task is not None and self.task is not None:
             words = typed.task[: asking.SHOWN]
-            raise click.UsageError(f"the task is given twice: leave out --task or {words!r}")
+            raise click.UsageError(f"the task is stated twice: leave out --task or {words!r}")
         if self.paths_from is None:
             return typed
         listed = read_paths_from(self.paths_from, tells=not self.quiet)
@@ -138,7 +133,7 @@ class AskedRun:
             instructions=(read_instructions(self.instructions),) if self.instructions else (),
             attached=tuple(asking.read_attached(name, tells=reports) for name in self.attach),
             line_numbers=self.line_numbers,
-            is_xml=self.is_xml,
+            is_xml=self.form == "xml",
         )
 
     def open(self) -> Project:
@@ -218,10 +213,16 @@ class AskedRun:
 @click.command(cls=RunCommand, params=[HELP_ALL])
 @click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
 @asking.task_option
-@asking.budget_option("Limit the tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True)
-@click.option("-o", "--output", metavar="FILE|-", help="Write the prompt here; - prints it.")
-@click.option("--include", metavar="GLOB", multiple=True, help="Use matching files. Repeatable.")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Skip matching files. Repeatable.")
+@asking.budget_option(
+    "Limit the prompt's tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True
+)
+@click.option(
+    "-o", "--output", metavar="FILE|-", help="Write the prompt to this file; - prints it."
+)
+@click.option(
+    "--include", metavar="GLOB", multiple=True, help="Use only files that match. Repeatable."
+)
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Skip files that match. Repeatable.")
 @partial(
     asking.seed_options,
     focus="; without task and budget, or with --tier 3, make a Tier 3 context with this file in full",
@@ -255,16 +256,16 @@ class AskedRun:
     "--pick",
     metavar="auto|PROVIDER[:MODEL]",
     default="",
-    help="Let this model pick files first; auto asks yours only where the ranking is unsure.",
+    help="Let this model pick files first; auto asks your own model only if the ranking is unsure.",
 )
 @options.base_url_option
 @click.option(
     "--split",
     metavar="N",
     callback=asking.number_of_tokens,
-    help="Write everything, in several prompts of at most this many tokens.",
+    help="Write all files, in several prompts of at most this many tokens.",
 )
-@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
+@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions to the prompt.")
 @click.option(
     "--attach",
     metavar="COMMAND|-",
@@ -274,6 +275,7 @@ class AskedRun:
 @click.option("--line-numbers", is_flag=True, help="Number the lines of files.")
 @click.option(
     "--format",
+    "form",
     type=click.Choice(["markdown", "xml"]),
     default="markdown",
     help="Write Markdown, or XML documents as Anthropic's guide shows.",
@@ -283,7 +285,7 @@ class AskedRun:
 @click.option(
     "--strategy",
     type=click.Choice(["auto", "summarize", "full"]),
-    help="Render files like this; by default as configured, else auto.",
+    help="Render files by this strategy; by default as configured, else auto.",
 )
 @click.option("--tier", type=click.IntRange(1, 3), help="Compose for this tier (only 3 matters).")
 @options.discussion_option("Show the turns", "the configured one")
@@ -309,12 +311,12 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     if asked.output == "":
         raise click.UsageError("--output is empty: give it a file name")
     if asked.output_file and asked.to_stdout:
-        raise click.UsageError("--stdout and --output exclude each other: take one of them")
+        raise click.UsageError("--stdout and --output exclude each other: use one of them")
     names = ("--stdout", "--explain", "--json", "--copy")
     chosen = compress(names, (asked.to_stdout, asked.explain, asked.as_json, asked.copies))
     for pair in combinations(chosen, 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
-            raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+            raise click.UsageError(f"{' and '.join(pair)} exclude each other: use one of them")
     if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
         raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
     recording = Recording(context.obj)
@@ -348,7 +350,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
             say(report)
     if not asked.quiet and index.warning:
         warn_all([index.warning])
-    unusual = (asked.copies, asked.verify, asked.output, asked.verbose, asked.is_xml)
+    unusual = (asked.copies, asked.verify, asked.output, asked.verbose, asked.form == "xml")
     is_usual = index.is_used and not any(unusual)
     if path and is_usual and not index.warning:
         recording.keep_prompt(path, written, project)
@@ -376,7 +378,7 @@ def _compose(
             path = request.output_file if has_records else None
         else:
             folder, name = request.output_dir, request.namespace
-            suffix = ".xml" if asked.is_xml else ".md"
+            suffix = ".xml" if asked.form == "xml" else ".md"
             path = write_numbered(folder, name, written.pieces, project=root, suffix=suffix)
     if path and not asked.as_json:
         write_path(path)

@@ -143,7 +143,7 @@ class ContextPresetManager:
     def _unknown(self, name: str) -> PresetError:
         names = short_list(tuple(self.load_all()))
         hint = f"use one of {names}" if names else "none is defined"
-        return PresetError(f'there is no context preset "{name}": {hint}')
+        return PresetError(f'no such context preset: "{name}": {hint}')
 
 
 def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:

@@ -11,7 +11,6 @@ from aggregate.base.files import RenderedFile, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.base.values import row_maker
 from aggregate.code.views import is_the_text
-from aggregate.prompt.called_names import called_names
 from aggregate.prompt.file_reading import Reading
 from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
 from aggregate.prompt.fit.entry_order import signature_run
@@ -21,6 +20,7 @@ from aggregate.prompt.request import ALL_FILES
 from aggregate.prompt.sections.not_shown import Called, Hidden
 from aggregate.prompt.selection import ResolvedFile, omission_remark
 
+_MOST_CALLED: Final = 100  # names to look up
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 
 
@@ -50,12 +50,22 @@ class Candidates(OpenedCandidates):
             if number in fit.shown and fit.shown[number].lines.ends  # a view has other lines
         }
         names_by_path: dict[str, list[str]] = {}
-        for name in called_names(marks, self._corpus):
+        for name in self._called_names(marks):
             files = self._corpus.files_defining(name)
             is_candidate = len(files) == 1 and files[0] in self.by_number
             if is_candidate and not self._shows_definition(files[0], name, fit):
                 names_by_path.setdefault(self._corpus.shown[files[0]].path, []).append(name)
         return [*names_by_path.items()]
+
+    def _called_names(self, marks: Mapping[int, bytes]) -> list[str]:
+        """Return the names called in lines with mark ``1``, in the order of files and lines."""
+        names: dict[str, None] = {}
+        analyses = self._corpus.analyses([*marks], with_references=True)
+        for visible, analysis in zip(marks.values(), analyses, strict=True):
+            for reference in analysis.references:
+                if reference.kind == "call" and any(visible[reference.line - 1 : reference.line]):
+                    names.setdefault(reference.name)
+        return [*names][:_MOST_CALLED]
 
     def _shows_definition(self, number: int, name: str, fit: Fit) -> bool:
         analysis = self._analysis(number)

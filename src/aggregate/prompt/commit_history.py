@@ -48,9 +48,7 @@ HISTORY_CODE: Final = (
 HISTORY_LIBRARIES: Final = ("re2",)
 _ALL: Final = Redaction()  # the cache serves runs with any allowances, so it has no secrets
 _NO_COMMITS: Final = "the repository has no commit with a parent, or git cannot read its history"
-_UNREADABLE: Final = (
-    "git cannot read the changes of the commits, as in a clone without past contents"
-)
+_UNREADABLE: Final = "git cannot read the changes of the commits, as in a partial clone"
 Names = tuple[tuple[str, str], ...]  # path and name of definitions
 
 

@@ -1,7 +1,7 @@
 """The files of a prompt as XML documents, in the form of Anthropic's guide to long contexts (rule T-16)."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -41,26 +41,8 @@ def _document(segment: Segment, number: int) -> Segment:
         shown = shown._replace(is_message=True)
     name = heading.removeprefix(file_heading("")).replace("&", "&amp;").replace("<", "&lt;")
     escaped = [_CLOSING.sub("&lt;", line) for line in content]
-    if shown and escaped != content:
-        spans = (Span(1, len(content), 1, len(content)),) if shown.spans is None else shown.spans
-        pairs = enumerate(zip(content, escaped, strict=True), start=1)
-        changed = [line for line, (before, after) in pairs if before != after]
-        shown = shown._replace(spans=tuple(_without(spans, changed)))
+    if shown and shown.spans is None and escaped != content:
+        shown = shown._replace(spans=(Span(1, len(content), 1, len(content)),))
     opening = f'<document index="{number}">\n<source>{name}</source>\n<document_content>'
     text = "\n".join((opening, *escaped, "</document_content></document>"))
     return replace(segment, text=text, shown=shown)
-
-
-def _without(spans: Iterable[Span], lines: Sequence[int]) -> Iterator[Span]:
-    """Yield spans without some lines of the view."""
-    for span in spans:
-        shift = span.source_start - span.start
-        if span.end + shift != span.source_end:  # a mark
-            yield span
-            continue
-        inside = [line for line in lines if span.start <= line <= span.end]
-        firsts = (span.start, *(line + 1 for line in inside))
-        lasts = (*(line - 1 for line in inside), span.end)
-        for first, last in zip(firsts, lasts, strict=True):
-            if first <= last:
-                yield Span(first, last, first + shift, last + shift)

@@ -37,9 +37,9 @@ class KnownRow(NamedTuple):
 
 
 def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownRow]:
-    """Return the data of a prompt's files, empty unless a file affects only its own block.
+    """Return data about a prompt's files for later runs, empty if a changed file could affect other blocks.
 
-    ``steering`` are absolute paths of files that affect other files too, such as ``.gitignore``.
+    ``steering`` are absolute paths of files that affect other files, such as ``.gitignore``.
     """
     request, source = composition.request, composition.source
     depends = request.is_audited or request.is_tier3 or request.is_summary or request.results

@@ -204,7 +204,7 @@ class FileReader:
 def encoding_note(encoding: str) -> str:
     """Return the note about a guessed encoding."""
     if encoding == UTF_8:
-        return f"its encoding is unknown: bytes that are not UTF-8 are shown as {chr(0xFFFD)}"
+        return f"its encoding is unknown: invalid bytes are shown as {chr(0xFFFD)}"
     return f"its encoding is a guess: read as {encoding}, characters may be wrong"
 
 

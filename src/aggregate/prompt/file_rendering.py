@@ -229,13 +229,13 @@ class FileStream:
         if not file.is_rendered:
             self._store(lookup, b"")  # records that the text has no secrets
             view = View(source.text, language=fence_tag(file.path, source.text))
-            return _rendered_file(file, source, view)
+            return rendered_file(file, source, view)
         if lookup.row is not None:
-            return _rendered_file(file, source, _unpack(lookup.row, source.text))
+            return rendered_file(file, source, _unpack(lookup.row, source.text))
         if isinstance(made, str):
             text = view_error_text(file.path, file.entry.view_mode, made)
             view = View(text, language=fence_tag(file.path, source.text))
-            return _rendered_file(file, source, view, is_error=True)
+            return rendered_file(file, source, view, is_error=True)
         for problem in made.problems:
             note = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
             self.reader.note(file.path, NoteKind.VIEW, note)
@@ -243,7 +243,7 @@ class FileStream:
             self.reader.note(file.path, NoteKind.GRAMMAR, language)
         elif not made.problems and not _holds_text(reading, made):
             self._store(lookup, _pack(made, source.text))
-        return _rendered_file(file, source, made)
+        return rendered_file(file, source, made)
 
 
 def stream_files(
@@ -286,11 +286,11 @@ def render_files(
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
     """Return a file that shows only a note: it is unreadable or excluded, or stands for a glob's omitted files."""
     if not source.error:
-        return _rendered_file(file, source, View(EXCLUDED))
+        return rendered_file(file, source, View(EXCLUDED))
     problem = error_text(file.path, source.error, is_remark=file.is_remark)
     language = fence_tag(file.path, source.text)
     view = View("\n".join((problem, *file.details)), language=language)
-    return _rendered_file(file, source, view, is_error=True)
+    return rendered_file(file, source, view, is_error=True)
 
 
 @cache
@@ -340,7 +340,7 @@ def _holds_text(reading: Reading, view: View) -> bool:
     return not is_longer and text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
 
 
-def _rendered_file(
+def rendered_file(
     file: ResolvedFile, source: SourceFile, view: View, *, is_error: bool = False
 ) -> RenderedFile:
     item = file.item

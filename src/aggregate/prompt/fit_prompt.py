@@ -241,7 +241,10 @@ class _Filling:
         return fitted
 
     def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
-        """Return which lines of the last prompt stay, given a prompt for the new task alone (rule B-9)."""
+        """Return which lines of the last prompt the new one shows again (rule B-9).
+
+        ``fitted`` is a prompt for the new task alone.
+        """
         numbers = {file.path: number for number, file, _, _ in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)
         choices = self.files.choices(marks, marks, tokens, fitted.listed)

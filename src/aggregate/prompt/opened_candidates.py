@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from math import inf
@@ -15,7 +16,7 @@ from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.documents import MORE_TOKENS
-from aggregate.prompt.file_reading import encoding_note
+from aggregate.prompt.file_rendering import rendered_file
 from aggregate.prompt.fit.entry_order import (
     ALL_LINES,
     CHARACTERS_PER_TOKEN,
@@ -131,7 +132,7 @@ class OpenedCandidates:
         """Return a fit that shows the pinned lines, and the lines that stay from the last prompt."""
         share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
-        fit = Fit(StepOrder(self._shares(), share, self.has_least), self.lines, self.count)
+        fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
         for number, runs in self._pinned.items():
             fit.pin(number, runs)
         fit.spent = 0
@@ -176,11 +177,11 @@ class OpenedCandidates:
         others = [number for kind in _OTHERS for number in by_kind.get(kind, [])]
         groups = self._groups(by_kind.get("read", []), others)
         companions_shares = (
-            Share([self._fittables(by_kind.get(kind, []))], part, first=0)
+            Share([self._fittables(by_kind.get(kind, []))], part, 0, self.has_least)
             for kind, part in _PARTS.items()
         )
         first = _SEEN_FOR_TASK if self.has_least else SEEN_FILES
-        return [Share(groups, first=first), *companions_shares]
+        return [Share(groups, 0.0, first, self.has_least), *companions_shares]
 
     def _shares_of_overview(self) -> list[Share]:
         """Return the files of an overview in groups: introductions, files of large folders, and all others."""
@@ -387,21 +388,7 @@ class OpenedCandidates:
         source, view, lines = opened[:3]
         if not state.is_complete:
             view = focused(view, lines.texts, state.runs(), ends=lines.ends)
-        return RenderedFile(
-            path=file.path,
-            entry=file.item.path,
-            content=view.text,
-            source=source.text,
-            view_mode=mode,
-            auto_aggregate=True,
-            force_full=file.item.force_full,
-            tier=file.entry.tier,
-            language=view.language,
-            spans=view.spans,
-            secrets=source.secrets,
-            redacted=source.redacted,
-            note=encoding_note(source.encoding) if source.is_guess else "",
-        )
+        return replace(rendered_file(file, source, view), view_mode=mode)
 
 
 def _largest_view(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:

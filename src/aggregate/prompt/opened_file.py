@@ -123,11 +123,12 @@ def _leads(
         body = definition.body
         docstring = _first_statement(body, end, texts, units)
         runs = [_comment_above(definition, texts)]
-        if docstring and _DOCSTRING.match(texts[docstring - 1]):
+        has_docstring = docstring and _DOCSTRING.match(texts[docstring - 1])
+        if has_docstring:
             runs.append((docstring, docstring))
             body = last_lines[units[docstring - 1]] + 1
         start = _first_statement(body, end, texts, units)
-        if start:
+        if start and not (has_docstring and number in first_members):
             runs.append((start, min(start + _MOST_SENTENCE - 1, end)))
         for first, limit in filter(None, runs):
             last = 0

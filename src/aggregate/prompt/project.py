@@ -69,7 +69,7 @@ def open_project(
         guard_project(project.folder / folder)
     has_trust = project.config.trust is not Config.trust
     if has_trust and not is_users_own(project.path):
-        problem = "[trust] belongs into your own configuration: see aggregate trust"
+        problem = "[trust] belongs in your own configuration: see aggregate trust"
         path = str(project.path) if project.path else None
         raise ConfigError(problem, path=path, key="trust")
     if allow_outside is not None:
@@ -313,7 +313,7 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
     }
     doubts = [
-        f"{key}: there is no {word[:100]!r}, it is taken as {usual}: {did_you_mean(word, values)}"
+        f"{key}: unknown value {word[:100]!r}, using {usual}: {did_you_mean(word, values)}"
         for key, (word, values, usual) in words.items()
         if word not in ("", *values)
     ]

@@ -255,7 +255,9 @@ def _refuse_link(folder: Path) -> None:
     is_default = folder.parts[-2:] == PurePath(CACHE_DIR).parts
     for path in (folder, folder.parent) if is_default else (folder,):
         if path.is_symlink():
-            raise OutputError(f"{path}: values are not kept through a link: remove it")
+            raise OutputError(
+                f"{path}: no values are stored in a folder that is a link: remove the link"
+            )
 
 
 def _summary(data: Value) -> str:

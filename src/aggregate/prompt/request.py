@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.results import Results
 
 FOCUS_TIER = 3
-_REPLACED = "task: secrets in its words are replaced: --no-redact keeps them"
+_REPLACED = "secrets in the task are replaced: --no-redact keeps them"
 
 
 class Strategy(StrEnum):
@@ -215,7 +215,7 @@ def _parts(path: str) -> tuple[str, ...]:
 
 def unknown_focus(focus: str, paths: Sequence[str]) -> str:
     """Return an error message about a focus that matches no file, with similar ``paths``."""
-    remedy = path_meant(focus, paths) or "; name it under [files] paths too"
+    remedy = path_meant(focus, paths) or "; if it is a file of the project, add it to [files] paths"
     return f"focus {focus}: no file of the project matches it{remedy}"
 
 

@@ -269,8 +269,11 @@ def _add_span(
     else:
         for offset, text in enumerate(content):
             line = first + offset
-            if source[offset : offset + 1] == [text]:
+            original = "".join(source[offset : offset + 1])
+            if original == text:
                 _add_verbatim(runs, path, line, line, shown)
+            elif original.replace("<", "&lt;") == text.replace("<", "&lt;"):
+                runs.add(1, Label.NOTE, path, line, line)  # an escaped line of a document
             else:
                 runs.add(1, Label.NOT_SHOWN if _is_mark(text) else Label.PART, path, line, line)
 

@@ -99,7 +99,7 @@ def named_files(inquiry: Inquiry) -> Evidence:
             _sources_called(inquiry, WrittenName.parse(text).name) if certainty >= CERTAIN else ()
         )
         if len(files) <= _FEW_NAMESAKES:
-            lift(values, files, _MODULE / sqrt(max(1, len(files))))
+            lift(values, files, 1 / sqrt(max(1, len(files))))
     # Not scaled: a doubtful name is not better for being the only one.
     matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
     return Evidence("file named in the first line", files=values, matched=matched)
@@ -337,20 +337,10 @@ def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], fl
     strength = 1.0
     for location in inquiry.question.task.locations[:_MOST_LOCATIONS]:
         files, share = inquiry.paths.match(location.path)
-        if not files and location.symbol:
-            files, share = _moved_function(inquiry, location), _NO_SCOPE
         if files:
             traced.append((location, files, strength * share / sqrt(len(files))))
             strength *= _NEXT_FRAME
     return traced
-
-
-def _moved_function(inquiry: Inquiry, location: Location) -> Sequence[int]:
-    """Return the only file that defines the function of a traceback's frame, whose file no longer exists."""
-    folder = location.path.rpartition("/")[0].rpartition("/")[2]
-    name = WrittenName.parse(location.symbol).name
-    files = inquiry.corpus.files_defining(name) if folder in inquiry.paths.folders_by_name else ()
-    return files if len(files) == 1 else ()
 
 
 def pointed_files(inquiry: Inquiry) -> frozenset[int]:
@@ -387,9 +377,10 @@ def traced_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
                 text = f"{inquiry.files[file].path}:{location.line}"
             matched.setdefault(file, text)
             lift(pieces, keys(file, _pieces_at(candidates[file], location)), strength)
-    for key in _quoted_pieces(inquiry, candidates):
-        matched.setdefault(key[0], "quoted code")
-        lift(pieces, [key], _QUOTED)
+    quoting = [*_quoted_pieces(inquiry, candidates)]
+    quoted_files = dict.fromkeys((file for file, _ in quoting), "quoted code")
+    lift(pieces, quoting, _QUOTED / sqrt(max(1, len(quoted_files))))
+    matched = {**quoted_files, **matched}
     return Evidence("place in the task", files=files, pieces=pieces, matched=matched)
 
 

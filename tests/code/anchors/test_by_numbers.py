@@ -16,11 +16,11 @@ TEN = "".join(f"line {n}\n" for n in range(1, 11))
     [
         (3, 5, Resolution(3, 5, AnchorState.FRESH)),
         (1, 10, Resolution(1, 10, AnchorState.FRESH)),
-        (8, 12, Resolution(8, 10, AnchorState.MOVED, "lines 8-12 reach beyond this file of 10 lines")),
-        (-3, 2, Resolution(1, 2, AnchorState.MOVED, "lines -3-2 reach beyond this file of 10 lines")),
+        (8, 12, Resolution(8, 10, AnchorState.MOVED, "lines 8-12 extend beyond this file of 10 lines")),
+        (-3, 2, Resolution(1, 2, AnchorState.MOVED, "lines -3-2 extend beyond this file of 10 lines")),
         (5, 3, Resolution(0, 0, AnchorState.ORPHANED, "lines 5-3 are reversed")),
-        (11, 20, Resolution(0, 0, AnchorState.ORPHANED, "lines 11-20 lie outside this file of 10 lines")),
-        (-4, 0, Resolution(0, 0, AnchorState.ORPHANED, "lines -4-0 lie outside this file of 10 lines")),
+        (11, 20, Resolution(0, 0, AnchorState.ORPHANED, "lines 11-20 are outside of this file of 10 lines")),
+        (-4, 0, Resolution(0, 0, AnchorState.ORPHANED, "lines -4-0 are outside of this file of 10 lines")),
         (
             "3",
             5,
@@ -53,7 +53,7 @@ def test_an_empty_text_has_no_lines() -> None:
     found = FuzzyAnchor.resolve({"start_line": 1, "end_line": 1}, "")
     assert (found.state, found.reason) == (
         AnchorState.ORPHANED,
-        "lines 1-1 lie outside this file of 0 lines",
+        "lines 1-1 are outside of this file of 0 lines",
     )
     with pytest.raises(AnchorError):
         FuzzyAnchor.create_slice("", 1, 1)

@@ -68,7 +68,7 @@ def test_deleting_undoes_saving(manager: ContextPresetManager) -> None:
     manager.save_preset(ContextPreset("new"))
     manager.delete_preset("new")
     assert manager.project_path.read_text(encoding="utf-8").rstrip() == USERS.rstrip()
-    with pytest.raises(AggregateError, match='there is no context preset "new": use one of old'):
+    with pytest.raises(AggregateError, match='no such context preset: "new": use one of old'):
         manager.delete_preset("new")
 
 
@@ -179,5 +179,5 @@ def test_changes_at_the_same_moment_lose_nothing(manager: ContextPresetManager) 
         list(pool.map(change, "abcd"))
     assert set(manager.load_all()) == {"old", *(f"{name}{n}" for name in "abcd" for n in (1, 2))}
     assert 'active_preset = "old"' in manager.project_path.read_text(encoding="utf-8")
-    with pytest.raises(AggregateError, match="there is no context preset"):
+    with pytest.raises(AggregateError, match="no such context preset"):
         manager.delete_preset("a0")

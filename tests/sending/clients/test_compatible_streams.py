@@ -315,7 +315,7 @@ def test_an_end_without_a_reason(finish: object) -> None:
     assert call.arguments == {"path": "a"}
     (cut,) = openai_stream(piece(A[:6], name="read_file", id="t1", index=0), finish=finish)[0].calls
     assert cut.fault
-    with pytest.raises(ProviderError, match="it broke off before its end"):
+    with pytest.raises(ProviderError, match="the answer broke off before its end"):
         openai_stream({"reasoning_content": "Hm."}, finish=finish)
 
 

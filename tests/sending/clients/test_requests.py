@@ -263,7 +263,7 @@ def test_an_answer_without_a_reason_for_its_end() -> None:
     )
     for read in reads:
         assert (read("Ye").text, read("Ye").stop) == ("Ye", FinishReason.OTHER)
-        with pytest.raises(ValueError, match="it broke off before its end"):
+        with pytest.raises(ValueError, match="the answer broke off before its end"):
             read("")
 
 

@@ -58,7 +58,7 @@ def test_a_stream_of_nothing(provider: str) -> None:
     """A server or a gateway that ends at once may answer the next time: it is no wrong address."""
     with sending("") as url:
         client = open_client(provider, model="m", base_url=url, environ=KEYS, retry=ONCE)
-        with pytest.raises(ProviderError, match="it broke off before its end") as caught:
+        with pytest.raises(ProviderError, match="the answer broke off before its end") as caught:
             client.send(ChatRequest(Prompt(()), "Hello?"), lambda _: None)
     assert caught.value.retryable
 

@@ -82,8 +82,7 @@ class Resolution:
 
 
 def _nontrivial(lines: Sequence[str]) -> list[str]:
-    near = lines[: THRESHOLDS.window_lines]
-    lines = [line for line in near if not is_trivial(line)]
+    lines = [line for line in lines[: THRESHOLDS.window_lines] if not is_trivial(line)]
     return _storable(lines)[: THRESHOLDS.anchor_lines]
 
 
@@ -136,23 +135,22 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
     if start > end:
         return _orphaned(f"lines {start}-{end} are reversed")
     if end < 1 or start > total:
-        return _orphaned(f"lines {start}-{end} lie outside {extent}")
+        return _orphaned(f"lines {start}-{end} are outside of {extent}")
     if start >= 1 and end <= total:
         return Resolution(start, end, AnchorState.FRESH)
-    reason = f"lines {start}-{end} reach beyond {extent}"
+    reason = f"lines {start}-{end} extend beyond {extent}"
     return Resolution(max(start, 1), min(end, total), AnchorState.MOVED, reason)
 
 
 def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     candidates = exact.rivals[:MOST_CANDIDATES]
-    positions = ", ".join(str(place + 1) for place in candidates) + (
-        ", …" if exact.total > len(candidates) else ""
-    )
+    more = ", …" if exact.total > len(candidates) else ""
+    positions = ", ".join(str(place + 1) for place in candidates) + more
     if exact.tied:
         reason = f"{exact.total} places match equally well: lines {positions}"
     else:
         word = "line" if positions.isdecimal() else "lines"
-        reason = f"the same text stands at {word} {positions}, but what surrounds it is not what surrounded the slice"
+        reason = f"the same text is at {word} {positions}, but in other surroundings than the slice"
     pairs = tuple((place + 1, place + anchor.size) for place in candidates)
     return Resolution(0, 0, AnchorState.AMBIGUOUS, reason, pairs)
 

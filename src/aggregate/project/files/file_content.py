@@ -71,8 +71,8 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
 def decode(data: bytes) -> SourceFile:
     """Decode the bytes of a file; line ends of CR alone become LF.
 
-    By byte order mark, strict UTF-8, a declared encoding or the likeliest one; NUL bytes mean binary. Escapes of ISO
-    2022 are valid UTF-8 too.
+    The encoding follows from a byte order mark, strict UTF-8, a declaration, or is the likeliest one. NUL bytes mean a
+    binary file. Escapes of ISO 2022 are valid UTF-8 too.
     """
     source = _decode(data)
     source.text = with_line_feeds(source.text)

@@ -199,14 +199,23 @@ _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _LEVEL = {"enum": [level.value for level in Level]}
 _SEEDS: dict[str, _Key] = {
     "focus": ("Files and places that are always shown.", _TEXTS),
-    "symbols": ("Names of definitions.", _TEXTS),
-    "since": ("A git revision, or empty.", _TEXT),
+    "symbols": ("Names of definitions that the user points at.", _TEXTS),
+    "since": ("The git revision since which changes are shown, or empty.", _TEXT),
 }
 _BUDGET: dict[str, _Key] = {
-    "tokens": ("The most tokens of the prompt.", _NUMBER),
-    "history": ("The discussion's largest part of the tokens beside the pins.", _SHARE),
-    "results": ("The results' guaranteed part of the tokens beside the pins.", _SHARE),
-    "order": ("The order of the files.", {"enum": [order.value for order in FileOrder]}),
+    "tokens": ("The token limit of the prompt.", _NUMBER),
+    "history": (
+        "The largest share of the tokens, without those of pinned files, for the discussion.",
+        _SHARE,
+    ),
+    "results": (
+        "The guaranteed share of the tokens, without those of pinned files, for results.",
+        _SHARE,
+    ),
+    "order": (
+        "The order of the files in the prompt.",
+        {"enum": [order.value for order in FileOrder]},
+    ),
 }
 _MISSING = {
     "evidence": ("The kind of evidence that the ranking lacked.", _TEXT),
@@ -218,33 +227,36 @@ _GUESS: dict[str, _Key] = {
 }
 _CUT: dict[str, _Key] = {
     "section": ("The section.", _TEXT),
-    "what": ("The turn, result or list.", _TEXT),
-    "tokens": ("The tokens saved.", _COUNT),
-    "reason": ("Why it was cut.", _TEXT),
+    "what": ("The turn, result or list that was shortened or left out.", _TEXT),
+    "tokens": ("The tokens that the cut saved.", _COUNT),
+    "reason": ("Why the part was cut.", _TEXT),
 }
 _EVIDENCE: dict[str, _Key] = {
     "kind": ("The kind of evidence for the file.", _TEXT),
     "weight": ("The evidence's part of the file's score.", {"type": "number"}),
-    "matched": ("The matching terms, symbol or file.", _TEXT),
+    "matched": ("The words, the symbol or the file that matched.", _TEXT),
 }
 # By ``ROW_KEYS``.
 _ROW = (
     ("The path as in the prompt.", _TEXT),
-    ("The path or glob in the configuration.", _TEXT),
+    ("The path or glob in the configuration that selects the file.", _TEXT),
     ("The level of detail; name: only listed, left out: only counted.", _LEVEL),
-    ("The most detailed level that its entry allows.", _LEVEL),
+    ("The most detailed level that the file's entry allows.", _LEVEL),
     ("Whether the file is always shown.", {"type": "boolean"}),
-    ("Tokens of its block, by o200k.", _COUNT),
-    ("The likelihood that the task touches it; null without a task.", _or_null(_SHARE)),
-    ("The rank by score; null without a task.", _or_null(_NUMBER)),
+    ("Tokens (o200k) of the file's block in the prompt.", _COUNT),
+    (
+        "The probability that the file is relevant for the task; null without a task.",
+        _or_null(_SHARE),
+    ),
+    ("The rank of the file by score; null without a task.", _or_null(_NUMBER)),
     ("The reasons, the strongest first.", _list(_object(_EVIDENCE))),
     ("Definitions that are shown in full.", _TEXTS),
-    ("The level with another tenth of the budget.", _or_null(_LEVEL)),
-    ("SHA-256 of its bytes, empty for a hidden file.", _TEXT),
+    ("The level that the file would have with a tenth more budget.", _or_null(_LEVEL)),
+    ("SHA-256 of the file's bytes, empty for a hidden file.", _TEXT),
     ("Estimated tokens of the whole file.", _COUNT),
 )
 _MAP = {
-    "sources": ("Sources without a row; their numbers follow those of the rows.", _TEXTS),
+    "sources": ("Sources of lines that have no row; they are numbered after the rows.", _TEXTS),
     "runs": ("Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85.", _TEXT),
 }
 _SECTIONS = {
@@ -256,8 +268,8 @@ _AUDIT: dict[str, _Key] = {
     "version": ("The version of this format.", {"const": VERSION}),
     "task": ("The text of the task, or empty.", _TEXT),
     "seeds": ("Files, places and names that the user points at.", _object(_SEEDS)),
-    "look": ("The second look's model, its price, and a line for each picked file.", _TEXTS),
-    "budget": ("The most tokens; null for no limit.", _or_null(_object(_BUDGET))),
+    "look": ("The model that picked files, its price, and a line for each picked file.", _TEXTS),
+    "budget": ("The token limit; null for no limit.", _or_null(_object(_BUDGET))),
     "tokens": ("Tokens of the whole prompt, by o200k.", _COUNT),
     "sections": ("Tokens of each section; they add up to tokens.", _SECTIONS),
     "generated": (

@@ -54,14 +54,14 @@ class Label(IntEnum):
     BLANK = 9, OriginKind.GENERATED, "blank line"
     SECTION = 10, OriginKind.GENERATED, "heading of the section {source}"
     REMAINDER = 11, OriginKind.GENERATED, "remainder"
-    REMOVED = 12, OriginKind.GENERATED, "line that {source} no longer has"
+    REMOVED = 12, OriginKind.GENERATED, "a line that {source} no longer has"
     TURN = 13, OriginKind.TURN
     BEAD = 14, OriginKind.BEAD
     RESULT = 15, OriginKind.RESULT
     SCREENSHOT = 16, OriginKind.SCREENSHOT
     RULE = 17, OriginKind.GENERATED, "rule between two turns"
     SECTION_NOTE = 18, OriginKind.GENERATED, "note of the section {source}"
-    EARLIER = 19, OriginKind.FILE, "a text of the file whose lines are not known"
+    EARLIER = 19, OriginKind.FILE, "a text of the file at an unknown line"
     GIVEN = 20, OriginKind.GENERATED, "words of {source}"
 
 

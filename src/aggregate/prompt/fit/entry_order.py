@@ -42,7 +42,7 @@ _ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE 
 _FRAME = 15
 # In a likely file: the most lines of a definition that is unfolded early, and its bonus as a part of the file's
 # probability and of its caller's.
-_SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.3, 0.3
+_SHORT, _OF_LIKELY_FILE, _OF_CALLER = 15, 0.05, 0.3
 _MANY_PIECES = 6  # pieces of a huge function, about 150 lines
 # Characters of all signatures of a file up to which they are shown with its first body, for context; the same for the
 # headings of a likely text.
@@ -122,11 +122,13 @@ class Share:
         groups: Files; those of a later group come after all earlier ones.
         part: Fraction of the tokens; the first share of an order gets the rest.
         first: Number of likeliest files that show a signature first.
+        is_limited: End with the last relevant body and the signatures due by then; other shares end with the first.
     """
 
     groups: Iterable[Sequence[Fittable]]
     part: float = 0.0
     first: int = SEEN_FILES
+    is_limited: bool = False
     spent: dict[bool, int] = field(init=False, default_factory=lambda: {True: 0, False: 0})
     seen: set[int] = field(init=False, default_factory=set)
 
@@ -140,14 +142,11 @@ class Share:
             return self.tokens <= 2 * self.part * spent
         return self.tokens + _STEP_TOKENS <= self.part * spent
 
-    def steps(self, signatures: float, *, is_limited: bool = False) -> Iterator[Step]:
-        """Yield the steps; a limited share ends with its last body and the signatures due by then."""
+    def steps(self, signatures: float) -> Iterator[Step]:
         for files in self.groups:
-            yield from self._by_value(files, signatures / (1 - signatures), is_limited=is_limited)
+            yield from self._by_value(files, signatures / (1 - signatures))
 
-    def _by_value(
-        self, files: Sequence[Fittable], ratio: float, *, is_limited: bool
-    ) -> Iterator[Step]:
+    def _by_value(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
         opened: dict[int, tuple[Run, ...]] = {}
         masses = [_masses(file) for file in files]
         bodies = _BestFirst([_body_values(file) for file in files])
@@ -155,7 +154,7 @@ class Share:
         unseen = deque(_likeliest_signatures(files, masses, self.first))
         while bodies or heads:
             wants_signature = self.spent[False] < ratio * self.spent[True]
-            if is_limited and not bodies and not wants_signature:
+            if self.is_limited and not bodies and not wants_signature:
                 return
             if bodies and not (wants_signature and heads):
                 number, piece = bodies.pop()
@@ -179,7 +178,6 @@ class StepOrder:
 
     shares: Sequence[Share]
     signatures: float = WITH_TASK
-    is_limited: bool = False  # whether it ends when nothing relevant is left
     _owners: dict[int, Share] = field(init=False, default_factory=dict)
 
     def spend(self, step: Step, tokens: int) -> None:
@@ -189,13 +187,10 @@ class StepOrder:
 
     def __iter__(self) -> Iterator[Step]:
         """Yield the steps; ``spend`` must be called for each taken step before the next is requested."""
-        running = [
-            (share, share.steps(self.signatures, is_limited=self.is_limited))
-            for share in self.shares
-        ]
+        running = [(share, share.steps(self.signatures)) for share in self.shares]
         while running:
             spent = sum(share.tokens for share in self.shares)
-            is_ending = self.is_limited and running[0][0] is not self.shares[0]
+            is_ending = self.shares[0].is_limited and running[0][0] is not self.shares[0]
             due = (pair for pair in running if pair[0].is_due(spent, is_ending=is_ending))
             turn = next(due, None if is_ending else running[0])
             if turn is None:

@@ -72,7 +72,7 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The segment of the heading, if there is one; the texts follow it."""
+        """The heading as a segment, if there is one; the texts are segments of their own."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
@@ -185,7 +185,7 @@ def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
     lines = "\n".join(
         f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
     )
-    behind = f"The whole values are in\n\n{lines}" if references else ""
+    behind = f"The complete values are in\n\n{lines}" if references else ""
     return ResultItem("Compiled Report", value_text(summaries), "", "json", behind)
 
 

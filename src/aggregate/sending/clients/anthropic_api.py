@@ -67,7 +67,7 @@ async def _streamed(
             meter.report(parse_usage(usage))
     if not (blocks.all or message):
         # A ValueError, so that the request is retried.
-        raise ValueError("it broke off before its end")
+        raise ValueError("the answer broke off before its end")
     return {**message, "content": blocks.all, "usage": usage}
 
 

@@ -203,7 +203,7 @@ async def _refuse_wrong_server(response: "Response") -> None:
     encoding = headers.get("content-encoding", "").strip().lower()
     if encoding not in ("", "identity"):
         raise WrongAddressError(
-            f"sent a compressed answer ({encoding:.20}) without being asked to: check the address"
+            f"sent a compressed answer ({encoding:.20}) without a request for that: check the address"
         )
 
 
@@ -420,7 +420,7 @@ def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
     Without one, the connection ended early: a partial answer counts as incomplete, and no answer is an error.
     """
     if not reason and not has_answer:
-        raise ValueError("it broke off before its end")
+        raise ValueError("the answer broke off before its end")
     return STOPS.get(str(reason).lower(), FinishReason.OTHER)
 
 

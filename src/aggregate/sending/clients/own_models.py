@@ -58,10 +58,10 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
         return OWN_COUNT
     model_facts = known_model(provider, model)
     if model_facts.ratio is None:
-        return TokenRatio(_WHOLE, "no ratio is known for this model, so by o200k")
+        return TokenRatio(_WHOLE, "as o200k counts them, since no ratio is known for this model")
     return TokenRatio(
         model_facts.ratio,
-        f"an estimate of {model_facts.as_of}, until {provider} has reported its own",
+        f"an estimate of {model_facts.as_of}, until {provider} has reported its own counts",
     )
 
 
