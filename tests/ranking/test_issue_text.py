@@ -4,7 +4,7 @@ import pytest
 
 from aggregate.base.task import Missing
 from aggregate.ranking import read_task
-from aggregate.ranking.guess import spelt
+from aggregate.ranking.guess import spelt, without_foreign_names
 from aggregate.ranking.mentions import named_files, traced_pieces
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, by_definition, by_path, inquiry
@@ -21,8 +21,7 @@ It is dark.
 import numpy as np
 from shop import Cart
 
-wagon = Cart()
-wagon.lanterns = 3
+Cart()
 ```
 
 - [x] I have searched the tracker
@@ -46,11 +45,11 @@ The moon is out.
 
 
 def test_an_issue_is_read_without_its_form() -> None:
-    """Headings of a form, the environment, versions and variables of the example are ignored (rule T-2)."""
+    """Headings of a form, the environment and versions are ignored (rule T-2)."""
     task = read_task(ISSUE)
     assert task.subject == ("cart", "los", "lantern")
     assert {"dark", "shop", "lantern", "moon"} <= task.terms.keys()
-    ignored = {"descript", "step", "reproduc", "search", "abacu", "baromet", "spoon", "wagon"}
+    ignored = {"descript", "step", "reproduc", "search", "abacu", "baromet", "spoon"}
     assert not ignored & task.terms.keys()
     assert task.names["Cart"] == 1.0
 
@@ -61,6 +60,23 @@ def test_a_title_about_the_environment_is_kept() -> None:
         "# Environment\n\nThe version of the lantern is wrong.\n\n## Versions\n\n1.2.3\n"
     )
     assert task.terms.keys() == {"environment", "version", "lantern", "wrong"}
+
+
+def test_names_of_other_packages_point_at_nothing() -> None:
+    """Names that an example imports from another package are not names of the project (rule T-2)."""
+    text = (
+        "Send fails\n\n    import numpy as np\n    import session as s\n    np.Router(s.Session)\n"
+    )
+    put, _ = inquiry(FakeCorpus(PROJECT), ask(text))
+    names = without_foreign_names(put).task.names
+    assert "Session" in names
+    assert not {"np.Router", "Router", "s.Session"} & names.keys()
+
+
+def test_the_project_is_not_a_class() -> None:
+    """The project's own name in a sentence is a plain word (rule T-2)."""
+    put, _ = inquiry(FakeCorpus({"router/core.py": "x = 1\n"}), ask("The matching of Router fails"))
+    assert without_foreign_names(put).task.names["Router"] < 1
 
 
 @pytest.mark.parametrize(

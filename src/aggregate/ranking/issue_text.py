@@ -33,11 +33,10 @@ _VERSION: Final = re.compile(
 _FEWEST_VERSIONS: Final = 3  # lines of a paragraph about the installed software
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
-_ASSIGNED: Final = re.compile(
-    r"[ \t]*+(?:>>> ?|\.\.\. ?|In ?\[\d{1,4}\]: ?)?+[ \t]*+(?:(?:auto|const|let|mut|val|var) )*"
-    r"(?:(?:for|with .{1,80} as) )?(?P<names>[^\W\d]\w*+(?:, ?[^\W\d]\w*+)*+) ?(?::=|=(?!=)|in\b|:$)"
+_IMPORTED: Final = re.compile(
+    r"^[ \t]*+(?:(?:>>>|\.\.\.|In ?\[\d{1,4}\]:) ?)?+(?:from (?P<source>[\w.]++) )?import (?P<names>[\w., ]{1,200})",
+    re.MULTILINE,
 )
-_VARIABLE: Final = re.compile(r"(?<![\w.])[^\W\d]\w*+(?!\()")
 _MOST_QUOTES: Final = 60
 _FEWEST_SIGNS: Final = 2  # of a line of code, such as brackets
 _SIGN: Final = re.compile(r"[()\[\]{}=.;:<>&|+*/\"'-]")
@@ -77,25 +76,16 @@ def _without_versions(lines: Iterator[str]) -> Iterator[str]:
             yield from paragraph
 
 
-def without_example_names(text: str) -> str:
-    """Remove variables from code if only the code of the reporter's example has them."""
-    lines = [
-        (line, is_fenced or line.startswith((">>>", "    ", "\t", "In [")))
-        for line, is_fenced in with_fences(text.split("\n"))
-    ]
-    assigned: set[str] = set()
-    prose: set[str] = set()
-    for line, is_code in lines:
-        match = _ASSIGNED.match(line) if is_code else None
-        if match:
-            assigned.update(_WORD.findall(match["names"]))
-        elif not is_code:
-            prose.update(_WORD.findall(line))
-    variables = dict.fromkeys(assigned - prose, " ")
-    return "\n".join(
-        _VARIABLE.sub(lambda name: variables.get(name[0], name[0]), line) if is_code else line
-        for line, is_code in lines
-    )
+def imported_names(text: str) -> dict[str, str]:
+    """Return the modules of names that an example imports, by name."""
+    modules: dict[str, str] = {}
+    for match in _IMPORTED.finditer(text):
+        for imported in match["names"].split(","):
+            name, _, alias = imported.strip().partition(" as ")
+            if name:
+                module = match["source"] or name
+                modules[alias.strip() or name.partition(".")[0]] = module
+    return modules
 
 
 def quoted_terms(text: str) -> tuple[tuple[str, ...], ...]:
