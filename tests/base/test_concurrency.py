@@ -28,7 +28,7 @@ from aggregate.base.concurrency import (
 from aggregate.base.concurrency.child_server import frame
 from aggregate.base.concurrency.processes import AlternatingProcess, PoolProcess, wait_for_any
 
-LOST = "parsing was stopped: the parser crashes, or takes far too much memory or time"
+LOST = "parsing was stopped: the parser crashed, or took far too much memory or time"
 
 
 def answers(calls: Iterable[Call[Any, Any]], **options: Any) -> list[Any]:

@@ -136,7 +136,7 @@ def test_paths_come_from_a_file(clone: Path) -> None:
     (clone / "list").write_text("src/use.py\0README.md\0", encoding="utf-8")
     assert shown("--paths-from", "list") == ["src/use.py", "README.md"]
     (clone / "list").write_text("gone.py\n", encoding="utf-8")
-    assert "lists no file that exists" in refused("--paths-from", "list")
+    assert "contains no existing file" in refused("--paths-from", "list")
 
 
 def test_a_prompt_is_written_where_it_is_asked_for(clone: Path) -> None:

@@ -52,7 +52,7 @@ def test_a_folder_without_a_configuration_stands_for_its_files(clone: Path) -> N
     assert (ended.code, ended.out) == (0, "md_gen/my_clone_001.md\n")
     assert (
         ended.err.splitlines()[0]
-        == KEEP + "to write one that narrows them: aggregate init --budget 32k"
+        == KEEP + "to choose from fewer, write one: aggregate init --budget 32k"
     )
     text = (clone / "md_gen/my_clone_001.md").read_text(encoding="utf-8")
     assert sorted(path for path in shown(text) if "*" not in path) == [
@@ -213,7 +213,7 @@ def test_a_sentence_may_stand_behind_options(clone: Path) -> None:
         assert start(clone, *arguments, "-q").code == 0
     ended = start(clone, "run", "fix it", "--task", "x")
     assert ended.code == 2
-    assert "the task is given twice: leave out --task or 'fix it'" in ended.err
+    assert "the task is stated twice: leave out --task or 'fix it'" in ended.err
 
 
 def test_pins_that_exceed_the_budget_fail(clone: Path) -> None:

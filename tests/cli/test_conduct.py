@@ -158,8 +158,8 @@ def test_a_failure_is_the_exit_code(tmp_path: Path) -> None:
         (["run", "gone"], f"there is no track gone: it has {TRACK}"),
         (["run", "demo", "--worker", "oracle"], "no such worker: 'oracle'; use scripted"),
         (["run", "demo", "--worker", "scripted:gone.toml"], "there is no gone.toml here: correct its name\n"),
-        (["resume", "demo"], f"{TRACK}: no run to resume: all are over"),
-        (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all are over"),
+        (["resume", "demo"], f"{TRACK}: no run to resume: all have ended"),
+        (["cancel", "demo"], f"{TRACK}: there is no run to cancel: all have ended"),
         (["statsu", "demo"], "No such command 'statsu'. Did you mean 'status'?"),
         (["run", "demo", "--database", "mysql://h/d"], "mysql://... is not a database for runs"),
         (["run", "demo", "--max-cost", "inf"], "'--max-cost': 'inf' is not a finite number."),
@@ -183,7 +183,7 @@ def test_a_missing_focus_file(tmp_path: Path) -> None:
     folder = track_project(tmp_path, TICKETS.replace("one.py", "none.py"))
     ended = conduct(folder, "run", "demo")
     assert ended.code == 2
-    assert 'the ticket "a" has the focus file none.py, which is not there' in ended.err
+    assert 'the ticket "a" has the focus file none.py, which does not exist' in ended.err
     assert conduct(folder, "status", "demo")[:2] == (0, "no run yet\n")
 
 
@@ -207,7 +207,7 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert status[-1].endswith("aggregate conduct resume demo continues it")
     (folder / f"conductor/tracks/{TRACK}/answers.toml").unlink()
     ended = conducted(folder, "resume", "demo")
-    assert ended.err.splitlines()[0] == f"going on with demo/{TRACK}/001"
+    assert ended.err.splitlines()[0] == f"continuing demo/{TRACK}/001"
 
 
 def test_workers_in_other_processes(tmp_path: Path) -> None:

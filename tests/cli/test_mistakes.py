@@ -55,7 +55,7 @@ def test_a_preset_that_does_not_exist_is_named(
     [
         (["view", "a.py", "--lines", "x"], "'x' is not a range of lines: write A-B, such as 10-20"),
         (["view", "a.py", "--mode", "upside-down"], "'upside-down' is not one of"),
-        (["run", "--stdout", "--json"], "--stdout and --json exclude each other: take one of them"),
+        (["run", "--stdout", "--json"], "--stdout and --json exclude each other: use one of them"),
         (["run", "--tier", "4"], "4 is not in the range 1<=x<=3"),
         (["prune"], "Missing option '--keep'"),
         (["prune", "--keep", "-1"], "-1 is not in the range x>=0"),

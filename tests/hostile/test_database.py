@@ -85,7 +85,7 @@ def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> Non
         queue.put(Assignment(f"r/{ticket}", ticket, Prompt(()), "x"))
     plant(engine, "r/a", status="SUCCESS", output=pickled(witness), serialization="py_pickle")
     plant(engine, "r/b", status="ERROR", error=pickled(witness), serialization="py_pickle")
-    said = r"the outcome of a in the database is not JSON of ours and is not read.*conduct forget"
+    said = r"the outcome of a in the database is not JSON of this program and is not read.*conduct forget"
     with pytest.raises(StateError, match=said):
         queue.outcomes(["r/a"])
     assert queue.outcomes(["r/b"])["r/b"].failure == "its worker failed: the reason is not JSON"
@@ -134,7 +134,7 @@ def test_a_pickled_step_is_not_read(engine: sa.Engine, tmp_path: Path, is_pickle
         connection.execute(steps.insert(), [{**row, "function_id": number} for number in (1, 2)])
     failure = worked(engine, worker, "a")["a"].failure
     assert (witness.exists(), worker.order) == (False, [])
-    assert "in the database is not JSON of ours" in str(failure)
+    assert "in the database is not JSON of this program" in str(failure)
 
 
 def test_a_database_in_the_project_is_not_opened(tmp_path: Path) -> None:
@@ -269,6 +269,8 @@ def test_an_ending_of_somebody_else(
     row = {"run_id": RUN, "key": f"{RUN}/a", "state": state, "text": text}
     with engine.begin() as connection:
         connection.execute(ENDINGS.insert().values(**row))
-    with pytest.raises(StateError, match="the ending of a in the database is not JSON of ours"):
+    with pytest.raises(
+        StateError, match="the ending of a in the database is not JSON of this program"
+    ):
         status(project, TRACK, database=url_of(engine))
     end_and_delete(project, engine)

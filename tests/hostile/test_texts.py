@@ -125,7 +125,7 @@ def test_a_text_that_takes_too_long_costs_only_itself() -> None:
     """A sentence says what happened and what to do, above the text's beginning; the next text is parsed as ever."""
     view = outlined("a.cpp", repeated("a<", 60_000))
     sentence = (
-        "parsing was stopped: it takes far longer than for a program of this size; "
+        "parsing was stopped: it took far longer than is usual for a file of this size; "
         'show the file with view_mode = "full", or exclude it'
     )
     assert view.problems == (sentence,)
@@ -201,7 +201,7 @@ def test_what_no_deadline_interrupts_costs_itself_alone(name: str) -> None:
     hostile = views.pop(2)
     assert isinstance(hostile, View)
     assert hostile.text.startswith(
-        "NOTE: parsing was stopped: the parser crashes, or takes far too much"
+        "NOTE: parsing was stopped: the parser crashed, or took far too much"
     )
     assert views == [View(f"1-1  def f{i}()\n", (Span(1, 1, 1, 1),), "text") for i in range(4)]
 

@@ -109,7 +109,7 @@ def test_a_coroutine_is_refused(strategy: str, tmp_path: Path) -> None:
     )
     assert session.complete(first.run_id, answer())
     session.complete(second.run_id, {"b": 1})
-    reason = "the output is a coroutine that was not awaited: await it and report what it gives"
+    reason = "the output is a coroutine that was not awaited: await it and report its result"
     assert session.subagent_results["$a"].errors == (f"main-1 failed: {reason}",)
     assert merge_outputs([LabelledOutput(answer(), "A")], strategy).errors == (
         f"A failed: {reason}",

@@ -78,7 +78,7 @@ class Endless(str):
 
 
 GIVEN_UP = (
-    "parsing was stopped: the parser crashes, or takes far too much memory or time; "
+    "parsing was stopped: the parser crashed, or took far too much memory or time; "
     'show the file with view_mode = "full", or exclude it'
 )
 

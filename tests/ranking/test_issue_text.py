@@ -4,7 +4,7 @@ import pytest
 
 from aggregate.base.task import Missing
 from aggregate.ranking import read_task
-from aggregate.ranking.guess import spelt, without_foreign_names
+from aggregate.ranking.guess import spelt
 from aggregate.ranking.mentions import named_files, traced_pieces
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, by_definition, by_path, inquiry
@@ -21,8 +21,7 @@ It is dark.
 import numpy as np
 from shop import Cart
 
-wagon = Cart()
-wagon.lanterns = np.zeros(3)
+Cart()
 ```
 
 - [x] I have searched the tracker
@@ -46,14 +45,13 @@ The moon is out.
 
 
 def test_an_issue_is_read_without_its_form() -> None:
-    """Headings of a form, the environment, versions and variables of the example are ignored (rule T-2)."""
+    """Headings of a form, the environment and versions are ignored (rule T-2)."""
     task = read_task(ISSUE)
     assert task.subject == ("cart", "los", "lantern")
     assert {"dark", "shop", "lantern", "moon"} <= task.terms.keys()
-    ignored = {"descript", "step", "reproduc", "search", "abacu", "baromet", "spoon", "wagon"}
+    ignored = {"descript", "step", "reproduc", "search", "abacu", "baromet", "spoon"}
     assert not ignored & task.terms.keys()
     assert task.names["Cart"] == 1.0
-    assert "wagon" not in task.names
 
 
 def test_a_title_about_the_environment_is_kept() -> None:
@@ -62,23 +60,6 @@ def test_a_title_about_the_environment_is_kept() -> None:
         "# Environment\n\nThe version of the lantern is wrong.\n\n## Versions\n\n1.2.3\n"
     )
     assert task.terms.keys() == {"environment", "version", "lantern", "wrong"}
-
-
-def test_names_of_other_packages_point_at_nothing() -> None:
-    """Names that an example imports from another package are not names of the project (rule T-2)."""
-    text = (
-        "Send fails\n\n    import numpy as np\n    import session as s\n    np.Router(s.Session)\n"
-    )
-    put, _ = inquiry(FakeCorpus(PROJECT), ask(text))
-    names = without_foreign_names(put).task.names
-    assert "Session" in names
-    assert not {"np.Router", "Router", "s.Session"} & names.keys()
-
-
-def test_the_project_is_not_a_class() -> None:
-    """The project's own name in a sentence is a plain word (rule T-2)."""
-    put, _ = inquiry(FakeCorpus({"router/core.py": "x = 1\n"}), ask("The matching of Router fails"))
-    assert without_foreign_names(put).task.names["Router"] < 1
 
 
 @pytest.mark.parametrize(
@@ -111,22 +92,20 @@ def test_a_quoted_line_is_a_place() -> None:
 
 
 def test_frames_of_ipython_end_with_the_fault() -> None:
-    """IPython's frames are read, the last one first, also of a file that was renamed (rule T-2)."""
+    """IPython's frames are read, the last one first (rule T-2)."""
     text = (
         "It fails\n\n~/lib/src/session.py in send(self, request)\n      2\n----> 3 x\n\n"
         "File ~/lib/src/router.py:7, in Router.register(self, route)\n      6\n----> 7 y\n\n"
-        "~/lib/src/roads.py in find_route(path)\n"
     )
     corpus = FakeCorpus(PROJECT)
     put, candidates = inquiry(corpus, ask(text))
     assert [location[:2] for location in put.question.task.locations] == [
         ("~/lib/src/router.py", 7),
-        ("~/lib/src/roads.py", 0),
         ("~/lib/src/session.py", 0),
     ]
     values = by_definition(corpus, traced_pieces(put, candidates))
     assert values["src/router.py:Router.register"] == 1.0
-    assert values["src/routes.py:find_route"] == 0.3
+    assert values["src/session.py:Session.send"] == 0.6
 
 
 def test_a_misspelt_word_of_the_first_line_finds_its_file() -> None:

@@ -83,7 +83,7 @@ class BudgetTracker:
 
     def check(self) -> None:
         if self.cancelled:
-            raise LimitReached("the goal was given up")
+            raise LimitReached("the goal was cancelled")
         if self.seconds_left <= 0:
             raise LimitReached(self.time_is_over, Limit.SECONDS)
         if not self.tokens_left:

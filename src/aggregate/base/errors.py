@@ -43,7 +43,7 @@ class DeadlineError(SyntaxViewError):
     """Parsing a text exceeded its limit of time or memory, or crashed."""
 
     def __init__(self, problem: str = "") -> None:
-        too_slow = "parsing was stopped: it takes far longer than for a program of this size"
+        too_slow = "parsing was stopped: it took far longer than is usual for a file of this size"
         super().__init__(problem or too_slow)
 
 

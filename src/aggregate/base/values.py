@@ -63,7 +63,7 @@ def unawaited(value: Value) -> str:
         return ""
     if isinstance(value, Coroutine):
         value.close()  # prevents Python's warning
-    return f"the output is a {type(value).__name__} that was not awaited: await it and report what it gives"
+    return f"the output is a {type(value).__name__} that was not awaited: await it and report its result"
 
 
 class DataReference(dict[str, Any]):

@@ -103,11 +103,11 @@ def read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
     names = text.split("\0") if "\0" in text else [_listed(line) for line in text.splitlines()]
     names = [*dict.fromkeys(name for name in names if name)]
     if not names:
-        raise click.UsageError(f"--paths-from {source[:SHOWN]} lists no path")
+        raise click.UsageError(f"--paths-from {source[:SHOWN]} contains no path")
     missing = [name for name in names if not os.path.lexists(name)]
     if len(missing) == len(names):
         reason = _missing(names[0])
-        raise click.UsageError(f"--paths-from {source[:SHOWN]} lists no file that exists: {reason}")
+        raise click.UsageError(f"--paths-from {source[:SHOWN]} contains no existing file: {reason}")
     if tells:
         warn_all([f"{name}: no such file, left out" for name in missing])
     return tuple(name for name in names if name not in missing)

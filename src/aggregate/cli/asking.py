@@ -28,7 +28,7 @@ from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
 
 KEEP = (
     "no manual_slop.toml here: files are chosen from all that git does not ignore; "
-    "to write one that narrows them: aggregate init --budget 32k"
+    "to choose from fewer, write one: aggregate init --budget 32k"
 )
 OVERVIEW = (
     "no manual_slop.toml here: this is an overview of all files that git does not ignore; "
@@ -48,7 +48,7 @@ def open_project_here(config: Path, *, prompt: str = "") -> Project:
     has_prompt = bool(Path(prompt).name) and is_file(Path(prompt))
     if not has_prompt and not bare.prompts.is_dir():
         raise ConfigError(
-            "there is neither a manual_slop.toml nor a prompt here; to make one: "
+            "there is neither a manual_slop.toml nor a prompt here; to make a prompt: "
             'aggregate "what you are about to do" --budget 32k',
             path=str(config),
         )

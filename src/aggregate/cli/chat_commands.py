@@ -199,7 +199,7 @@ _COMMANDS = {
     ),
     "persona": _Command(
         "[NAME|none]",
-        "Ask as another persona.",
+        "Ask with the instructions and model of another persona.",
         _ask_persona,
         lambda session: sorted(
             {*session.project().config.personas, *shared_personas(), _AS_CONFIGURED}
@@ -224,10 +224,10 @@ _COMMANDS = {
     "since": _Command(
         "[REV|none]", "Rank from the changes since then; needs a budget.", _pointer("since", str)
     ),
-    "add": _Command("PATH ...", "Show these files too, in this session.", _add),
+    "add": _Command("PATH ...", "Show these files too, until the chat ends.", _add),
     "drop": _Command(
         "PATH ...",
-        "Leave these files or images out, in this session.",
+        "Leave out these files or images until the chat ends.",
         _drop,
         lambda session: [
             *session.asked.selection.attached.files,
@@ -235,7 +235,7 @@ _COMMANDS = {
             *(session.last.file_tokens if session.last else ()),
         ],
     ),
-    "attach": _Command("IMAGE ...", "Send these images too, in this session.", _attach),
+    "attach": _Command("IMAGE ...", "Send these images too, until the chat ends.", _attach),
     "edit": _Command("[TEXT]", "Write the next message in $EDITOR.", _edit),
     "copy": _Command(
         "",
@@ -245,7 +245,7 @@ _COMMANDS = {
     "files": _Command("", "List the files of the last prompt with their tokens.", _files),
     "plan": _Command(
         "[MESSAGE]",
-        "Show the size, cache reads and cost of the next request.",
+        "Show the size, cached part and cost of the next request.",
         lambda session, text: say(*session.plan(text or _PLANNED).lines),
     ),
     "cost": _Command(
@@ -273,5 +273,5 @@ _COMMANDS = {
         "Summarize the oldest turns; a copy of the discussion keeps them.",
         lambda session, _: session.compact(),
     ),
-    "quit": _Command("", "Leave; send and chat can continue from here.", _quit),
+    "quit": _Command("", "Leave the chat; the discussion can be continued later.", _quit),
 }

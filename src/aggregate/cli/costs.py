@@ -14,7 +14,7 @@ _FIELDS = ("day", "project", "provider", "model")
 
 
 @click.command()
-@limit_option("--days", "Show the last days, including today.", metavar="INTEGER", default=30)
+@limit_option("--days", "Show the last N days, including today.", metavar="INTEGER", default=30)
 @click.option(
     "--by", type=click.Choice(["day", "project", "model"]), help="Group the costs only by this."
 )

@@ -110,7 +110,11 @@ def newest_prompt(request: Request) -> tuple[Path, Audit]:
 @click.command()
 @config_option
 @click.option(
-    "--keep", type=click.IntRange(0), required=True, metavar="N", help="Keep this many prompts."
+    "--keep",
+    type=click.IntRange(0),
+    required=True,
+    metavar="N",
+    help="Keep this many of the newest prompts.",
 )
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print the deleted paths."""
@@ -124,7 +128,7 @@ _PLACE = re.compile(r"(.+):([0-9]{1,10})", re.DOTALL)
 _WHY_NOT = {
     Level.NAME: "only the file's name is shown",
     Level.LEFT_OUT: "the file was left out",
-    Level.NONE: "the file's entry leaves its content out",
+    Level.NONE: "the file's configured entry leaves its content out",
     Level.SUMMARY: "only the file's summary is shown",
 }
 
@@ -214,9 +218,9 @@ def _described(origin: Origin) -> str:
 
 def _why_not(row: FileChoice | None) -> str:
     if row is None:
-        return "the prompt has nothing of it"
+        return "the prompt shows nothing of this file"
     reason = _WHY_NOT.get(row.level, f"the file's level is {row.level.value}, without this line")
-    more = f"; another tenth of the budget would raise it to {row.next.value}" if row.next else ""
+    more = f"; a budget larger by a tenth would raise it to {row.next.value}" if row.next else ""
     return f"{reason}{more}"
 
 

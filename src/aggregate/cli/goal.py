@@ -36,7 +36,7 @@ def read_instruction(path: Path) -> str:
         raise ConfigError(f"it cannot be read: {reason or error}", path=str(path)) from None
     goal = values.get("goal") if isinstance(values, dict) else None
     if not isinstance(goal, str) or not goal.strip():
-        example = 'it has no goal: add a line such as goal: "Count the runs"'
+        example = 'the instruction has no goal: add a line such as goal: "Count the runs"'
         raise ConfigError(example, path=str(path), key="goal")
     for key in values:
         if key not in _USED:
@@ -70,7 +70,11 @@ _ROOT_HELP = "Let tools read this folder. Repeatable.  [default: .]"
 @options.allow_option
 @click.option("--root", multiple=True, default=["."], help=_ROOT_HELP)
 @click.option("--state-dir", default="state", show_default=True, type=_PATH, help="State folder.")
-@options.limit_option("--max-tokens", "Use at most this many tokens.", default=_USUAL.tokens)
+@options.limit_option(
+    "--max-tokens",
+    "Use at most this many tokens for all questions and answers.",
+    default=_USUAL.tokens,
+)
 @options.limit_option(
     "--max-seconds", "Stop after this many seconds.", options.POSITIVE, default=_USUAL.seconds
 )

@@ -22,10 +22,12 @@ def cache(context: click.Context, as_json: bool) -> None:
     """Show the cache's path, entries, size and hits."""
     context.obj = index_path()
     if context.obj is None:
-        raise ConfigError("there is no home folder for a cache: set AGGREGATE_CACHE_DIR")
+        raise ConfigError(
+            "there is no home folder for the cache: set AGGREGATE_CACHE_DIR to a folder"
+        )
     if context.invoked_subcommand is not None:
         if as_json:
-            raise click.UsageError("--json only shows the cache: leave it out here")
+            raise click.UsageError("--json only shows the cache: leave it out with a command")
         return
     report, warning = read_report(context.obj, byte_limit())
     if as_json:
@@ -58,7 +60,7 @@ def trust(path: Path, remove: bool, show: bool) -> None:
     --allow-secrets.
     """
     if remove and show:
-        raise click.UsageError("--remove and --list exclude each other: take one of them")
+        raise click.UsageError("--remove and --list exclude each other: use one of them")
     for root in trusted_projects() if show else [set_trust(path, trusted=not remove)]:
         write_path(Path(root))
 

@@ -58,22 +58,24 @@ new_config_option = click.option(
     type=_PATH,
     default=Path(CONFIG_NAME),
     show_default=True,
-    help="Write this file.",
+    help="The configuration file to write.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only the result and errors.")
 verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, help="Repeat hints, and compare with the last prompt."
+    "-v", "--verbose", is_flag=True, help="Print hints again, and compare with the last prompt."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 generated_option = click.option(
     "--generated",
     type=click.Choice([view.value for view in GeneratedView]),
-    help="Show generated files matched by globs like this; by default by name, or as configured.",
+    help="Show generated files that globs match in this way; by default by name, or as configured.",
 )
 
 
 def cache_options(command: Command) -> Command:
-    no_cache = click.option("--no-cache", is_flag=True, help="Compute everything, store nothing.")
+    no_cache = click.option(
+        "--no-cache", is_flag=True, help="Use no stored results, and store none."
+    )
     verify = click.option("--verify", is_flag=True, help="Read even files that seem unchanged.")
     return no_cache(verify(command))
 
@@ -90,7 +92,9 @@ def redact_option(*, sending: bool) -> Decorator:
 
 
 preset_option = click.option("--preset", metavar="NAME", help="Use this preset (default: active).")
-base_url_option = click.option("--base-url", metavar="URL", default="", help="Call this address.")
+base_url_option = click.option(
+    "--base-url", metavar="URL", default="", help="Send requests to this address."
+)
 tools_option = click.option(
     "--tools",
     "folder",
@@ -102,7 +106,7 @@ allow_option = click.option(
     "--allow",
     multiple=True,
     type=click.Choice(["write", "network"]),
-    help="Let tools do this besides reading. Repeatable.",
+    help="Permit tools to do this besides reading. Repeatable.",
 )
 
 

@@ -52,9 +52,9 @@ def show(name: str, config: Path) -> None:
 @click.argument("paths", nargs=-1)
 @config_option
 @budget_option("Limit the tokens of prompts with this preset.")
-@click.option("--description", default="", help="Describe it in one line.")
-@click.option("--global", "is_global", is_flag=True, help="Store it for all projects.")
-@click.option("--force", is_flag=True, help="Overwrite a preset of this name.")
+@click.option("--description", default="", help="Describe the preset in one line.")
+@click.option("--global", "is_global", is_flag=True, help="Store the preset for all projects.")
+@click.option("--force", is_flag=True, help="Overwrite an existing preset of this name.")
 def save(
     name: str,
     paths: tuple[str, ...],

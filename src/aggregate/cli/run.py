@@ -112,7 +112,7 @@ class AskedRun:
         typed = read_arguments(self.arguments)
         if typed.task is not None and self.task is not None:
             words = typed.task[: asking.SHOWN]
-            raise click.UsageError(f"the task is given twice: leave out --task or {words!r}")
+            raise click.UsageError(f"the task is stated twice: leave out --task or {words!r}")
         if self.paths_from is None:
             return typed
         listed = read_paths_from(self.paths_from, tells=not self.quiet)
@@ -213,10 +213,16 @@ class AskedRun:
 @click.command(cls=RunCommand, params=[HELP_ALL])
 @click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
 @asking.task_option
-@asking.budget_option("Limit the tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True)
-@click.option("-o", "--output", metavar="FILE|-", help="Write the prompt here; - prints it.")
-@click.option("--include", metavar="GLOB", multiple=True, help="Use matching files. Repeatable.")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Skip matching files. Repeatable.")
+@asking.budget_option(
+    "Limit the prompt's tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True
+)
+@click.option(
+    "-o", "--output", metavar="FILE|-", help="Write the prompt to this file; - prints it."
+)
+@click.option(
+    "--include", metavar="GLOB", multiple=True, help="Use only files that match. Repeatable."
+)
+@click.option("--exclude", metavar="GLOB", multiple=True, help="Skip files that match. Repeatable.")
 @partial(
     asking.seed_options,
     focus="; without task and budget, or with --tier 3, make a Tier 3 context with this file in full",
@@ -250,16 +256,16 @@ class AskedRun:
     "--pick",
     metavar="auto|PROVIDER[:MODEL]",
     default="",
-    help="Let this model pick files first; auto asks yours only where the ranking is unsure.",
+    help="Let this model pick files first; auto asks your own model only if the ranking is unsure.",
 )
 @options.base_url_option
 @click.option(
     "--split",
     metavar="N",
     callback=asking.number_of_tokens,
-    help="Write everything, in several prompts of at most this many tokens.",
+    help="Write all files, in several prompts of at most this many tokens.",
 )
-@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions.")
+@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions to the prompt.")
 @click.option(
     "--attach",
     metavar="COMMAND|-",
@@ -279,7 +285,7 @@ class AskedRun:
 @click.option(
     "--strategy",
     type=click.Choice(["auto", "summarize", "full"]),
-    help="Render files like this; by default as configured, else auto.",
+    help="Render files by this strategy; by default as configured, else auto.",
 )
 @click.option("--tier", type=click.IntRange(1, 3), help="Compose for this tier (only 3 matters).")
 @options.discussion_option("Show the turns", "the configured one")
@@ -305,12 +311,12 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     if asked.output == "":
         raise click.UsageError("--output is empty: give it a file name")
     if asked.output_file and asked.to_stdout:
-        raise click.UsageError("--stdout and --output exclude each other: take one of them")
+        raise click.UsageError("--stdout and --output exclude each other: use one of them")
     names = ("--stdout", "--explain", "--json", "--copy")
     chosen = compress(names, (asked.to_stdout, asked.explain, asked.as_json, asked.copies))
     for pair in combinations(chosen, 2):
         if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
-            raise click.UsageError(f"{' and '.join(pair)} exclude each other: take one of them")
+            raise click.UsageError(f"{' and '.join(pair)} exclude each other: use one of them")
     if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
         raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
     recording = Recording(context.obj)

@@ -57,13 +57,13 @@ _OPTIONS = (
     click.option(
         "--effort",
         type=click.Choice(["low", "medium", "high"]),
-        help="Limit the model's thinking; by default it decides itself.",
+        help="Limit the model's thinking; by default the model decides.",
     ),
     click.option(
         "--most",
         type=click.FloatRange(0),
         metavar="DOLLARS",
-        help="Send nothing that could cost more without a cache and with the longest answer.",
+        help="Refuse requests that could cost more, without a cache and with the longest answer.",
     ),
     asking.seed_options,
     options.discussion_option("Ask"),

@@ -104,7 +104,7 @@ class WrittenPrompt:
         lines = [f"{self.tokens.document:>11,} tokens (o200k)"]
         lines += [f"{tokens:>11,} in {part.value}" for part, tokens in self.tokens.sections.items()]
         files = sorted(self.tokens.files.items(), key=lambda item: (-item[1], item[0]))
-        names = {ALL_FILES: "notes on files left out"}
+        names = {ALL_FILES: "notes on omitted files"}
         lines += [f"{number:>11,}   {names.get(path, path)}" for path, number in files[:_LARGEST]]
         if smaller := files[_LARGEST:]:
             rest = sum(number for _, number in smaller)

@@ -142,7 +142,7 @@ def _doubts(prompt: StoredPrompt) -> list[str]:
     if not smallest:
         return [*warnings]
     sufficient = smallest + _HANDLE + _NOTES  # with the answer's own text
-    return [f"no file fits into the budget: one of {sufficient} shows one", *warnings]
+    return [f"no file fits into the budget: a budget of {sufficient} shows one", *warnings]
 
 
 def _notes(workspace: Workspace, prompt: StoredPrompt, *, repeated: Container[str] = ()) -> str:

@@ -172,7 +172,7 @@ def find(
         most = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
         scope = f" below {folder}" if folder else ""
         lines = [f"{most} with {one_line(query)!r}{scope}", *matches]
-    return workspace.capped(lines, more="pass a longer text, or a path")
+    return workspace.capped(lines, more="pass a longer text, or a path to search in")
 
 
 def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[str]:

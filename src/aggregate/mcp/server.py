@@ -45,7 +45,7 @@ def _fold_results(
     ]
     merged = merge_outputs(outputs, arguments.strategy)
     lines = (result_text(merged), *merged.errors, *merged.warnings)
-    return workspace.capped(lines, more="fold fewer results at once")
+    return workspace.capped(lines, more="merge fewer results at once")
 
 
 class ToolSpec(NamedTuple):

@@ -91,7 +91,7 @@ def prompt_data(
 def _hidden_file(choice: FileChoice) -> dict[str, Any]:
     reasons = [told_reasons(choice.reasons)]
     if choice.next:
-        reasons.append(f"a tenth more of the budget would show it: {choice.next.value}")
+        reasons.append(f"a budget larger by a tenth would show it: {choice.next.value}")
     return {
         "path": choice.path,
         "level": choice.level.value,  # name or left out

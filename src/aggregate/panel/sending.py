@@ -55,7 +55,7 @@ class Sender:
         warnings = for_reader(turn.warnings)
         if draft.turns_out or not draft.has_history:
             warnings.append(
-                "turns switched off here are sent too: a discussion is always sent whole"
+                "turns that are switched off here are sent too: a discussion is always sent as a whole"
             )
         plan = secrets.token_urlsafe(16)
         if has_key:

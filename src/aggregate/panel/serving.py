@@ -100,7 +100,7 @@ def serve_panel(
         session.close()
         session.index.flush()
         if session.draft.is_dirty:
-            say("unsaved changes of the page are lost")
+            say("the page's unsaved changes are lost")
 
 
 def open_listener(port: int | None, last: int) -> socket.socket:

@@ -1,4 +1,4 @@
-"""Read the text of a reported issue without its form, environment, versions and example names."""
+"""Read the text of a reported issue without its form, environment and versions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,25 +32,15 @@ _VERSION: Final = re.compile(
 )
 _FEWEST_VERSIONS: Final = 3  # lines of a paragraph about the installed software
 
-_PROMPT: Final = r"[ \t]*+(?:>>> ?|\.\.\. ?|In ?\[\d{1,4}\]: ?)?+[ \t]*+"
-_NAMES: Final = r"[^\W\d]\w*+(?:, ?[^\W\d]\w*+)*+"
-_ASSIGNED: Final = re.compile(
-    rf"{_PROMPT}(?:(?:auto|const|let|mut|val|var) )*(?:(?:for|with .{{1,80}} as) )?(?P<names>{_NAMES}) ?"
-    r"(?::=|=(?!=)|in\b|:$)"
-)
-_IMPORTED: Final = re.compile(
-    rf"{_PROMPT}(?:from (?P<source>[\w.]+) )?import (?P<names>[\w., ]{{1,200}})"
-)
 _WORD: Final = re.compile(r"[^\W\d]\w*")
-_VARIABLE: Final = re.compile(r"(?<![\w.])[^\W\d]\w*+(?!\()")
 _MOST_QUOTES: Final = 60
 _FEWEST_SIGNS: Final = 2  # of a line of code, such as brackets
 _SIGN: Final = re.compile(r"[()\[\]{}=.;:<>&|+*/\"'-]")
-_TYPED: Final = re.compile(rf"[ \t]*+(?:>>>|\.\.\. |In ?\[|\$ )|{_IMPORTED.pattern}")
+_TYPED: Final = re.compile(r"[ \t]*+(?:>>>|\.\.\. |In ?\[|\$ |import |from \S+ import )")
 _STATEMENT: Final = re.compile(r"[\w.]{1,80}+(?: ?=|\()(?!.*[a-z]{2} [a-z]{2,20} [a-z]{2})")
 _VALUE: Final = re.compile(r"'[^']{1,100}'")
 _TRACED: Final = re.compile(
-    r"[ \t]*+(?:-++>|>|E(?= ))?+[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
+    r"[ \t]*+(?:-++>|>|E(?= ))?[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
 )
 
 
@@ -80,50 +70,6 @@ def _without_versions(lines: Iterator[str]) -> Iterator[str]:
         versions = sum(1 for line in paragraph if _VERSION.fullmatch(line))
         if is_blank or versions < max(_FEWEST_VERSIONS, len(paragraph) / 2):
             yield from paragraph
-
-
-def without_example_names(text: str) -> str:
-    """Remove variables from an issue's code that exist only in the reporter's example."""
-    lines = [*with_fences(text.split("\n"))]
-    code = [_is_code(line, is_fenced=is_fenced) for line, is_fenced in lines]
-    assigned: set[str] = set()
-    prose: set[str] = set()
-    for (line, _), is_example in zip(lines, code, strict=True):
-        match = _ASSIGNED.match(line) if is_example else None
-        if match:
-            assigned.update(_WORD.findall(match["names"]))
-        elif not is_example:
-            prose.update(_WORD.findall(line))
-    assigned -= prose
-    if not assigned:
-        return text
-
-    def blank(match: re.Match[str]) -> str:
-        return " " if match[0] in assigned else match[0]
-
-    return "\n".join(
-        _VARIABLE.sub(blank, line) if is_example else line
-        for (line, _), is_example in zip(lines, code, strict=True)
-    )
-
-
-def _is_code(line: str, *, is_fenced: bool) -> bool:
-    return is_fenced or line.startswith((">>>", "    ", "\t", "In ["))
-
-
-def imported_names(text: str) -> dict[str, str]:
-    """Return the names that an example imports, each with its module."""
-    modules: dict[str, str] = {}
-    for line in text.split("\n"):
-        match = _IMPORTED.match(line) if "import " in line else None
-        if match is None:
-            continue
-        for imported in match["names"].split(","):
-            name, _, alias = imported.strip().partition(" as ")
-            module = match["source"] or name
-            if name:
-                modules[alias.strip() or name.partition(".")[0]] = module
-    return modules
 
 
 def quoted_terms(text: str) -> tuple[tuple[str, ...], ...]:

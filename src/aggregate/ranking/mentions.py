@@ -337,20 +337,10 @@ def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], fl
     strength = 1.0
     for location in inquiry.question.task.locations[:_MOST_LOCATIONS]:
         files, share = inquiry.paths.match(location.path)
-        if not files and location.symbol:
-            files, share = _moved_function(inquiry, location), _NO_SCOPE
         if files:
             traced.append((location, files, strength * share / sqrt(len(files))))
             strength *= _NEXT_FRAME
     return traced
-
-
-def _moved_function(inquiry: Inquiry, location: Location) -> Sequence[int]:
-    """Return the only file that defines the function of a traceback's frame, whose file no longer exists."""
-    folder = location.path.rpartition("/")[0].rpartition("/")[2]
-    name = WrittenName.parse(location.symbol).name
-    files = inquiry.corpus.files_defining(name) if folder in inquiry.paths.folders_by_name else ()
-    return files if len(files) == 1 else ()
 
 
 def pointed_files(inquiry: Inquiry) -> frozenset[int]:

@@ -7,12 +7,7 @@ from typing import Final, NamedTuple
 
 from aggregate.ranking.covered_names import looks_like_question, topic_words
 from aggregate.ranking.inquiry import Location, TaskText
-from aggregate.ranking.issue_text import (
-    imported_names,
-    quoted_terms,
-    report_text,
-    without_example_names,
-)
+from aggregate.ranking.issue_text import quoted_terms, report_text
 from aggregate.ranking.message_text import change_words, own_words
 from aggregate.ranking.named_identifiers import CERTAIN, is_file_name, named_identifiers, sole_name
 from aggregate.ranking.terms import term_list, terms_in
@@ -301,7 +296,7 @@ def read_task(text: str) -> TaskText:
     report = report_text(own_words(shortened))
     words = _without_repetition(report)
     subject = _subject(words)
-    words = _without_wording(without_example_names(words))
+    words = _without_wording(words)
     searched = _ends(words, _MOST_SEARCHED)
     scopes: list[str] = []
     rest = subject
@@ -323,7 +318,6 @@ def read_task(text: str) -> TaskText:
         scopes=tuple(dict.fromkeys(scopes)),
         sole=sole,
         names={**names, sole: CERTAIN} if sole else names,
-        imported=imported_names(_ends(report, _MOST_SEARCHED)),
         quotes=quoted_terms(_ends(report, _MOST_SEARCHED)),
         locations=locations_in(_without_quotes(_ends(shortened, _MOST_SEARCHED))),
         text=text,

@@ -76,7 +76,7 @@ def test_an_unclear_answer_ends_the_goal(tmp_path: Path, answer: str) -> None:
     """It is asked for twice; then nothing is called, and the answer says why."""
     result, taken, model = taking(tmp_path, *SHAPES[0], items=answer)
     assert (result.success, taken, calls(model).count("items")) == (False, [], 2)
-    assert 'not clear which of the 6 items "Take the seats" means' in result.text
+    assert '"Take the seats" does not say clearly which of the 6 items it means' in result.text
     assert result.as_dict()["final"]["success"] is False
 
 

@@ -292,7 +292,7 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}, {"id": 2}, {"id": 3}]), kudos))
     result = made.execute_goal("Get kudos")
     assert [one["success"] for one in result.results[1]["dendrite_results"]] == [False, True, False]
-    left = "2 of 3 sub-tasks failed, the first one with: gone 1. Left: 1, 3."
+    left = "2 of 3 sub-tasks failed, the first one with: gone 1. Unfinished: 1, 3."
     assert left in result.warnings
     assert result.text == "Run 1: failed: gone 1\nRun 2: fine\nRun 3: failed: gone 3"
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}]), kudos))

@@ -74,8 +74,8 @@ def test_words_around_json_are_named() -> None:
     result = merged("merge", worded, two, worded, labels=("A", "B", "C"))
     assert result.value == {"a": 1}
     assert result.warnings == (
-        "B: not merged: the text holds 2 JSON blocks, not one",
-        "the words around the JSON of 2 outputs are left out: A, C",
+        "B: not merged: the text contains 2 JSON blocks, not one",
+        "the text around the JSON of 2 outputs is left out: A, C",
     )
 
 
@@ -83,12 +83,10 @@ def test_keys_with_several_values_are_named() -> None:
     """The last value stands, and the envelope says which keys had others (O-3)."""
     result = merged("merge", {"a": 1, "b": {"c": 1}, "same": 1}, {"a": 2, "b": {"c": 2}, "same": 1})
     assert result.value == {"a": 2, "b": {"c": 2}, "same": 1}
-    assert result.warnings == (
-        "merge: 2 keys had more than one value, the last one counts: a, b.c",
-    )
+    assert result.warnings == ("merge: 2 keys have several values, the last one is used: a, b.c",)
     many = merged("merge", dict.fromkeys("abcdefg", 1), dict.fromkeys("abcdefg", 2))
     assert many.warnings == (
-        "merge: 7 keys had more than one value, the last one counts: a, b, c, d, e, ...",
+        "merge: 7 keys have several values, the last one is used: a, b, c, d, e, ...",
     )
 
 

@@ -150,7 +150,7 @@ def test_a_missing_field_comes_with_the_fields_that_exist() -> None:
         "data['neuron_0_2']['entries'][0]: name, distance. Use .get() for a field that may be missing.",
     }
     assert execute_data_analysis("result = {}['x']", [])["hint"].startswith(
-        "Available fields: none (data is no object)"
+        "Available fields: none (data is not an object)"
     )
 
 

@@ -36,7 +36,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("getDateTimeHoursAgo", {"hours": 24}, {"after_unix": 1759170600, "before_unix": 1759257000}),
     ("validateTimestamp", {"timestamp": 1759190400}, {"valid": True, "iso": "2025-09-30T00:00:00+00:00"}),
     ("validateTimestamp", {"timestamp": 1759190400000},
-     {"valid": False, "reason": "no second of the years 1 to 9999; as milliseconds it is 2025-09-30T00:00:00+00:00"}),
+     {"valid": False, "reason": "not a time in the years 1 to 9999; as milliseconds it is 2025-09-30T00:00:00+00:00"}),
 ]  # fmt: skip
 
 
@@ -59,8 +59,8 @@ MISTAKES = [
     ("getDateRangeTimestamps", {"year": 2024, "month": 13}, "no such date"),
     ("getDateRangeTimestamps", {"year": 2024, "day": 3}, "a day needs its month"),
     ("getRelativeTimestamp", {"amount": 1, "unit": "parsecs"}, "unknown unit"),
-    ("getRelativeTimestamp", {"amount": 10**9, "unit": "years"}, "lead out of the years"),
-    ("getDateTimeHoursAgo", {"hours": 10**12}, "lead out of the years"),
+    ("getRelativeTimestamp", {"amount": 10**9, "unit": "years"}, "outside of the years"),
+    ("getDateTimeHoursAgo", {"hours": 10**12}, "outside of the years"),
 ]  # fmt: skip
 
 

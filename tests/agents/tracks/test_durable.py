@@ -199,7 +199,7 @@ def test_a_context_that_somebody_changed(engine: sa.Engine, planted: str | None)
     with engine.begin() as connection:
         changed = SEGMENT_ROWS.update().values(segment=planted)
         connection.execute(changed if planted else SEGMENT_ROWS.delete())
-    assert "of r in the database is not " in str(worked(engine, worker, "a")["a"].failure)
+    assert "of r in the database is " in str(worked(engine, worker, "a")["a"].failure)
     assert worker.given == []
 
 
@@ -418,7 +418,10 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
     DbosQueue(engine).put(assigned("a"))
     execute(engine, f"UPDATE {{}} SET recovery_attempts = {MAX_STARTS + 1}")
     failure = worked(engine, worker, "a")["a"].failure
-    assert (worker.order, failure) == ([], "given up: 20 workers were killed while they had it")
+    assert (worker.order, failure) == (
+        [],
+        "given up: 20 workers were killed while they worked on it",
+    )
 
 
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
@@ -462,7 +465,7 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
         lambda: cancel(loaded, TRACK, database=url),
         lambda: conduct(loaded, TRACK, Says(), options=RunOptions(database=url, resume=True)),
     ):
-        with pytest.raises(TrackError, match="all are over"):
+        with pytest.raises(TrackError, match="all have ended"):
             refused()
     options = RunOptions(database=url, concurrency=1, polling=PollingOptions(warm_up=False))
     second = conduct(loaded, TRACK, Says(lambda _: cancelling(folder, url)), options=options)
@@ -587,8 +590,8 @@ def test_tickets_that_changed_under_a_run(tmp_path: Path, url: str) -> None:
     )
     assert len(result.lines) == 3
     assert told == [
-        f"going on with p/{TRACK}/001",
-        "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it",
+        f"continuing p/{TRACK}/001",
+        "its tickets have changed since it began: it continues with the old ones; aggregate conduct cancel ends it",
     ]
 
 

@@ -108,7 +108,7 @@ def test_the_mark_of_a_track(tmp_path: Path) -> None:
     ("name", "message"),
     [
         ("gone", "there is no track gone: it has a_1, a_2, b_1"),
-        ("a", r"a begins the ids of several tracks \(a_1, a_2\): write more of it"),
+        ("a", r"a is the beginning of several tracks' ids \(a_1, a_2\): write a longer beginning"),
         ("b", "the track b_1 has no folder"),
     ],
 )

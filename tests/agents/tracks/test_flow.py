@@ -234,7 +234,7 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
     )
     run = conducted(track_project(tmp_path, LIST), worker, queue=queue)
     assert states(run) == {"list": "failed", "look": "failed", "sum": "done"}
-    assert "list: its answer in the database is no JSON" in run.report
+    assert "list: its answer in the database is not the JSON" in run.report
 
 
 class Costs(Says):
@@ -304,7 +304,7 @@ def test_a_limit_without_prices(tmp_path: Path) -> None:
     """A run whose costs are not known begins nothing further, and says so."""
     run = conducted(track_project(tmp_path, many(3)), max_cost=1)
     assert list(states(run).values()) == ["done", "not run", "not run"]
-    assert 'the price of "t0" is not known, so that max_cost cannot be kept' in run.report
+    assert 'the price of "t0" is unknown, so max_cost cannot be enforced' in run.report
 
 
 def test_a_ticket_of_which_no_price_is_known() -> None:

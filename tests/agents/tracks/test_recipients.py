@@ -137,7 +137,7 @@ def test_a_limit_bounds_the_answer() -> None:
     assert 30 < requests_of(client)[0].max_output < 50
     long = assigned(prompt=CONTEXT, message="word " * 200, max_tokens=5_000)
     made = attempted(worker, long)
-    assert "exceeds max_tokens, 100: allow more" in made.text
+    assert "exceeds max_tokens, 100: raise max_tokens" in made.text
     assert not made.again
 
 

@@ -129,7 +129,7 @@ def test_a_decision_from_elsewhere(tmp_path: Path, url: str) -> None:
     with pytest.raises(TrackError, match="has no ticket 'shp': did you mean \"ship\""):
         decide(project, TRACK, "shp", approved=True, database=url)
     assert decide(project, TRACK, "ship", approved=True, note="go", database=url)
-    with pytest.raises(TrackError, match='"ship" was decided before'):
+    with pytest.raises(TrackError, match='"ship" was already decided'):
         decide(project, TRACK, "ship", approved=False, database=url)
     is_decided.set()
     thread.join(30)

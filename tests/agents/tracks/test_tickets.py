@@ -108,7 +108,7 @@ def test_focus_files(tmp_path: Path) -> None:
     contexts = WorkerContexts(open_project(folder / "manual_slop.toml"))
     contexts.check(Ticket(id="a", prompt="x", focus_files=("src/one.py", "two.py", "notes.txt")))
     with pytest.raises(
-        ConfigError, match=r'"a" has the focus file src/three\.py, which is not there'
+        ConfigError, match=r'"a" has the focus file src/three\.py, which does not exist'
     ):
         contexts.check(Ticket(id="a", prompt="x", focus_files=("src/three.py",)))
     with pytest.raises(ConfigError, match='no such persona: "nobody"'):

@@ -83,7 +83,7 @@ def test_the_placeholder_names_the_rule() -> None:
     assert (finding.rule, finding.line, finding.digest) == ("github-token", 3, digest_of(KEY))
     assert KEY not in repr(out.findings) + finding.sentence
     assert finding.sentence == (
-        f'redacted (github-token); if it is no secret: allow = ["{digest_of(KEY)}"] under [redaction], '
+        f'redacted (github-token); if it is not a secret: allow = ["{digest_of(KEY)}"] under [redaction], '
         "or a comment with aggregate: allow-secret on the line"
     )
 

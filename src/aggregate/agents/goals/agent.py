@@ -167,7 +167,7 @@ class NeuronAgent:
             fenced = result_texts.fenced_data(answer.summary, result_texts.FOR_ANSWER)
             text = branch.ask(QuestionKind.PROSE, goal=goal, result=fenced)
         except LimitReached as reached:
-            branch.warn(f"The answer stays as it is: {reached}")
+            branch.warn(f"The answer was not rewritten in prose: {reached}")
             return neurons, answer
         if text is not None:
             source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as requested")
@@ -217,7 +217,7 @@ def _check_answer(
     neuron = run_neuron(corrective, Neuron(step, len(neurons) + 1, branch.depth))
     if result_texts.is_failure(neuron.result):
         error = neuron.result.get("error")
-        branch.warn(f"The corrective step failed, the answer stays: {error}")
+        branch.warn(f"The corrective step failed, so the answer was not changed: {error}")
         return missing, []
     branch.context[neuron.key] = corrective.context[neuron.key]
     return missing, [neuron]

@@ -133,7 +133,7 @@ def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, Answe
     noun = counted_noun(goal)
     for number, result in newest if noun else ():
         if (count := count_of(result)) is not None:
-            reason = "the goal counts, and this is a number"
+            reason = "the goal asks for a count, and this is a number"
             return f"{count} {noun}", AnswerSource(number, AnswerKind.COUNT, reason)
     return None
 

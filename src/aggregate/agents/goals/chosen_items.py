@@ -156,8 +156,10 @@ class _Choice:
             fault = fault or self.fault(chosen)
             if not fault:
                 return chosen
-        nouns = f"{number} items" if number > 1 else "item"
-        raise ItemsUnclear(f'not clear which of the {nouns} "{self.loop.step}" means: {fault}')
+        unclear = f"which of the {number} items" if number > 1 else "whether the only item"
+        raise ItemsUnclear(
+            f'the step "{self.loop.step}" does not say clearly {unclear} it means: {fault}'
+        )
 
     def _lines(self) -> str:
         items, most = self.loop.source.items, max(12, _ITEMS_CHARACTERS // len(self.names))

@@ -204,7 +204,7 @@ def item_branches(
         )
     branch.finished_loops.add((loop.source.digest, template))
     if items and not limit:
-        raise StepFailed("no sub-task started: their limit is reached")
+        raise StepFailed("no sub-task was started: the limit of items in a step is 0")
     fields: dict[str, Any] = {
         "noun": loop.iteration.noun,
         "lists": branch.lists | {loop.source.digest},
@@ -274,7 +274,7 @@ def _left(items: Sequence[Value]) -> str:
         for item in items[: result_texts.SHOWN_ITEMS]
     ]
     more = f" and {len(items) - len(names)} more" if len(items) > len(names) else ""
-    return f"Left: {', '.join(result_texts.clip(name, LEFT_CHARACTERS) for name in names)}{more}."
+    return f"Unfinished: {', '.join(result_texts.clip(name, LEFT_CHARACTERS) for name in names)}{more}."
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:

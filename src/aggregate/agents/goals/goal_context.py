@@ -140,7 +140,9 @@ class Branch:
             if key in run.done:
                 result, item = run.done[key]
                 if None not in (item, self.item) and item != self.item:
-                    raise ItemsUnclear(f"{tool.name} was to be called for two items alike: {line}")
+                    raise ItemsUnclear(
+                        f"{tool.name} would be called in the same way for two items: {line}"
+                    )
                 self.warn(
                     f"{tool.name} was not called again: it has succeeded with these arguments."
                 )

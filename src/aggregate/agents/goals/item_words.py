@@ -68,13 +68,13 @@ class ItemClaim:
         """Return why the chosen items contradict the text, or ``""``."""
         number = len(set(chosen))
         if self.excluded.intersection(chosen):
-            return "items that are excluded were named"
+            return "the choice names excluded items"
         if self.names and self.names != set(chosen):
-            return "other items are named in the step"
+            return "the step names other items"
         if self.least <= number <= self.most:
             return ""
         expected = str(self.least) if self.least == self.most else f"{self.least} to {self.most}"
-        return f"{expected} are expected for, {number} were named"
+        return f"{expected} items are expected, {number} were named"
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) -> ItemClaim:

@@ -73,7 +73,7 @@ def _steps(branch: Branch) -> list[str]:
         branch.run.budget.stop(Limit.STEPS, branch.node.place)
         dropped = "; ".join(steps[limit:])
         branch.warn(
-            f"The goal was split into {len(steps)} steps, the most is {limit}. Left out: {dropped}"
+            f"The goal was split into {len(steps)} steps, but at most {limit} are allowed. Left out: {dropped}"
         )
     return steps[:limit]
 
@@ -107,7 +107,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
             threshold=branch.run.limits.inline_bytes,
         )
     except AggregateError as error:
-        node.warn(f"The result stays in memory: {error}")
+        node.warn(f"The result could not be written to disk: {error}")
     branch.context[neuron.key] = stored
     return replace(
         neuron,

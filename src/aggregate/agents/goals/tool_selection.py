@@ -53,7 +53,7 @@ def _asked_tool(branch: Branch, step: str, offered: Sequence[Tool]) -> Tool | No
                 QuestionKind.FIND_TOOL,
                 step=step,
                 tools=fence("\n".join(_tool_line(tool, characters) for tool in candidates)),
-                rest=f"You are shown these after NONE: {names}" if names else "",
+                rest=f"After NONE you are shown further tools: {names}" if names else "",
                 schema=choice_schema([tool.name for tool in candidates]),
             )
             text = named_text(reply or "", "tool")

@@ -66,7 +66,7 @@ def parse_json_text(text: str) -> tuple[Value, str]:
     if not blocks:
         raise NotJson("the text does not begin as JSON")
     if len(blocks) > 1:
-        raise NotJson(f"the text holds {len(blocks)} JSON blocks, not one")
+        raise NotJson(f"the text contains {len(blocks)} JSON blocks, not one")
     return blocks[0]
 
 
@@ -140,7 +140,7 @@ def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
             [".".join(shorten(message_text(key), KEY_CHARACTERS) for key in path) for path in paths]
         )
         warnings.append(
-            f"merge: {len(replaced)} keys had more than one value, the last one counts: {keys}"
+            f"merge: {len(replaced)} keys have several values, the last one is used: {keys}"
         )
     return Merged(merged, (*warnings, *_left_out(worded)))
 
@@ -185,7 +185,7 @@ def _left_out(worded: Sequence[str]) -> tuple[str, ...]:
     if not worded:
         return ()
     outputs = "output" if len(worded) == 1 else f"{len(worded)} outputs"
-    return (f"the words around the JSON of {outputs} are left out: {_names(worded)}",)
+    return (f"the text around the JSON of {outputs} is left out: {_names(worded)}",)
 
 
 def _names(names: Sequence[str]) -> str:

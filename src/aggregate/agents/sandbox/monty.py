@@ -55,7 +55,7 @@ def _size_{tag}(value, most, dumps=_json_{tag}.dumps, dates=_datetime_{tag}, isi
 FUNCTION = """
 def {name}(*given, **named):
     if _size_{tag}([given, named], {most}) > {most}:
-        raise ValueError('{name}() takes short arguments')
+        raise ValueError('{name}() takes only short arguments')
     return _host_{tag}_{name}(*given, **named)
 """
 

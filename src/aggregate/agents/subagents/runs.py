@@ -179,7 +179,7 @@ class TimerThread:
             try:
                 action()
             except Exception:
-                logger.exception("A timeout could not be recorded; the other timeouts go on")
+                logger.exception("A timeout could not be recorded; other timeouts continue")
 
     def _next(self) -> Callable[[], None] | None:
         with self._changed:

@@ -480,5 +480,5 @@ def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:
     result = merge_group(group, outputs)
     if not left_out:
         return result
-    warning = f"not waited for after the failure: {', '.join(left_out)}"
+    warning = f"not included, since the group failed before they ended: {', '.join(left_out)}"
     return replace(result, warnings=(*result.warnings, warning))

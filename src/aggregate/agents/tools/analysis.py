@@ -179,7 +179,7 @@ def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
 
 
 def _available_fields(data: Value) -> str:
-    return "; ".join(islice(_objects(data), MOST_OBJECTS)) or "none (data is no object)"
+    return "; ".join(islice(_objects(data), MOST_OBJECTS)) or "none (data is not an object)"
 
 
 def _objects(data: Value) -> Iterator[str]:

@@ -132,7 +132,7 @@ class _DateTools:
         if not EARLIEST <= timestamp <= LATEST:
             milliseconds = EARLIEST * 1000 <= timestamp <= LATEST * 1000
             advice = f"; as milliseconds it is {_iso(timestamp // 1000)}" if milliseconds else ""
-            reason = f"no second of the years 1 to 9999{advice}"
+            reason = f"not a time in the years 1 to 9999{advice}"
             return {"success": True, "valid": False, "reason": reason}
         return {"success": True, "valid": True, "iso": _iso(timestamp), "unix_timestamp": timestamp}
 
@@ -189,7 +189,9 @@ def _moved(moment: datetime, amount: int, unit: str) -> datetime:
         last_day = monthrange(year, month)[1]
         return moment.replace(year=year, month=month, day=min(moment.day, last_day))
     except (OverflowError, ValueError) as error:
-        raise ToolError(f"{amount} {unit} lead out of the years 1 to 9999: {error}") from None
+        raise ToolError(
+            f"{amount} {unit} lead to a date outside of the years 1 to 9999: {error}"
+        ) from None
 
 
 def _ends(start: datetime, end: datetime) -> dict[str, int]:

@@ -87,7 +87,7 @@ class ProjectFiles:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name
         if ".." in PurePosixPath(plain).parts:
-            raise ToolError(f'"{quoted(name)}" holds "..": paths begin at the project\'s root')
+            raise ToolError(f'"{quoted(name)}" contains "..": paths begin at the project\'s root')
         path = PurePosixPath(posixpath.normpath(plain))
         if not path.is_absolute():
             return [(root, path.as_posix()) for root in self.roots]

@@ -99,7 +99,7 @@ class _ProjectTools:
             folder: Where to search; by default everywhere.
         """
         if not text.strip():
-            raise ToolError("text is empty: give the words to look for")
+            raise ToolError("text is empty: give the text to search for")
         try:
             may_hold_matches = compile_glob(files_matching).match
         except ValueError as error:
@@ -197,7 +197,7 @@ def _matches(name: str, content: str, lower_text: str) -> list[str]:
 def _parser(name: str, text: str) -> ASTParser:
     language = language_of(name, text)
     if language is None:
-        raise ToolError(f"{name}: its language has no grammar; take read_file or get_file_summary")
+        raise ToolError(f"{name}: its language has no grammar; use read_file or get_file_summary")
     return ASTParser(language.name)
 
 

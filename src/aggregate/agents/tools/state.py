@@ -186,7 +186,7 @@ class _StateTools:
         """
         first, last = _moment_of(start), _moment_of(end)
         if first > last:
-            raise ToolError("start is after end: exchange them")
+            raise ToolError("start is after end: swap them")
         series = _series(key, self.store.load(key)[1])
         items = [record for record in series["items"] if first <= _time_of(record) <= last]
         spans = _join_spans(map(tuple, series["covered"]))

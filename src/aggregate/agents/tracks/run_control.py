@@ -246,7 +246,7 @@ def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
     """Cancel the latest run of a track; return its name."""
-    over = "there is no run to cancel: all are over"
+    over = "there is no run to cancel: all have ended"
     with latest_run(project, name, database, over=over) as (runs, run):
         runs.table.set_state(run, CANCELLED)
         keys = runs.queue.keys(run.run_id)
@@ -292,7 +292,7 @@ def decide(
     database: str = "",
 ) -> str:
     """Approve or reject a waiting ticket; return the run's name."""
-    over = "no run is under way, so that nothing waits"
+    over = "no run is under way, so no ticket waits"
     with latest_run(project, name, database, over=over) as (runs, run):
         names = [ticket.id for ticket in run.tickets.tickets]
         if parent_of(ticket_id) not in names:
@@ -306,8 +306,8 @@ def decide(
             waiting = [one for one in sorted(statuses) if statuses[one] is TicketStatus.WAITING]
             reason = "does not wait"
             if ticket_id in statuses:
-                reason = f"was decided before ({statuses[ticket_id].value})"
-            others = f"these do: {', '.join(waiting)}" if waiting else "nothing waits now"
+                reason = f"was already decided ({statuses[ticket_id].value})"
+            others = f"these do: {', '.join(waiting)}" if waiting else "no ticket waits now"
             raise TrackError(f'{run.run_id}: "{ticket_id}" {reason}; {others}')
         return run.run_id
 

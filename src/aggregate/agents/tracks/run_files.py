@@ -163,7 +163,7 @@ def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
     if cost > 0:
         words.append(dollars(cost))
     if earlier_cost > 0:
-        words.append(f"of which {dollars(earlier_cost)} before a retry")
+        words.append(f"{dollars(earlier_cost)} of it before a retry")
     return ", ".join(words)
 
 

@@ -73,11 +73,11 @@ class Spending:
         if self.limit is None:
             return ""
         if self.unpriced:
-            return f'the price of "{self.unpriced}" is not known, so that max_cost cannot be kept'
+            return f'the price of "{self.unpriced}" is unknown, so max_cost cannot be enforced'
         if self.dearest and self._affordable(self.limit) < 1:
             return (
-                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and what is left may not pay for another: "
-                f"the dearest ticket took ${self.dearest:.4f}"
+                f"of max_cost, ${self.limit:g}, ${self.spent:.4f} is spent, and the rest may not suffice for another "
+                f"ticket: the most expensive one cost ${self.dearest:.4f}"
             )
         return ""
 

@@ -21,7 +21,8 @@ from aggregate.base.values import Value
 from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy, ProducedText
 
 NO_JSON = (
-    "its answer in the database is no JSON, as its schema wants: it is damaged or somebody else's"
+    "its answer in the database is not the JSON that its schema requires: it is damaged, "
+    "or another program wrote it"
 )
 CHUNK = 200  # outcomes in memory at one time: an answer may have megabytes
 # Strategies whose value is read text by text

@@ -46,7 +46,7 @@ from aggregate.base.errors import TrackError
 from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project
 
-NOTHING_TO_RESUME = "no run to resume: all are over; begin one with aggregate conduct run"
+NOTHING_TO_RESUME = "no run to resume: all have ended; begin one with aggregate conduct run"
 MOST_NAMED = 10  # tickets in a sentence
 USUAL = RunOptions()
 
@@ -192,12 +192,12 @@ def _go_on(
         endings.raise_rounds(again)
     elif options.retry:
         raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
-    tell(f"going on with {run.run_id}")
+    tell(f"continuing {run.run_id}")
     if again:
         tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
     if run.tickets != tickets:
         tell(
-            "its tickets were others when it began: it goes on with these; aggregate conduct cancel ends it"
+            "its tickets have changed since it began: it continues with the old ones; aggregate conduct cancel ends it"
         )
     return run if run.state == RUNNING else runs.reopen(run)
 

@@ -16,13 +16,13 @@ _CUT_CALL: Final = re.compile(
 _INSTRUCTIONS: Final = """\
 ## Tools
 
-To call a tool, write one JSON object in a fenced block and nothing behind it; the next message says what it gave:
+To call a tool, write one JSON object in a fenced block and nothing after it; the next message has its result:
 
 ```json
 {{"tool": "NAME", "arguments": {{}}}}
 ```
 
-When you need no tool any more, answer without such a block. The tools:
+When you need no more tools, answer without such a block. The tools:
 
 {}"""
 

@@ -117,7 +117,7 @@ def open_track(project_folder: Path, name: str) -> Track:
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(
-            f"{tracks_file}: there is no register of tracks here: write one, or name the project with --config"
+            f"{tracks_file}: there is no such file to list tracks: write one, or name the project with --config"
         )
     linked = [entry for entry in read_tracks_file(_read(tracks_file)) if entry.track_id]
     exact = [entry for entry in linked if entry.track_id == name]
@@ -126,7 +126,7 @@ def open_track(project_folder: Path, name: str) -> Track:
         names = ", ".join(entry.track_id for entry in (matching or linked))
         if matching:
             raise TrackError(
-                f"{tracks_file}: {name} begins the ids of several tracks ({names}): write more of it"
+                f"{tracks_file}: {name} is the beginning of several tracks' ids ({names}): write a longer beginning"
             )
         names = names or "none with a link to its folder"
         raise TrackError(f"{tracks_file}: there is no track {name}: it has {names}")
@@ -187,7 +187,9 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
     slug = re.sub(r"[^\w]+", "_", name.lower()).strip("_")[:_SLUG_CHARACTERS].rstrip("_")
     track_id = f"{slug}_{time:%Y%m%d}"
     if not slug or not TRACK_ID.fullmatch(track_id):
-        raise TrackError(f"{name!r} has no letter, and an id begins with one: choose another name")
+        raise TrackError(
+            f"{name!r} has no letter, but an id must begin with one: choose another name"
+        )
     root = Path(project_root(folder))
     track = confined(folder / FOLDER / "tracks" / track_id, root)
     if track.exists():

@@ -97,7 +97,7 @@ class ModelWorker:
             )
             raise WorkerError(
                 f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}{rest}: "
-                "allow more, or lower its budget",
+                "raise max_tokens, or lower its budget",
                 again=False,
             )
         request = ChatRequest(
@@ -146,7 +146,7 @@ class ModelWorker:
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
-                f"{assignment.ticket}: its persona asks {recipient}, which this worker does not offer",
+                f"{assignment.ticket}: its persona names {recipient}, which this worker does not offer",
                 again=False,
             )
         try:
@@ -210,7 +210,7 @@ def _description(assignment: Assignment, tokens: int) -> str:
     file_or_files = "file" if len(files) == 1 else "files"
     and_results = f"the results {', '.join(results)}" if results else "no results"
     return (
-        f"No model was asked: the scripted worker was given {tokens:,} tokens "
+        f"No model was asked: the scripted worker got {tokens:,} tokens "
         f"with {len(files):,} {file_or_files} and {and_results}. The task is: {task}"
     )
 

@@ -192,7 +192,7 @@ class WorkerContexts:
                 raise ScopeError(f'{refused}: {focus}, a focus file of the ticket "{ticket.id}"')
             if not Path(request.base_dir, focus).is_file() and not self._files.has(focus):
                 raise ConfigError(
-                    f'the ticket "{ticket.id}" has the focus file {focus}, which is not there: correct its path, '
+                    f'the ticket "{ticket.id}" has the focus file {focus}, which does not exist: correct its path, '
                     f"relative to {request.base_dir}"
                 )
         plan = self._plan(ticket)

@@ -171,7 +171,7 @@ def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
     )
     if len(pack.data) > MOST_BYTES:
         raise StateError(
-            f"the files of {commit[:12]} take {len(pack.data):,} bytes, and {MOST_BYTES:,} are the most that work "
-            "trees are made of: let a smaller project have the tickets that write"
+            f"the files of {commit[:12]} have {len(pack.data):,} bytes, and work trees are limited to "
+            f"{MOST_BYTES:,}: move tickets that change files to a smaller project"
         )
     return pack

@@ -50,7 +50,7 @@ _MOST_WAITING: Final = 8_000_000
 # so a child grows by a megabyte per million.
 _MOST_PARSED: Final = 40_000_000
 _MOST_IDLE: Final = 2  # reused children; most programs parse in one thread at a time
-_LOST: Final = "parsing was stopped: the parser crashes, or takes far too much memory or time"
+_LOST: Final = "parsing was stopped: the parser crashed, or took far too much memory or time"
 _NOT_STARTED: Final = "cannot start a process for parsing"
 _OUT_OF_TIME: Final = -getattr(signal, "SIGPROF", 0)  # exit status
 

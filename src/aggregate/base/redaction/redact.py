@@ -32,7 +32,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         setting = f'allow = ["{self.digest}"] under [redaction], or ' if self.digest else ""
-        return f"redacted ({self.rule}); if it is no secret: {setting}a comment with {ALLOWED_LINE} on the line"
+        return f"redacted ({self.rule}); if it is not a secret: {setting}a comment with {ALLOWED_LINE} on the line"
 
 
 _SHORT, _SHORTEST = b"[REDACTED]", b"***"

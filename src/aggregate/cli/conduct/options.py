@@ -48,10 +48,10 @@ _TERMS = (
     options.tools_option,
     options.allow_option,
     limit_option(
-        "--max-tokens", "Limit a ticket's tokens; by default 500,000, or as you configured."
+        "--max-tokens", "Limit the tokens of a ticket; by default 500,000, or as you configured."
     ),
     limit_option(
-        "--max-seconds", "Limit an attempt's seconds; by default as the ticket says.", POSITIVE
+        "--max-seconds", "Limit the seconds of an attempt; by default as the ticket says.", POSITIVE
     ),
     limit_option("--max-turns", "Limit the requests of a ticket with tools; by default 40."),
 )
@@ -68,15 +68,26 @@ _DATABASE = click.option(
     metavar="URL",
     help="Use this database: postgresql://..., or a file for SQLite.  [default: one in your state folder]",
 )
-_SHARED_DATABASE = click.option("--database", required=True, metavar="URL", help="Database to use.")
+_SHARED_DATABASE = click.option(
+    "--database", required=True, metavar="URL", help="Use this database."
+)
 _RUN = (
     limit_option("--places", "Work on this many tickets at a time in each worker.  [default: 8]"),
-    click.option("--no-work", is_flag=True, help="Leave the work to `aggregate conduct worker`."),
+    click.option(
+        "--no-work",
+        is_flag=True,
+        help="Leave the tickets to processes of `aggregate conduct worker`.",
+    ),
     limit_option(
-        "--max-cost", "Start no ticket once the run has cost this much.", POSITIVE, metavar="USD"
+        "--max-cost",
+        "Start no further ticket once the run has cost this much.",
+        POSITIVE,
+        metavar="USD",
     ),
     click.option(
-        "--strict", is_flag=True, help="End with exit code 1 if a ticket changed nothing."
+        "--strict",
+        is_flag=True,
+        help="End with exit code 1 if a ticket that should edit files changed none.",
     ),
     click.option("--apply", is_flag=True, help="Apply the changes to your files at the end."),
 )

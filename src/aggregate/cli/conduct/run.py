@@ -13,7 +13,9 @@ from aggregate.cli.program import require_dbos
 
 @click.command()
 @run_options
-@click.option("--dry-run", is_flag=True, help="Show order, sizes and models; run nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show the order, sizes and models of tickets; run nothing."
+)
 def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
     """Run TRACK, or continue its unfinished run; print the report's path.
 

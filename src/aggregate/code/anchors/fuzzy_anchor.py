@@ -82,8 +82,7 @@ class Resolution:
 
 
 def _nontrivial(lines: Sequence[str]) -> list[str]:
-    near = lines[: THRESHOLDS.window_lines]
-    lines = [line for line in near if not is_trivial(line)]
+    lines = [line for line in lines[: THRESHOLDS.window_lines] if not is_trivial(line)]
     return _storable(lines)[: THRESHOLDS.anchor_lines]
 
 
@@ -145,9 +144,8 @@ def _by_numbers(piece: Mapping[str, Any], text: IndexedText) -> Resolution:
 
 def _ambiguous(anchor: Anchor, exact: ExactMatches) -> Resolution:
     candidates = exact.rivals[:MOST_CANDIDATES]
-    positions = ", ".join(str(place + 1) for place in candidates) + (
-        ", …" if exact.total > len(candidates) else ""
-    )
+    more = ", …" if exact.total > len(candidates) else ""
+    positions = ", ".join(str(place + 1) for place in candidates) + more
     if exact.tied:
         reason = f"{exact.total} places match equally well: lines {positions}"
     else:

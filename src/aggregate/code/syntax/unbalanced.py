@@ -4,11 +4,10 @@ Without one brace or ``end`` a grammar reads all later definitions as a part of 
 """
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import accumulate, takewhile
+from itertools import accumulate, groupby, takewhile
 from typing import Final, NamedTuple
 
 from tree_sitter import Language as Grammar, Node, Query
@@ -81,11 +80,7 @@ def balanced(source: bytes, written: bytes, nodes: Mapping[str, list[Node]]) -> 
     marks = {node.start_byte: node.type for node in written_nodes}
     for by_start, closing in ((braces, "}"), (marks, "end")):
         brackets = _brackets(source, by_start, closing)
-        depth = lowest = 0
-        for bracket in brackets:
-            depth += 1 if bracket.is_opening else -1
-            lowest = min(lowest, depth)
-        if depth or lowest:
+        if _is_unbalanced(brackets):
             source = _Balancing(source, written, in_text, closing.encode()).balanced(brackets)
     return source
 
@@ -105,6 +100,11 @@ def bracket_query(grammar: Grammar, words: str) -> Query:
         elif grammar.node_kind_is_visible(number) and _TEXT.fullmatch(name):
             patterns.add(f"({name}) @text")
     return Query(grammar, " ".join(sorted(patterns)))
+
+
+def _is_unbalanced(brackets: list[_Bracket]) -> bool:
+    depths = list(accumulate(1 if bracket.is_opening else -1 for bracket in brackets))
+    return bool(depths) and (depths[-1] != 0 or min(depths) < 0)
 
 
 def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
@@ -196,12 +196,9 @@ class _Balancing:
             )
             begins = is_end or (indent <= least and self._begins_statement(row))
             members.append(row if begins else begun)
-        depths, lowest = Counter[int](), Counter[int]()
-        for bracket in brackets:
-            member = members[bracket.row]
-            depths[member] += 1 if bracket.is_opening else -1
-            lowest[member] = min(lowest[member], depths[member])
-        return [bool(depths[member] or lowest[member]) for member in members]
+        inside = groupby(brackets, lambda bracket: members[bracket.row])
+        damaged = {member for member, group in inside if _is_unbalanced(list(group))}
+        return [member in damaged for member in members]
 
     def _lost_opening(self, bracket: _Bracket) -> int:
         """Return where an opening brace is missing before a closing one, 0 if none is."""

@@ -107,36 +107,35 @@ _MOST_LANDMARKS = 30  # a digest is read at a glance: half the rows of one with 
 
 # Lines with the structure of a file, by fence tag.
 _LANDMARKS = {
-    tag: re.compile(pattern, re.MULTILINE)
-    for tag, pattern in {
-        "cmake": r"^[ \t]*((?:project|add_executable|add_library|function|macro|find_package)[ \t]*\(.*)$",
-        "diff": r"^((?:diff --git|\+\+\+) .*)$",
-        "dockerfile": r"^((?i:FROM|ENTRYPOINT|CMD|EXPOSE|VOLUME|WORKDIR)[ \t].*)$",
-        "elixir": r"^[ \t]*((?:defmodule|def|defp|defmacro)[ \t].*)$",
-        "graphql": r"^((?:type|input|enum|interface|union|scalar|query|mutation|fragment|extend)[ \t].*)$",
-        "haskell": r"^((?:module|data|newtype|class|instance|type)[ \t].*|\w+[ \t]*::.*)$",
-        "hcl": r"^((?:resource|data|module|variable|output|provider|locals|terraform)\b.*)$",
-        "ini": r"^[ \t]*(\[.+\])[ \t]*$",
-        "kotlin": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|interface|object|fun)[ \t].*)$",
-        "less": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
-        "lua": r"^[ \t]*((?:local[ \t]+)?function[ \t].*)$",
-        "makefile": r"^([\w/%$(){}-][\w ./%$(){}-]*::?(?!=).*)$",
-        "perl": r"^[ \t]*((?:package|sub)[ \t].*)$",
-        "powershell": r"^[ \t]*((?i:function|class|enum)[ \t].*)$",
-        "protobuf": r"^[ \t]*((?:package|message|service|enum|rpc)[ \t].*)$",
-        "rst": r"^([^\s].*)\n(?:=+|-+|~+|\^+|\"+|\*+|#+|\++)[ \t]*$",
-        "scala": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|trait|object|def)[ \t].*)$",
-        "scss": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
-        "sql": r"^[ \t]*((?i:CREATE|ALTER|DROP)[ \t].*)$",
-        "swift": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|struct|enum|protocol|extension|func)[ \t].*)$",
-    }.items()
+    "cmake": r"^[ \t]*((?:project|add_executable|add_library|function|macro|find_package)[ \t]*\(.*)$",
+    "diff": r"^((?:diff --git|\+\+\+) .*)$",
+    "dockerfile": r"^((?i:FROM|ENTRYPOINT|CMD|EXPOSE|VOLUME|WORKDIR)[ \t].*)$",
+    "elixir": r"^[ \t]*((?:defmodule|def|defp|defmacro)[ \t].*)$",
+    "graphql": r"^((?:type|input|enum|interface|union|scalar|query|mutation|fragment|extend)[ \t].*)$",
+    "haskell": r"^((?:module|data|newtype|class|instance|type)[ \t].*|\w+[ \t]*::.*)$",
+    "hcl": r"^((?:resource|data|module|variable|output|provider|locals|terraform)\b.*)$",
+    "ini": r"^[ \t]*(\[.+\])[ \t]*$",
+    "kotlin": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|interface|object|fun)[ \t].*)$",
+    "less": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
+    "lua": r"^[ \t]*((?:local[ \t]+)?function[ \t].*)$",
+    "makefile": r"^([\w/%$(){}-][\w ./%$(){}-]*::?(?!=).*)$",
+    "perl": r"^[ \t]*((?:package|sub)[ \t].*)$",
+    "powershell": r"^[ \t]*((?i:function|class|enum)[ \t].*)$",
+    "protobuf": r"^[ \t]*((?:package|message|service|enum|rpc)[ \t].*)$",
+    "rst": r"^([^\s].*)\n(?:=+|-+|~+|\^+|\"+|\*+|#+|\++)[ \t]*$",
+    "scala": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|trait|object|def)[ \t].*)$",
+    "scss": r"^([^ \t\r\n/*}].*\{)[ \t]*$",
+    "sql": r"^[ \t]*((?i:CREATE|ALTER|DROP)[ \t].*)$",
+    "swift": r"^[ \t]*((?:[a-z]+[ \t]+)*(?:class|struct|enum|protocol|extension|func)[ \t].*)$",
 }
 
 
 def plain_digest(path: str, text: str) -> list[str]:
     tag = fence_tag(path, text)
     pattern = _LANDMARKS.get(tag)
-    if pattern and (rows := [shortened(match[1].strip()) for match in pattern.finditer(text)]):
+    matches = re.finditer(pattern, text, re.MULTILINE) if pattern else ()
+    rows = [shortened(match[1].strip()) for match in matches]
+    if rows:
         left_out = len(rows) - _MOST_LANDMARKS
         return [*rows[:_MOST_LANDMARKS], more_row(left_out)] if left_out > 0 else rows
     if PurePosixPath(path).suffix.lower() in ("", ".txt", ".rst"):

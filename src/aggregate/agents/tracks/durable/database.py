@@ -81,10 +81,10 @@ def refuse_pickles() -> None:
     DefaultSerializer.deserialize = refuse  # type: ignore[method-assign, assignment]
 
 
-def refuse_row(name: str, fault: str = "is not JSON of ours") -> NoReturn:
+def refuse_row(name: str, fault: str = "is not JSON of this program") -> NoReturn:
     raise StateError(
-        f"{name} in the database {fault} and is not read: it comes from an older version or from somebody "
-        "else; end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
+        f"{name} in the database {fault} and is not read: an older version or another program wrote it; "
+        "end the run with `aggregate conduct cancel`, delete it with `aggregate conduct forget`, or use another "
         "--database"
     )
 

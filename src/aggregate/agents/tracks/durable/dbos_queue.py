@@ -228,7 +228,7 @@ def _outcome(workflow: WorkflowStatus) -> TicketOutcome:
                 return outcome
         refuse_row(f"the outcome of {ticket}")
     if workflow.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
-        reason = f"given up: {MAX_STARTS} workers were killed while they had it"
+        reason = f"given up: {MAX_STARTS} workers were killed while they worked on it"
     elif isinstance(workflow.error, Exception):
         reason = f"its worker failed: {workflow.error}"
     else:

@@ -240,7 +240,7 @@ class SegmentTable:
         self._read |= {key: one for key, one in segments.items() if one.section is Section.FILES}
         for digest in digests:
             if digest not in segments:
-                refuse_row(f"the segment {digest} of {run_id}", "is not there")
+                refuse_row(f"the segment {digest} of {run_id}", "is missing")
         return tuple(segments[digest] for digest in digests)
 
 
