@@ -66,7 +66,7 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What files are ranked by: the task, the places that the user named, changes and commits."""
+    """What files are ranked by: the task's text, places and symbols that the user named, changes and commits."""
 
     task: TaskText = field(default_factory=TaskText)
     focus: Sequence[tuple[str, int, int]] = ()  # path, first and last line; ``0`` for whole files
