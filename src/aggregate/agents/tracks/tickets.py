@@ -209,7 +209,7 @@ def items_of(value: Value, ticket: Ticket) -> list[Value]:
         raise ValueError("for_each is not a list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:
         raise ValueError(
-            f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
+            f"for_each gave {len(value):,} items, but max_children is {ticket.max_children:,}: raise max_children"
         )
     return [jsonable(item) for item in value]
 

@@ -146,7 +146,7 @@ def _update_index(
     run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(added))
     if large:
         size = f"{LARGE_BYTES // 1_000_000:,} MB"
-        tell(f"work trees lack changes of files above {size}: {', '.join(large)}")
+        tell(f"work trees do not contain changes of files larger than {size}: {', '.join(large)}")
 
 
 def _names(listed: bytes) -> set[str]:
