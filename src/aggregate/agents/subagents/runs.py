@@ -92,10 +92,7 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks as long as the limit allows.
-
-        A loop instead of a recursion, since an executor may run a task within this call.
-        """
+        """Start queued tasks up to the limit, in a loop since an executor may run a task at once."""
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:

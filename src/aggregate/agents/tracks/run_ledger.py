@@ -117,10 +117,7 @@ class RunLedger:
         self._add_line(ticket, status, detail)
 
     def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
-        """Write a ticket's outcome and count its cost.
-
-        ``announce`` is off for tickets that ended before a restart.
-        """
+        """Write a ticket's outcome and count its cost; ``announce`` also reports it to ``observe``."""
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         detail = outcome.failure or outcome.last.warning
         if announce:

@@ -201,10 +201,7 @@ def parent_of(ticket_id: str) -> str:
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return the items of a ticket's list as JSON.
-
-    Raises an error for other values, and for more items than ``max_children``.
-    """
+    """Return the items of a ticket's list as JSON; raise for other values and too many items."""
     if not isinstance(value, list):
         raise ValueError("for_each is not a list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:

@@ -30,10 +30,7 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The folder that paths in commits are relative to.
-
-    It is the top of the git repository, or the project's folder without git.
-    """
+    """The folder that commits' paths are relative to: the repository's top, or the project's folder."""
 
     folder: Path
     inside: str  # the project's folder in it
