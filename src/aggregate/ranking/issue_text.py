@@ -40,7 +40,7 @@ _TYPED: Final = re.compile(r"[ \t]*+(?:>>>|\.\.\. |In ?\[|\$ |import |from \S+ i
 _STATEMENT: Final = re.compile(r"[\w.]{1,80}+(?: ?=|\()(?!.*[a-z]{2} [a-z]{2,20} [a-z]{2})")
 _VALUE: Final = re.compile(r"'[^']{1,100}'")
 _TRACED: Final = re.compile(
-    r"[ \t]*+(?:-++>|>|E(?= ))?+[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
+    r"[ \t]*+(?:-++>|>|E(?= ))?[ \t]*+(?:\d{1,6} |\S{1,300}:\d{1,7}:(?:\d{1,7}:)? ?)?"
 )
 
 

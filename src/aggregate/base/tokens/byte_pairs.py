@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from heapq import heappop, heappush
 
+from aggregate.base.tokens import toktok
 from aggregate.base.tokens.unicode_17 import NEW_CHARACTER
 from aggregate.base.tokens.vocabulary import FILE, SHA256
 
@@ -40,6 +41,8 @@ class _Properties(dict[int, str]):
     def __missing__(self, character: int) -> str:
         text = chr(character)
         category = "So" if NEW_CHARACTER.match(text) else unicodedata.category(text)
+        if category == "Cn" and toktok.is_loaded():
+            category = toktok.category(text)
         # Unassigned (a newer Unicode may differ) or a surrogate. ``translate`` would ignore a LookupError.
         if category in ("Cn", "Cs"):
             raise ValueError(text)

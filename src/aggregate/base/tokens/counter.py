@@ -83,7 +83,7 @@ def _encode(text: str, special: set[str]) -> bytes:
 
 
 _BATCH_CHARACTERS = 200_000  # about 10 ms; with less, threads cost more than they save
-_MOST_WAITING = 10  # uncounted batches, to limit memory
+_MOST_WAITING = 6  # uncounted batches, to limit memory
 _THREADS = 4
 
 

@@ -47,6 +47,20 @@ def count_exact(texts: Sequence[str]) -> list[int]:
     return batch_count(texts, NAME, 1)
 
 
+def category(character: str) -> str:
+    """Return the category by which toktok-rs splits a character that Python's tables lack.
+
+    Case does not matter here: no token joins a part of such a character with its neighbours.
+    """
+    contexts = (character, f"{character}123", f"{character}'s", f"..{character}'s")
+    alone, before_digits, before_suffix, after_signs = count_exact(contexts)
+    if before_digits == alone + 2:  # "X12", "3"
+        return "Nd"
+    if before_suffix == alone + 2:  # "X'", "s"
+        return "So"
+    return "Lo" if after_signs == alone + 2 else "Mn"  # "..", "X's" or "..X'", "s"
+
+
 def is_available() -> bool:
     """Load toktok-rs; return whether the tested version is installed."""
     return _loaded() is not None
