@@ -1,4 +1,4 @@
-"""The agent: from a goal to a checked answer (P11 to P15, D-67)."""
+"""Reach a goal: from its text to a checked answer (P11 to P15, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Runs of sub-agents: their records, a queue before an executor, and their timeouts."""
+"""Runs of sub-agents: records, a queue before an executor, and timeouts."""
 
 import heapq
 import logging
@@ -143,7 +143,7 @@ class Timers(Protocol):
 
 
 class TimerThread:
-    """Timers that share one daemon thread, which ends when no timer is left."""
+    """Timers that share one daemon thread, which ends without timers."""
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -136,7 +136,7 @@ class RunLedger:
                 record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[Line]:
-        """Return the event lines of a ticket's steps; write those not yet written."""
+        """Return the event lines of a ticket's steps; write new ones."""
         key = self._outcomes.keys.of(ticket.id)
         lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)

@@ -46,7 +46,7 @@ _REMEMBERED_FOCUS = 16
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The files at the start of a context: shared ones, then focus files."""
+    """The first files of a context: shared ones, then focus files."""
 
     early: tuple[Segment, ...]
     late: Mapping[str, Segment]
@@ -129,7 +129,7 @@ class SharedFiles:
 
     @cached_property
     def spec(self) -> str:
-        """The path of ``spec.md`` in prompts, ``""`` if it is missing or empty."""
+        """The path of ``spec.md`` in prompts, ``""`` if missing or empty."""
         path = self._spec_file
         if path is None or not is_file(path) or not path.stat().st_size:
             return ""
