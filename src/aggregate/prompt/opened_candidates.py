@@ -130,7 +130,7 @@ class OpenedCandidates:
         }
 
     def new_fit(self, runs_by_number: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
-        """Return a fit that shows the pinned lines, and the lines that stay from the last prompt."""
+        """Return a new fit in which pinned lines, and lines kept from the last prompt, are already visible."""
         share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
         fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
@@ -342,7 +342,7 @@ class OpenedCandidates:
         return array("q", sizes)
 
     def whole_fit(self, most: int) -> Fit | None:
-        """Return a fit that shows all lines of all files, ``None`` if they have more than ``most`` tokens."""
+        """Return an object that shows all lines of all files, ``None`` if these have more than ``most`` tokens."""
         self._set_shortening(is_on=False)
         fit = self._whole_fit(most)
         self._set_shortening(is_on=fit is None)
