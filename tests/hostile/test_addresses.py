@@ -90,7 +90,9 @@ def test_an_address_of_this_machine_is_used_without_a_key(tmp_path: Path) -> Non
         ended = aggregate(*named_address(tmp_path, server.url))
     assert ended.code == 0
     assert KEY not in str(server.headers)
-    assert f"the project sets the address {server.url}: sent there without a key" in ended.err
+    assert (
+        f"the project sets the address {server.url}: requests go there without a key" in ended.err
+    )
 
 
 def test_an_address_that_the_user_names_gets_the_key(tmp_path: Path) -> None:

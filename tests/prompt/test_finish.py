@@ -173,7 +173,7 @@ def test_each_line_has_an_origin(tmp_path: Path) -> None:
         assert origin is not None
         told[line] = origin.stands_for or f"{origin.source}:{origin.first}"
     assert told["+Ferries carry cars."] == "notes.md:3"
-    assert told["-Ferries carry."] == "line that notes.md no longer has"
+    assert told["-Ferries carry."] == "a line that notes.md no longer has"
     assert told["- notes.md: +1 -1"] == "note of the section changes"
     assert told["boom"] == "words of Log"
     assert told["carry seven"] == "words of the task"

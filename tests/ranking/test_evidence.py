@@ -73,7 +73,7 @@ def told(texts: Mapping[str, str], kind: str, question: Question) -> Told:
         ("file text", ask("修复解析器中的错误, die Leitung bricht ab"), {}),
         # What is named outright.
         ("file named in the first line", ask("session.py leaks"), {SESSION: (1.0, "session.py")}),
-        ("file named in the first line", ask("src.session leaks"), {SESSION: (0.7, "session.py")}),
+        ("file named in the first line", ask("src.session leaks"), {SESSION: (1.0, "session.py")}),
         ("named in the task", ask("`find_route` returns too early"), {ROUTES: (1.0, "find_route")}),
         ("identifier used", ask("`find_route` returns too early"), {ROUTER: (1.0, "find_route"), ROUTES: (1.0, "find_route")}),
         ("place in the task", ask(TRACEBACK), {ROUTES: (1.25, "src/routes.py:4"), ROUTER: (0.75, "src/router.py:7")}),

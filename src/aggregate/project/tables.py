@@ -254,7 +254,8 @@ class BudgetTable(Table):
         default=None,
     )
     most: TokenNumber = key(
-        'The limit of "auto", in tokens of a model\'s context window.', default=60_000
+        'With tokens = "auto": use at most this many tokens of the model\'s context window.',
+        default=60_000,
     )
     history: float = key(
         "Largest share of the discussion, of the tokens left by pinned files.",

@@ -52,7 +52,7 @@ Keys = tuple[str | int, ...]
 
 
 def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line of a key in a TOML text, or else the line of its table."""
+    """Return the line of a TOML text that sets a key, or else the line of the key's table."""
     return nearest_line(key_lines(text), keys)
 
 

@@ -46,10 +46,10 @@ def build_file_items(
     allow_outside: bool = True,
     allow_secrets: bool = True,
 ) -> list[FileRecord]:
-    """Read files and render their views, one record each (rule M-5).
+    """Read files and render their views; return a record for each file (rule M-5).
 
-    A failure never ends the run: it becomes the record's ``content``, with ``error`` set. One more such record names
-    the binary and secret-looking files that a glob matches.
+    A failure never ends the run: the record of the file has the reason as ``content``, and ``error`` set. Binary and
+    secret-looking files that a glob matches are left out; one more record with ``error`` lists them.
 
     Args:
         base_dir: Where relative paths begin.
@@ -293,7 +293,10 @@ def stream_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
-    """Return the prompt of a request; without a budget its files are read while it is iterated."""
+    """Return the prompt of a request.
+
+    Without a budget the files are read only while the returned prompt is iterated.
+    """
     if request.budget is not None:
         return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
     index = index or user_index()

@@ -89,7 +89,7 @@ class FoundSecrets:
             self._files.add(path)
 
     def shown_segment(self, segment: Segment) -> Segment:
-        """Return a segment with redacted text and source, and remember the secrets that were in it."""
+        """Return a segment with redacted text and source, and count the secrets found in it."""
         if segment.section is Section.FILES:  # searched when the files were read
             if segment.source in self._files:
                 self.shown(segment.text, segment.source)
@@ -223,7 +223,7 @@ class Composition:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Warnings about files that may not be read since they are outside of the scope."""
+        """Warnings about files outside of the scope, which may not be read."""
         refused = (
             f"screenshot {image.path}: {image.refused}" for image in self._images if image.refused
         )
@@ -324,9 +324,9 @@ def section_segments(
     beads: str,
     is_finished: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections of a prompt, those that change least first (rule M-9).
+    """Yield the segments of all sections of a prompt, beginning with those that change least (rule M-9).
 
-    The discussion comes last, unless the prompt ``is_finished`` by its task (rule T-7).
+    The discussion comes last, unless the prompt ``is_finished``: then the task does (rule T-7).
     """
     links = screenshots_section(images)
     small = {

@@ -127,7 +127,7 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _sources(self) -> Mapping[str, str]:
-        """Source file by path of the test or document that belongs to it."""
+        """The source file that each test or document belongs to, by the path of the test or document."""
         companions = self.ranked.ranking.companions
         return {
             file.path: reason.matched
@@ -138,7 +138,7 @@ class Candidates(OpenedCandidates):
         }
 
     def _by_relevance(self, files: Mapping[str, RenderedFile]) -> list[RenderedFile]:
-        """Return files by score, each followed by its own tests and documents (rule B-8)."""
+        """Return files in the order of their scores, each source followed by its tests and documents (rule B-8)."""
         if self.ranked.question.is_overview:  # from top to bottom, as a newcomer reads
             first = [self._corpus.shown[number].path for number in self.ranked.ranking.companions]
             return [*_sorted_by(files, first).values()]

@@ -62,7 +62,10 @@ class CommitHistory:
     names: Mapping[str, Names] = field(default_factory=dict)  # by commit id, not cached yet
 
     def with_names(self, ages: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
-        """Return all commits; those of the given ``ages`` (0 is the newest) with the definitions that they changed."""
+        """Return all commits, some of them with the names of the definitions that they changed.
+
+        ``ages`` are the positions of these commits; 0 is the newest.
+        """
         if self.head is None or not ages:
             return self.commits
         ids = [self.ids[age] for age in ages]

@@ -50,7 +50,7 @@ class Composer:
         return _by_path([file for file in select_files(everything).files if file.by_glob])
 
     def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
-        """Return a request's files by path; needs no lock, any thread may call it."""
+        """Return a request's files by path; any thread may call this without the lock."""
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
     def compose(
@@ -76,7 +76,7 @@ class Composer:
         return composition, _by_path(selection.files)
 
     def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request; reuse those of the last request if its settings are equal."""
+        """Return the files of a request; the files of the last request if no setting differs."""
         key = (
             disk,
             request.base_dir,

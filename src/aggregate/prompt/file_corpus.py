@@ -55,7 +55,7 @@ class FileCorpus:
     _defining: dict[str, Sequence[int]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Preload which files contain these terms, in one pass over the tables."""
+        """Find in one pass which files contain some terms, for later calls of ``files_with``."""
         wanted = [term for term in dict.fromkeys(terms) if term not in self._terms]
         files_by_term: dict[str, dict[int, int]] = {term: {} for term in wanted}
         for start in range(0, len(self.groups) if wanted else 0, _GROUPS_AT_ONCE):
@@ -162,7 +162,7 @@ class FileCorpus:
         return content_hash(self.identities[number])
 
     def trim(self) -> None:
-        """Free the memory of earlier questions if it is large."""
+        """Free memory that earlier questions used, if it is much."""
         self._defining.clear()
         if len(self._analyses) > _MOST_LOADED and self.known.index.is_used:
             self._analyses.clear()
@@ -271,7 +271,7 @@ class _FileRows:
         )
 
     def _reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
-        """Return what is known of a file without reading it, ``None`` if it is only named in a remark."""
+        """Return what the index knows of a file, ``None`` if the file is not shown itself."""
         if not facts.generated and self._reader.why_generated(file, facts):
             # Marked by .gitattributes alone: its size is not stored.
             facts = ReadFacts.of(file.path, read_file(file.file))

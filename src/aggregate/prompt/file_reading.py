@@ -1,4 +1,4 @@
-"""Read files without their secrets, and note doubtful and omitted ones."""
+"""Read files and redact secrets; write notes about files that are left out or may be misread."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -55,7 +55,7 @@ class NoteKind(Enum):
 
 
 class Reading(NamedTuple):
-    """The result of reading a file; without its text if the index has all its views."""
+    """The result of reading a file; the text is missing if the index has all that is needed."""
 
     file: ResolvedFile
     source: SourceFile
@@ -94,7 +94,7 @@ class FileReader:
         return read_file(file.file, hashed=hashed)
 
     def take(self, file: ResolvedFile, source: SourceFile, redacted: Redacted | None) -> Reading:
-        """Return the result of reading a file that is open already; ``redacted`` is its redacted text, if known."""
+        """Return the result for a file whose content is known; ``redacted`` is the redacted text, if known."""
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
@@ -108,7 +108,7 @@ class FileReader:
         return Reading(resolved or file, source, clean, facts, is_listed=resolved is None)
 
     def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
-        """Return a file with the view that it is shown in, ``None`` if globs skip it as binary or generated."""
+        """Return a file with the view in which it is shown, ``None`` for a binary or generated file of a glob."""
         if facts.is_binary and file.by_glob:
             self._omitted[file.path] = _Omitted(file, _BINARY)
             return None
@@ -133,7 +133,7 @@ class FileReader:
             self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
 
     def generated_view(self, file: ResolvedFile) -> GeneratedView:
-        """Return the view that a generated file is shown in, unless it has its own settings."""
+        """Return the configured view of generated files, or ``FULL`` if the user chose how this file is shown."""
         item = file.item
         is_chosen = (
             not file.by_glob
@@ -159,7 +159,7 @@ class FileReader:
 
     @property
     def noted(self) -> set[str]:
-        """Paths of files with notes, and of omitted ones."""
+        """Paths of the files that have notes or were left out."""
         return {*self._notes, *self._omitted}
 
     def forget(self, path: str) -> None:
@@ -179,7 +179,7 @@ class FileReader:
         return (*(f"{path}: {problem}" for path, problem in doubts), *errors)
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
-        """Return a remark for each glob that left out some of its files, to be shown in their place."""
+        """Return for each glob a remark about the files that it left out."""
         remarks = {file.path: file for file in files if file.is_remark}
         for is_binary in (True, False):
             groups: dict[str, list[_Omitted]] = {}

@@ -61,7 +61,7 @@ _NO_VIEW: Final = View("")
 
 
 def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
-    """Return the text in place of an unreadable file; for a missing file it is fixed (rule M-5)."""
+    """Return the text that a prompt shows in place of an unreadable file (fixed for a missing one, M-5)."""
     return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
 
 
@@ -175,7 +175,11 @@ class FileStream:
             yield waiting.popleft(), view
 
     def _shown(self, *, is_plain: bool) -> Iterator[_Lookup]:
-        """Yield the visible files; without views, a thread redacts the next ones (no thread before a fork)."""
+        """Yield the visible files, redacted.
+
+        If no views are needed, a thread redacts the next files; otherwise not, since views are made in forked
+        processes.
+        """
         files = self.selection.files
         portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
         lookups = map(self._look_up, portions)
@@ -197,7 +201,7 @@ class FileStream:
             yield _Lookup(unread(remark))
 
     def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
-        """Read files, without redacting them, and look up their views in the cache."""
+        """Read files and look up their views in the cache; the texts are not redacted yet."""
         reader, index = self.reader, self.index
         readings = [
             reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
@@ -275,7 +279,7 @@ def render_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> RenderedFiles:
-    """Read and render the files of a request; the arguments are those of ``stream_files``."""
+    """Read and render the files of a request at once; see ``stream_files`` for the arguments."""
     with get_monitor().scope("build_file_items"):
         stream = stream_files(
             request, index=index, on_start=on_start, on_done=on_done, selection=selection
@@ -284,7 +288,7 @@ def render_files(
 
 
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return a file that shows only a note: it is unreadable or excluded, or stands for a glob's omitted files."""
+    """Return a file that shows only a note, such as that the file is unreadable."""
     if not source.error:
         return rendered_file(file, source, View(EXCLUDED))
     problem = error_text(file.path, source.error, is_remark=file.is_remark)
@@ -318,7 +322,7 @@ def _view_key(reading: Reading) -> bytes:
 
 
 def _view_request(lookup: _Lookup) -> ViewRequest:
-    """Return how to render a file: in its view, or with mode ``NONE`` not at all."""
+    """Return in which view to render a file; mode ``NONE`` if the file needs no view."""
     file, source = lookup.reading.file, lookup.reading.source
     if lookup.row is not None or source.error or not file.is_rendered:
         return ViewRequest(file.path, source.text, ViewMode.NONE)

@@ -21,7 +21,10 @@ _LONGEST_NAME: Final = 4_000  # characters of a path
 
 
 def finished(request: Request, finish: Finish, project: Project, redaction: Redaction) -> Request:
-    """Add the user's instructions and attachments to a request, redacted before they can be shortened."""
+    """Return a request with the user's instructions and attachments.
+
+    Secrets in these texts are replaced before a budget can shorten the texts.
+    """
     user, config = user_config().prompt, project.config.prompt
     instructions, doubts = finish.instructions, [*request.doubts]
     if not instructions and user.instructions:
@@ -48,7 +51,7 @@ def finished(request: Request, finish: Finish, project: Project, redaction: Reda
 
 
 def read_instructions(text: str, folder: Path = Path()) -> Given:
-    """Return instructions: ``text`` itself, or the content of the file in ``folder`` that it names."""
+    """Return instructions: ``text`` itself, or the content of the file named ``text`` in ``folder``."""
     path = folder / text
     if "\n" in text or len(text) > _LONGEST_NAME:
         return Given(_INSTRUCTIONS, text)

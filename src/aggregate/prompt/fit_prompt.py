@@ -198,9 +198,9 @@ class _Filling:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the fullest prompt of ``room`` tokens besides those of pinned files, ``None`` if none fits.
+        """Return the prompt with the most lines in ``room`` tokens, not counting pinned files, ``None`` if none fits.
 
-        It shows the lines ``runs`` in any case.
+        The lines ``runs`` are always shown.
         """
         count = self.files.count
         sections = self.shares.within(room)

@@ -47,9 +47,9 @@ class Shares(NamedTuple):
     least: Fitted
 
     def reserved(self, room: int) -> int:
-        """Return how many of ``room`` tokens sections may use beyond their minimum.
+        """Return how many of ``room`` tokens the sections may use in addition to their smallest size.
 
-        Unused parts count too, so that the room for files does not depend on the turn.
+        Parts that a section does not use count too, so that the room for files is the same in every turn.
         """
         pairs = [(share.part, self.least[share.section]) for share in self.shares]
         return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)

@@ -85,7 +85,7 @@ def _read_tables(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A table of some files of a group, with their numbers."""
+    """A stored table about some files of a group, and which files these are."""
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
@@ -95,7 +95,7 @@ class Part:
 
 @dataclass(slots=True)
 class FileGroup:
-    """A group of neighbouring files, with the cached tables that are still valid."""
+    """Neighbouring files whose words and facts are stored in common tables; unchanged ones are not read again."""
 
     files: Sequence[ResolvedFile]
     places: Sequence[int]  # indexes among all files of the prompt
@@ -195,7 +195,7 @@ class KnownFiles:
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
-        """Return the readable files in groups, with cached tables for unchanged ones."""
+        """Return the readable files in groups, with stored tables for files that are unchanged."""
         groups = list(self._groups(files))
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             batch = groups[start : start + _GROUPS_AT_ONCE]
@@ -232,7 +232,7 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Read the files without tables and make these; yield the number of files read after each step."""
+        """Make tables for files that have none; yield the number of files read after each step."""
 
         def calls() -> Iterator[Call[tuple[FileGroup, int, Sequence[int]], Any]]:
             has_begun = False

@@ -86,6 +86,7 @@ class OpenedCandidates:
         self.count: Callable[[str], int] = SavedCounts(index)
         self._pins = find_pins(request, ranked.files.selection.files)
         self._is_scored = request.task is not None
+        self._is_finished = request.is_finished
         self._is_numbered = request.is_numbered
         self._around = MORE_TOKENS if request.is_xml else 0
         self._corpus = ranked.files.corpus
@@ -129,7 +130,7 @@ class OpenedCandidates:
         }
 
     def new_fit(self, runs_by_number: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
-        """Return a fit that shows the pinned lines, and the lines that stay from the last prompt."""
+        """Return a new fit in which pinned lines, and lines kept from the last prompt, are already visible."""
         share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
         fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
@@ -176,12 +177,13 @@ class OpenedCandidates:
                 by_kind.setdefault(kind, []).append(number)
         others = [number for kind in _OTHERS for number in by_kind.get(kind, [])]
         groups = self._groups(by_kind.get("read", []), others)
+        is_limited = self.has_least and self._is_finished
         companions_shares = (
-            Share([self._fittables(by_kind.get(kind, []))], part, 0, self.has_least)
+            Share([self._fittables(by_kind.get(kind, []))], part, 0, is_limited)
             for kind, part in _PARTS.items()
         )
         first = _SEEN_FOR_TASK if self.has_least else SEEN_FILES
-        return [Share(groups, 0.0, first, self.has_least), *companions_shares]
+        return [Share(groups, 0.0, first, is_limited), *companions_shares]
 
     def _shares_of_overview(self) -> list[Share]:
         """Return the files of an overview in groups: introductions, files of large folders, and all others."""
@@ -211,7 +213,8 @@ class OpenedCandidates:
     def _is_relative(self) -> bool:
         """Whether files and pieces far below the likeliest are hidden; after a pick all others score little."""
         is_picked = self.ranked.ranking.unpicked != 1.0
-        return self.has_least and bool(self.in_rank_order) and not is_picked
+        is_limited = self.has_least and self._is_finished
+        return is_limited and bool(self.in_rank_order) and not is_picked
 
     def _least(self, score: float) -> float:
         # Scores before a second look: after it all other files together score little.
@@ -339,7 +342,7 @@ class OpenedCandidates:
         return array("q", sizes)
 
     def whole_fit(self, most: int) -> Fit | None:
-        """Return a fit that shows all lines of all files, ``None`` if they have more than ``most`` tokens."""
+        """Return an object that shows all lines of all files, ``None`` if these have more than ``most`` tokens."""
         self._set_shortening(is_on=False)
         fit = self._whole_fit(most)
         self._set_shortening(is_on=fit is None)

@@ -142,7 +142,7 @@ class Request:
 
     @property
     def is_structural(self) -> bool:
-        """Whether the prompt explains the project, without a task."""
+        """Whether the prompt has a budget but no task, so that it explains the structure of the project."""
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary

@@ -18,7 +18,7 @@ PieceKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Values between 0 and 1 (mostly) of one kind of evidence, by file or by piece.
+    """One kind of evidence: a value, mostly between 0 and 1, for each file or each piece of a file.
 
     Attributes:
         matched: The matching words or names by file, for the audit.

@@ -37,6 +37,8 @@ class TaskText:
     sole: str = ""  # the name if the task is nothing but a name
     # Certainty by identifier, as written.
     names: Mapping[str, float] = field(default_factory=dict)
+    # Modules by the names that an example imports.
+    imported: Mapping[str, str] = field(default_factory=dict)
     quotes: tuple[tuple[str, ...], ...] = ()  # terms of quoted lines of code
     locations: tuple[Location, ...] = ()  # the most specific first
     text: str = ""
@@ -64,7 +66,7 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What files are ranked by: the task, the places that the user named, changes and commits."""
+    """What files are ranked by: the task's text, places and symbols that the user named, changes and commits."""
 
     task: TaskText = field(default_factory=TaskText)
     focus: Sequence[tuple[str, int, int]] = ()  # path, first and last line; ``0`` for whole files

@@ -266,8 +266,10 @@ def _for_project_address(
     if provider.provider == COMPATIBLE and is_loopback(base_url):
         keys = os.environ if environ is None else environ
         has_key = any(keys.get(variable) for variable in PROVIDERS[COMPATIBLE].keys)
-        hint = " (a key is sent with --base-url only)" if has_key else ""
-        return {}, (f"the project sets the address {server}: sent there without a key{hint}",)
+        hint = " ; with --base-url the key is sent too" if has_key else ""
+        return {}, (
+            f"the project sets the address {server}: requests go there without a key{hint}",
+        )
     table = "persona" if address.key.startswith("personas.") else "table [send]"
     fix = f"move the {table} to {global_config_path()}, or add --base-url"
     problem = (

@@ -232,10 +232,10 @@ def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "Pr
 
 
 class PromptMeter:
-    """Hashes and counts the segments of a prompt while it is written.
+    """Hashes and counts the segments of a prompt while the prompt is written.
 
-    With an audit it also collects the sources of lines (A-1). Without a log the next prompt is not compared with this
-    one.
+    For a prompt with an audit it also collects which file each line comes from (A-1). Without ``has_log`` no record is
+    written, and the next prompt is not compared with this one.
     """
 
     def __init__(

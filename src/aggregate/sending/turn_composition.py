@@ -157,7 +157,10 @@ class _FittedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """The files of the prompt; an older version is listed as it was sent, without its diff."""
+        """The files of the prompt, for the record of this turn.
+
+        A file that the prompt keeps in an older version is recorded as it was sent, without the diff that follows it.
+        """
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
@@ -251,7 +254,7 @@ class TurnComposer:
         )
 
     def _within(self, budget: Budget, first: _FittedTurn) -> _FittedTurn:
-        """Compose the turn again with a smaller budget if diffs of older versions exceed the budget."""
+        """Compose the turn, and again with a smaller budget if diffs of older file versions exceed the budget."""
         turn, tokens = first, budget.tokens
         for _ in range(_FITS):
             over = turn.ordered.prompt.tokens - turn.ordered.prompt.image_tokens - budget.tokens

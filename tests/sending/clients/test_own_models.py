@@ -221,7 +221,7 @@ def test_the_window_is_checked_by_the_providers_count() -> None:
     with pytest.raises(PromptTooLongError) as caught:
         check_window(plan, MODEL, 16_000, ratio=shipped_ratio("anthropic", MODEL))
     said = str(caught.value)
-    assert "about 212,500 tokens (170,000 by o200k; an estimate of " in said
+    assert "about 212,500 tokens (170,000 by o200k; an estimate as of " in said
     assert caught.value.tokens == 228_500
 
 

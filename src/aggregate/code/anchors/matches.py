@@ -58,7 +58,7 @@ def exact_matches(target: SearchText) -> ExactMatches:
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:
-    """Return how many other copies of a slice its text has, and the best score of these in percent."""
+    """Return how many other copies of a slice its text has, and the best score among the copies in percent."""
     places, total = _places(target)
     current = target.anchor.start - 1
     best = max((fit for fit, place in _ranked(target, places) if place != current), default=0.0)
@@ -111,7 +111,7 @@ Pairs = dict[int, int]
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
-    """Extend pairs of equal lines (``seeds``) by their neighbours, first equal and then changed ones."""
+    """Extend pairs of equal lines (``seeds``) by pairing neighbours: equal lines first, then changed lines."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))

@@ -58,7 +58,7 @@ class IndexedText:
 
 @dataclass(frozen=True)
 class SearchText:
-    """A text in which a slice is searched, and the lines of the slice with those around it at capture."""
+    """A text to search for a slice, with the hashes of the slice and of the lines around it."""
 
     anchor: Anchor
     text: IndexedText

@@ -1,8 +1,8 @@
-"""Embedded languages of a file: scripts and styles in markup.
+"""Code in other languages inside a file: scripts and styles in markup.
 
-A query captures such a part as ``@embedded.<language>``, and in the same match as ``@embedded.tag`` the tag before
-it, whose attributes may name another language. Each part is parsed alone, so that its errors stay inside, and one
-level deep.
+A query captures such a part as ``@embedded.<language>``, and in the same match as ``@embedded.tag`` the tag before it,
+whose attributes may name another language. Each part is parsed on its own, so that its syntax errors do not affect the
+rest of the file. Parts within parts are not parsed.
 """
 
 import re
@@ -79,7 +79,7 @@ def read_blocks(
     wanted: frozenset[str],
     times: int = 1,
 ) -> Iterator[tuple[Block, _Read]]:
-    """Yield the parts in other languages with what ``read`` returns for them; slow parts are skipped."""
+    """Yield the embedded parts, each with the result of ``read``; parts that take too long are skipped."""
     for block in blocks:
         query_of(block.language, wanted)  # compile it before the deadline starts
     # All parts together get the time of one text of their size.

@@ -140,7 +140,7 @@ def definition_at(
 
 
 def is_compact(numbers: Iterable[int]) -> bool:
-    """Return whether most lines of cells are on the same line of the file as others."""
+    """Return whether most cells are written on a single line of the notebook's file."""
     counts = Counter(numbers)
     return 2 * len(counts) < counts.total()
 

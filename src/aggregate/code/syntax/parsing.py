@@ -42,7 +42,10 @@ def grammar_of(language: Language) -> Grammar:
 
 @cache
 def query_of(language: Language, wanted: frozenset[str]) -> tuple[Query, bool, bool]:
-    """Return the query for some captures, whether it searches scope by scope, and whether it has private captures."""
+    """Return the query for some captures, and two flags.
+
+    The first flag says that it searches scope by scope, the second that it has private captures.
+    """
     captures: set[str] = set()
     patterns: list[str] = []
     for pattern in _patterns(_query_text(language.name)):
@@ -107,7 +110,7 @@ def shared_parse() -> Iterator[None]:
 
 
 def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
-    """Return the result of ``compute``, or the one kept under ``key`` in a ``shared_parse`` block."""
+    """Return the result of ``compute``; inside a ``shared_parse`` block it is computed once per ``key``."""
     results: dict[Hashable, _Result | DeadlineError] | None = getattr(_shared, "results", None)
     if results is None:
         return compute()
@@ -143,7 +146,7 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Note that the parser has made progress; return whether it must stop."""
+        """Count a call of the parser's progress callback; return whether parsing must stop."""
         self._reports -= 1
         # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
@@ -230,7 +233,7 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
-    """Return where the macros that are hidden from the parser begin, by their ends."""
+    """Return the start of each macro that is hidden from the parser; the keys are the ends of the macros."""
     hidden = language.hidden
     if hidden is None:
         return {}

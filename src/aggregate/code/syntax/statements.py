@@ -51,7 +51,7 @@ _WANTED: Final = frozenset({"embedded"})
 
 
 class _Kind:
-    """What a kind of node means for statements, such as whether it is a list of them."""
+    """The properties of a kind of syntax nodes, such as whether a node of the kind is a list of statements."""
 
     def __init__(self, name: str, lists: frozenset[str]) -> None:
         self.is_list = name in lists or bool(_LISTS.fullmatch(name))
@@ -134,7 +134,7 @@ class _Units:
                 _join(self._same, owners[row], unit)
 
     def _visit(self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int) -> int:
-        """Assign the rows of a node to units; return its last row, ``-1`` if it ends with a list."""
+        """Assign the rows of a node to units; return the node's last row, ``-1`` if the node ends with a list."""
         first, last = rows
         if kind.is_foreign:
             return -1

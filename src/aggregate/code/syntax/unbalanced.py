@@ -186,7 +186,7 @@ class _Balancing:
         return bytes(mended)
 
     def _damaged_rows(self, brackets: list[_Bracket]) -> list[bool]:
-        """Return for each row whether its statement or member has unbalanced brackets."""
+        """Return for each row whether the statement or member in that row has unbalanced brackets."""
         least = min((indent for indent in self.indents if indent), default=0)
         members: list[int] = []  # the first row of each
         for row, indent in enumerate(self.indents):
@@ -298,7 +298,7 @@ class _Balancing:
         mended[end - len(closing) : end] = closing
 
     def _empty(self, start: int, mended: bytearray) -> None:
-        """Remove the content of the block at ``start``, or else its head."""
+        """Remove the content of the block at ``start``, or its head if the content cannot be removed."""
         end = mended.find(b"\n", start)
         rest = bytes(mended[start + 1 : end]).strip()
         if self.closing != b"}" or _unclosed(mended, start):
@@ -314,7 +314,7 @@ class _Balancing:
 
 
 def body_end(source: bytes, start: int, end: int, head: int) -> int:
-    """Return where a body ends, by the indentation of the line with its ``head``."""
+    """Return where a body ends: before the first line indented no deeper than the line of its ``head``."""
     first = source.rfind(b"\n", 0, head) + 1
     indent = len(source[first:head]) - len(source[first:head].lstrip(b" \t"))
     last = source.find(b"\n", start, end)  # the end of the body's last line

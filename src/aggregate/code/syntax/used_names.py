@@ -197,7 +197,7 @@ _TIMES_AS_LONG = 3
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return the names that a text uses, in order; of several uses the one that says most."""
+    """Return the names that a text uses, each once, in order."""
     if not parsing.query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")

@@ -34,7 +34,7 @@ def opened(module: Module, container: Definition) -> tuple[str, int]:
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return a line that represents omitted lines, or a blank line if the file has one there."""
+    """Return the lines between two shown members: a mark for omitted lines, or a blank line if the file has one."""
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]

@@ -108,7 +108,7 @@ def _without_data(data: re.Match[str]) -> str:
 
 
 def _with_escapes(script: str) -> str:
-    """Replace invisible characters by escapes, as they usually are in the file."""
+    """Replace invisible characters in a script by the escapes that notebook files usually have for them."""
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         script = script.replace(kind, kind.encode("unicode_escape").decode())

@@ -133,7 +133,7 @@ def _first_lead(source: bytes, start: int, leads: Mapping[int, int]) -> int:
 def _cut_behind(
     source: bytes, first: int, start: int, doc_end: int, end: int, language: Language
 ) -> list[Elision]:
-    """Return the parts of a body to omit: comments before its docstring, and everything after that."""
+    """Return the parts of a body to omit: the comments before the docstring, and everything after the docstring."""
     elisions: list[Elision] = []
     if first < start:
         elisions.append(Elision(_line_start(source, first), _line_start(source, start)))

@@ -46,7 +46,7 @@ _BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return columns or keys, their types, and the first rows (rule M-32), ``None`` for other files."""
+    """Return the digest of a table or JSON Lines (columns or keys, types, first rows; M-32), else ``None``."""
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", _json_lines_digest(request.text)

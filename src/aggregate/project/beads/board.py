@@ -250,10 +250,10 @@ _ELSEWHERE = (
 def read_board(
     base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS, root: str = ""
 ) -> Board | None:
-    """Read the beads of the project around ``base_dir``.
+    """Return the beads of the project around ``base_dir``, ``None`` if it has none.
 
-    Prefers ``bd`` if it is on ``PATH`` and accepts the project, then the export or the mock's list. A failing source
-    becomes a warning.
+    They are read by ``bd`` if that is on ``PATH`` and accepts the project, otherwise from the exported file or the list
+    in ``.beads_mock``. If a source fails, the board has a warning.
     """
     files = find_beads_files(base_dir, environ=environ)
     if files is None:

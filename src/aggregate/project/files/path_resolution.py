@@ -353,7 +353,10 @@ def _is_plain(folder: str, name: str, cache: dict[str, bool]) -> bool:
 
 
 def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | None:
-    """Return why a file is left out; ``""`` without a reason to print, ``None`` if it is included."""
+    """Return why a file is left out, ``""`` if it is left out without a message, ``None`` if it is included.
+
+    ``plain`` caches which folders can be reached without links.
+    """
     path = f"{folder}/{name}"
     try:
         mode = os.lstat(path).st_mode

@@ -63,7 +63,7 @@ class FileState(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether a later change of the file would alter its times, since they are not recent."""
+        """Whether the file was last changed long enough ago that its times will show the next change."""
         return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
 
 
@@ -237,7 +237,7 @@ class Index:
         return looks
 
     def remember_group(self, key: bytes, marks: Sequence[bytes], kept: bytes) -> None:
-        """Store data of a group of files, valid while their marks (device, inode, size, times) are the same."""
+        """Store data about a group of files, valid as long as no file of the group changes."""
         self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -272,10 +272,10 @@ class Index:
         self._changes.rows.setdefault(kind, {}).update(zip(ids, sealed, strict=True))
 
     def flush(self) -> None:
-        """Write pending changes in one transaction and limit the size; call it after the prompt.
+        """Write all pending changes in one transaction, and delete old rows beyond the size limit.
 
-        Changes that cannot be written are dropped: silently if another process writes for more than a second, else with
-        a ``warning``.
+        Call it after the prompt. Changes that cannot be written are dropped: silently if another process writes for
+        more than a second, else with a ``warning``.
         """
         with self._lock:
             if self._write() and self._file:

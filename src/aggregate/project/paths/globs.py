@@ -20,7 +20,7 @@ _FOLDERS = "(?:[^/]+/)*"
 
 
 def name_expression(alternatives: Sequence[Sequence[Token]]) -> str:
-    """Return a regular expression for one part of a path, given as alternative globs."""
+    """Return a regular expression for one part of a path; ``alternatives`` are globs."""
     expressions = [_with_stars(tokens) for tokens in alternatives]
     return expressions[0] if len(expressions) == 1 else f"(?:{'|'.join(expressions)})"
 

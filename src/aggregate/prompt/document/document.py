@@ -36,7 +36,7 @@ class Screenshot:
 
 
 class Section(StrEnum):
-    """The sections in order; an unfinished prompt has its discussion last."""
+    """The sections of a prompt in their order; the discussion is last if the prompt waits for a message."""
 
     PROJECT = "project"
     TREE = "tree"

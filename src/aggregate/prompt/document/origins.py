@@ -157,7 +157,10 @@ class SourceMap:
             yield from (run.origin(offset) for offset in range(run.lines))
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt that shows a file's line, else the line of its gap mark."""
+        """Return the first line of the prompt that shows a file's line.
+
+        If the line is omitted, return the line with the mark for omitted lines.
+        """
         stand_in: int | None = None
         for start, run in self.runs_of(path):
             if not run.first or not run.first <= line <= run.last:

@@ -52,11 +52,11 @@ _CELL_MARKS = 40  # characters around a heading of a notebook: the cell's marker
 
 @dataclass(frozen=True, slots=True)
 class Fittable:
-    """A candidate file with its definitions and pieces, and the probability of each piece.
+    """A candidate file: its definitions, its pieces (short runs of lines), and how likely each piece is relevant.
 
     Attributes:
         definitions: Headings, if the file is prose.
-        is_likely: Show its short definitions early.
+        is_likely: Whether the file is among the likeliest, so that its short definitions are shown early.
         calls: In a likely file, the definitions that each definition calls.
     """
 
@@ -98,7 +98,7 @@ class _BestFirst:
         return bool(self._heap) and self._heap[0][0] <= 0
 
     def pop(self) -> tuple[int, int]:
-        """Remove the best value, the first of equals; return the indexes of its file and within the file."""
+        """Remove the best value; return the index of its file, and the index of the value in that file."""
         _, number, best = self._heap[0]
         values = self._files[number]
         if number not in self._following:
@@ -137,7 +137,10 @@ class Share:
         return sum(self.spent.values())
 
     def is_due(self, spent: int, *, is_ending: bool = False) -> bool:
-        """Return whether enough of the share's tokens is left for another step."""
+        """Return whether the share has used so little of its part that its next step comes first.
+
+        With ``is_ending`` it may use up to twice its part.
+        """
         if is_ending:
             return self.tokens <= 2 * self.part * spent
         return self.tokens + _STEP_TOKENS <= self.part * spent
@@ -255,7 +258,7 @@ def _highest_headings(file: Fittable) -> tuple[Run, ...]:
 
 
 def _body_values(file: Fittable) -> list[float]:
-    """Return the negated worth of each piece, ``1`` for one that is not shown."""
+    """Return the negated value of each piece for the priority queue, ``1`` for pieces that are not shown."""
     pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
     return [
         -chance * _discount(piece) / _size(piece.characters) if chance >= file.least else 1.0

@@ -82,7 +82,7 @@ class FileLines:
         object.__setattr__(self, "parts", parts)
 
     def whole(self, runs: Iterable[Run]) -> bytearray:
-        """Mark all lines of the statements that touch ``runs``."""
+        """Return marks for all lines of the statements that have a line in ``runs``."""
         marks = bytearray(len(self.texts))
         for first, last in runs:
             begin, end = max(first, 1), min(last, len(marks))
@@ -147,7 +147,7 @@ class ShownLines:
         return new
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
-        """Return ``runs``, which become visible, with the few lines that separate them from other visible lines."""
+        """Return ``runs`` extended over the few lines between them and visible lines."""
         marks = bytearray(self.marks)
         for first, last in runs:
             mark(marks, first, last)
@@ -162,7 +162,10 @@ class ShownLines:
         return marked_runs(filled)
 
     def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
-        """Return whether lines are short and whole statements, so that a gap mark would be worse."""
+        """Return whether the lines are so short that showing them is better than a mark for omitted lines.
+
+        They must also be whole statements.
+        """
         if last < first:
             return False
         if not self.lines.has_text(first, last):
@@ -244,16 +247,16 @@ class Fit:
             self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty, False))
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
-        """Show lines that an earlier prompt has shown, without counting their tokens.
+        """Make lines of an earlier prompt visible without counting their tokens.
 
-        The caller has subtracted them from the limit.
+        The caller has subtracted these tokens from the limit.
         """
         if state := self._state(file):
             end = len(state.marks)
             state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
 
     def drop_bare(self) -> None:
-        """Hide the files of which hardly more than a name is shown; their tokens can be spent again."""
+        """Hide the files that show hardly more than their names, and free their tokens."""
         for file, state in [*self.shown.items()]:
             shown = compress(state.lines.texts, state.marks)
             if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
@@ -281,7 +284,7 @@ class Fit:
         self.is_exhausted = True
 
     def _next_step(self) -> tuple[Step, int] | None:
-        """Return the next step, and how many tokens had to be spent before it (``0`` if it did not wait)."""
+        """Return the next step, and the number of tokens that had to be spent before this step (``0`` for none)."""
         if self._postponed and self._postponed[0][0] <= self.spent:
             patience, _, step = heappop(self._postponed)
             return step, patience
@@ -293,7 +296,7 @@ class Fit:
         return None
 
     def _try(self, entering: _Entering, limit: int) -> bool:
-        """Take a step, or the part of it that fits; return whether all of it fits."""
+        """Show the lines of a step, or as many of them as the limit allows; return whether all fit."""
         if self.spent + self._price(entering, entering.runs) <= limit:
             self._take(entering)
             return True
@@ -321,7 +324,7 @@ class Fit:
         return tokens + gaps * gap + (lines.frame + gap if entering.opens else 0)
 
     def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return how many tokens must be spent before the longest statement of a step may enter."""
+        """Return how many tokens must be spent before the longest statement among ``runs`` may enter."""
         lines = state.lines
         longest = ""
         for first, last in runs:

@@ -38,7 +38,7 @@ _AMOUNTS: Final = {level: -index for index, level in enumerate(Level)}
 
 @dataclass(slots=True)
 class _SentFiles:
-    """The files of the last prompt that stay, in the order in which they were sent, and the free tokens."""
+    """The files of the last prompt that will stay, in the order in which they were sent, and the tokens left."""
 
     files: list[SentFile]
     choices: dict[str, FileChoice]
@@ -59,10 +59,10 @@ class _SentFiles:
 def keep_sent_files(
     sent: Sequence[SentFile], choices: Sequence[FileChoice], *, room: int
 ) -> tuple[SentFile, ...]:
-    """Return the files of the last prompt that stay, in their order.
+    """Return the files of the last prompt that the next prompt repeats unchanged, in their order.
 
-    ``choices`` are all candidates as a fit for the new question alone would show them, ``room`` the tokens of all
-    blocks.
+    ``choices`` are all candidates as a prompt for the new question alone would show them. ``room`` are the tokens of
+    all files.
     """
     by_path = {file.path: file for file in choices}
     existing = [file for file in sent if file.path in by_path]
@@ -101,7 +101,7 @@ def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozense
 
 
 def _make_room(staying: _SentFiles) -> None:
-    """Drop files from the end until the others fit; likely files only if nothing else is left."""
+    """Drop sent files from the end of the prompt until all fit; drop likely files only if nothing else is left."""
     missing = -staying.free
     dropped: list[SentFile] = []
     for file in sorted(staying.movable(), key=lambda file: staying.score(file) >= LIKELY):
@@ -113,7 +113,7 @@ def _make_room(staying: _SentFiles) -> None:
 
 
 def _additions(staying: _SentFiles) -> Iterator[tuple[FileChoice, int]]:
-    """Yield the files that the question needs in addition, and the tokens of their new lines."""
+    """Yield the files of which the question needs more lines than were sent, with the tokens of these lines."""
     old_files = {file.path: file for file in staying.files}
     for file in staying.choices.values():
         old = old_files.get(file.path)
@@ -145,7 +145,10 @@ def _shared_lines(old: SentFile, file: FileChoice) -> int:
 
 
 def _make_room_for(staying: _SentFiles, file: FileChoice, tokens: int, room: int) -> None:
-    """Use free tokens for a file; if they do not suffice, drop last files that score less than half as much."""
+    """Find room for a file: free tokens, or else those of sent files whose score is less than half of its score.
+
+    Files are dropped from the end of the prompt.
+    """
     movable = room if file.pinned else max(MOVABLE * room, tokens)
     dropped: list[SentFile] = []
     gained = passed = 0

@@ -129,10 +129,7 @@ _MOST_TRIED = 200  # candidates for the first line of a run, against files that 
 
 
 def changed_heading(*, or_more: bool = False) -> Segment:
-    """Return the heading of the section.
-
-    With ``or_more`` it says that a diff may also show lines that were not shown before.
-    """
+    """Return the heading above diffs; with ``or_more`` it says that they may also show lines not shown before."""
     return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
 
 

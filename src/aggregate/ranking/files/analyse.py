@@ -82,7 +82,7 @@ def analyse(
 ) -> Analysis:
     """Analyse a file, in time proportional to its length.
 
-    Only call it without a ``problem`` in child processes: grammars may crash.
+    Without a ``problem`` the text is parsed, and a grammar may crash: then call this only in a child process.
 
     Args:
         path: Decides the language.

@@ -216,7 +216,10 @@ class FileOrder:
     def _retained(
         self, current: Mapping[str, HashedSegment], *, following: int
     ) -> list[RetainedFile]:
-        """Return the files at the beginning that keep their positions; ``following`` tokens come after all files."""
+        """Return the files at the beginning that keep their positions.
+
+        ``following`` are the tokens of everything after the files.
+        """
         old, readable = self.earlier.numbered(Section.FILES), self.earlier.readable()
         total = sum(file.tokens for file in current.values()) + following
         best, lowest_price = 0, self.policy.write * total

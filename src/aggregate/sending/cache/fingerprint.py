@@ -43,7 +43,7 @@ class PromptFingerprint:
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """The blocks of a request as positions: numbers of the segments before them."""
+    """The blocks of a request by their positions; a position is the number of segments before it."""
 
     digests: tuple[str, ...]  # of the segments
     ends: tuple[

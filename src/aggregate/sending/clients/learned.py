@@ -105,9 +105,9 @@ class Learned(NamedTuple):
         )
 
     def after_read(self, *, expected: int, read: int, needs_hour: bool) -> "Learned":
-        """Add how many tokens a request read from the cache.
+        """Return these sums with one more request that read ``read`` of ``expected`` cached tokens.
 
-        ``needs_hour``: an entry of five minutes would have expired.
+        ``needs_hour`` says that a cache entry of five minutes would have expired before it.
         """
         has_failed = read < expected / 2
         return self._replace(

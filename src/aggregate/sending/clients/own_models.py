@@ -61,7 +61,7 @@ def shipped_ratio(provider: str, model: str) -> TokenRatio:
         return TokenRatio(_WHOLE, "as o200k counts them, since no ratio is known for this model")
     return TokenRatio(
         model_facts.ratio,
-        f"an estimate of {model_facts.as_of}, until {provider} has reported its own counts",
+        f"an estimate as of {model_facts.as_of}, used until {provider} has reported its own counts",
     )
 
 
