@@ -4,7 +4,7 @@ import pytest
 
 from aggregate.base.task import Missing
 from aggregate.ranking import read_task
-from aggregate.ranking.guess import spelt
+from aggregate.ranking.guess import spelt, without_foreign_names
 from aggregate.ranking.mentions import named_files, traced_pieces
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, by_definition, by_path, inquiry
@@ -60,6 +60,23 @@ def test_a_title_about_the_environment_is_kept() -> None:
         "# Environment\n\nThe version of the lantern is wrong.\n\n## Versions\n\n1.2.3\n"
     )
     assert task.terms.keys() == {"environment", "version", "lantern", "wrong"}
+
+
+def test_names_of_other_packages_point_at_nothing() -> None:
+    """Names that an example imports from another package are not names of the project (rule T-2)."""
+    text = (
+        "Send fails\n\n    import numpy as np\n    import session as s\n    np.Router(s.Session)\n"
+    )
+    put, _ = inquiry(FakeCorpus(PROJECT), ask(text))
+    names = without_foreign_names(put).task.names
+    assert "Session" in names
+    assert not {"np.Router", "Router", "s.Session"} & names.keys()
+
+
+def test_the_project_is_not_a_class() -> None:
+    """The project's own name in a sentence is a plain word (rule T-2)."""
+    put, _ = inquiry(FakeCorpus({"router/core.py": "x = 1\n"}), ask("The matching of Router fails"))
+    assert without_foreign_names(put).task.names["Router"] < 1
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
 from aggregate.ranking.mentions import WrittenName, traced_files
-from aggregate.ranking.named_identifiers import CERTAIN
+from aggregate.ranking.named_identifiers import CERTAIN, POSSIBLE
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
 from aggregate.ranking.text_evidence import file_text
@@ -93,6 +93,29 @@ _NEAR_WORD: Final = 0.86  # one slip in seven letters
 _MOST_MISSPELT: Final = 3
 # Files searched for similar names: 300 take a second and a half more.
 _MOST_NEAR: Final = 60
+
+
+def without_foreign_names(inquiry: Inquiry) -> Question:
+    """Return the question without names of other packages, and without the project's own name."""
+    task = inquiry.question.task
+    known = {*inquiry.paths.folders_by_name, *inquiry.paths.by_stem, ""}
+    packages = {part for facts in inquiry.files for part in facts.path.lower().split("/")[:2]}
+    names: dict[str, float] = {}
+    foreign: set[str] = set()
+    for text, certainty in task.names.items():
+        root, *rest = text.split(".")
+        module = task.imported.get(root)
+        if module is not None and module.partition(".")[0] not in known:
+            foreign.update((text, *rest[-1:]))
+        elif module is not None and rest:
+            names[".".join(rest)] = certainty
+        else:
+            is_project = text.isalpha() and text.lower() in packages and not task.sole
+            names[text] = POSSIBLE if is_project else certainty
+    names = {text: certainty for text, certainty in names.items() if text not in foreign}
+    if names == task.names:
+        return inquiry.question
+    return replace(inquiry.question, task=replace(task, names=names))
 
 
 def spelt(inquiry: Inquiry) -> Question:

@@ -37,6 +37,8 @@ class TaskText:
     sole: str = ""  # the name if the task is nothing but a name
     # Certainty by identifier, as written.
     names: Mapping[str, float] = field(default_factory=dict)
+    # Modules by the names that an example imports.
+    imported: Mapping[str, str] = field(default_factory=dict)
     quotes: tuple[tuple[str, ...], ...] = ()  # terms of quoted lines of code
     locations: tuple[Location, ...] = ()  # the most specific first
     text: str = ""

@@ -33,6 +33,10 @@ _VERSION: Final = re.compile(
 _FEWEST_VERSIONS: Final = 3  # lines of a paragraph about the installed software
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
+_IMPORTED: Final = re.compile(
+    r"^[ \t]*+(?:(?:>>>|\.\.\.|In ?\[\d{1,4}\]:) ?)?+(?:from (?P<source>[\w.]++) )?import (?P<names>[\w., ]{1,200})",
+    re.MULTILINE,
+)
 _MOST_QUOTES: Final = 60
 _FEWEST_SIGNS: Final = 2  # of a line of code, such as brackets
 _SIGN: Final = re.compile(r"[()\[\]{}=.;:<>&|+*/\"'-]")
@@ -70,6 +74,18 @@ def _without_versions(lines: Iterator[str]) -> Iterator[str]:
         versions = sum(1 for line in paragraph if _VERSION.fullmatch(line))
         if is_blank or versions < max(_FEWEST_VERSIONS, len(paragraph) / 2):
             yield from paragraph
+
+
+def imported_names(text: str) -> dict[str, str]:
+    """Return the modules of names that an example imports, by name."""
+    modules: dict[str, str] = {}
+    for match in _IMPORTED.finditer(text):
+        for imported in match["names"].split(","):
+            name, _, alias = imported.strip().partition(" as ")
+            if name:
+                module = match["source"] or name
+                modules[alias.strip() or name.partition(".")[0]] = module
+    return modules
 
 
 def quoted_terms(text: str) -> tuple[tuple[str, ...], ...]:

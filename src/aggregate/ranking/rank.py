@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import exp, fsum, inf, log, log1p
@@ -24,7 +24,7 @@ from aggregate.ranking.evidence import (
     scaled,
 )
 from aggregate.ranking.files.analysis import Analysis, Corpus, Piece
-from aggregate.ranking.guess import guess_of, is_pointed, spelt
+from aggregate.ranking.guess import guess_of, is_pointed, spelt, without_foreign_names
 from aggregate.ranking.history_evidence import (
     changed_definitions,
     changed_files,
@@ -370,8 +370,9 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     if question.is_empty:
         return rank_by_structure(corpus, question)
     inquiry = Inquiry.of(corpus, question)
+    inquiry = replace(inquiry, question=without_foreign_names(inquiry))
     corrected = spelt(inquiry)
-    if corrected is not question:
+    if corrected is not inquiry.question:
         inquiry = Inquiry.of(corpus, corrected)
     observation = observe(inquiry, weights)
     pieces, rest = _chances(inquiry, observation)

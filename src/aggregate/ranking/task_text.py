@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from aggregate.ranking.covered_names import looks_like_question, topic_words
 from aggregate.ranking.inquiry import Location, TaskText
-from aggregate.ranking.issue_text import quoted_terms, report_text
+from aggregate.ranking.issue_text import imported_names, quoted_terms, report_text
 from aggregate.ranking.message_text import change_words, own_words
 from aggregate.ranking.named_identifiers import CERTAIN, is_file_name, named_identifiers, sole_name
 from aggregate.ranking.terms import term_list, terms_in
@@ -318,6 +318,7 @@ def read_task(text: str) -> TaskText:
         scopes=tuple(dict.fromkeys(scopes)),
         sole=sole,
         names={**names, sole: CERTAIN} if sole else names,
+        imported=imported_names(_ends(report, _MOST_SEARCHED)),
         quotes=quoted_terms(_ends(report, _MOST_SEARCHED)),
         locations=locations_in(_without_quotes(_ends(shortened, _MOST_SEARCHED))),
         text=text,

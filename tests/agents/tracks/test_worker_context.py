@@ -131,8 +131,7 @@ def test_files_are_chosen_for_the_ticket(tmp_path: Path) -> None:
     assert "step_7 = value * 7 + len('lantern upper')" in given.text
     assert given.text.startswith("## Files (Tier 3 - Focused)\n")
     assert given.text.endswith("Say what the upper part of the lantern does.")
-    assert "def orchard" not in given.text
-    assert given.tokens <= BUDGET
+    assert 0.9 * BUDGET < given.tokens <= BUDGET
 
 
 def test_focus_files_are_pins(tmp_path: Path) -> None:
