@@ -43,7 +43,7 @@ def test_cache_clear_empties_a_damaged_one(folder: Path) -> None:
     assert (folder / "configurations").is_dir()
     shown = aggregate("cache", "--json")
     assert json.loads(shown.out)["bytes"] == 7
-    assert shown.err == f"warning: the index {place(folder)} was damaged: it is rebuilt\n"
+    assert shown.err == f"warning: the index {place(folder)} was damaged: the index is rebuilt\n"
     assert aggregate("cache", "clear") == (0, f"{place(folder)}\n", "")
     assert list(folder.iterdir()) == []
     assert aggregate("cache", "clear") == (0, "", "")

@@ -63,7 +63,7 @@ def test_no_turns(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("content", "key", "message"),
     [
-        (b"history = [", "", "the history is not TOML: .*; correct it there"),
+        (b"history = [", "", "the history is not TOML: .*; correct it in the file"),
         (b"history = '\xff'", "", r"is not UTF-8 \(byte 11\); save it as UTF-8"),
         (b"histroy = []", "history", "history is missing; add history = "),
         (b"[discussion]\nturns = []", "history", "history is missing; add history = "),

@@ -95,7 +95,7 @@ class BudgetTracker:
         return f"the goal's time of {self.limits.seconds:g} s is over"
 
     def stop(self, limit: Limit | None, place: str = "") -> None:
-        """Record a reached limit, and the step at ``place`` that it left undone."""
+        """Record a reached limit, and the unfinished step at ``place``."""
         with self._lock:
             self.reached = self.reached or limit
             if place:

@@ -221,7 +221,7 @@ class FileItem:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
-        """Build an item from a mapping; unknown keys and None values are ignored."""
+        """Build an item from a mapping; ignore unknown keys and None values."""
         names = {item_field.name for item_field in fields(cls)}
         values = {key: value for key, value in data.items() if key in names and value is not None}
         return cls(**{"path": "", **values})

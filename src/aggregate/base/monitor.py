@@ -39,7 +39,7 @@ class Monitor:
             self._timings[name] = Timing(old.count + 1, old.total + seconds, seconds)
 
     def steps(self, name: str, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Yield items, and time how long they take to produce, not to use."""
+        """Yield items, and time how long producing them takes."""
         seconds = 0.0
         rest = iter(items)
         try:

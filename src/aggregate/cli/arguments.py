@@ -28,7 +28,7 @@ _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class RunCommand(BriefCommand):
-    """A command that keeps the words after ``--`` apart. ``--diff`` takes a value only after ``=``."""
+    """A command that keeps the words after ``--`` apart; ``--diff`` takes a value only after ``=``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)

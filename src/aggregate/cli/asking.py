@@ -63,10 +63,7 @@ def open_asked_project(
     hint: str = "",
     is_verbose: bool = False,
 ) -> Project:
-    """Open the project, or a folder without configuration (rule T-6).
-
-    For such a folder the ``hint`` is printed once.
-    """
+    """Open the project, or a folder without configuration after printing the ``hint`` (rule T-6)."""
     meta = click.get_current_context().meta
     # Remembered: a configuration that a checkout removes meanwhile is an error.
     if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):

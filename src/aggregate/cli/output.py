@@ -105,10 +105,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def say(*lines: str, is_repeated: bool = True) -> None:
-    """Write lines to standard error.
-
-    If the run is replayed from memory, lines with ``is_repeated`` are printed again.
-    """
+    """Write lines to standard error; a replayed run prints those with ``is_repeated`` again."""
     _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 

@@ -89,7 +89,7 @@ class RememberedRun(NamedTuple):
 
 
 def key_of(arguments: list[str]) -> str:
-    """Hash a run's inputs other than files. They are arguments, folder, environment, streams and interpreter."""
+    """Hash a run's inputs other than files: arguments, folder, environment, streams, interpreter."""
     environment = {
         name: value
         for name, value in sorted(os.environ.items())
@@ -128,7 +128,7 @@ class ThisRun(NamedTuple):
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
-    """Return this run with the last run of the same arguments. Returns None if a replay is not possible."""
+    """Return this run with the last run of the same arguments, None if a replay is impossible."""
     began_ns = time.time_ns()
     if sys.platform == "win32":
         return None  # its st_ctime is the time of creation
@@ -175,10 +175,7 @@ def repeat(run: RememberedRun) -> int | None:
 
 
 class LastPrompt(NamedTuple):
-    """The newest prompt, whose content must be the remembered one.
-
-    Iterating ``parts`` raises ``ValueError`` for another content.
-    """
+    """The newest prompt; reading ``parts`` raises ``ValueError`` if it is not the remembered one."""
 
     path: Path
     parts: Iterator[bytes]

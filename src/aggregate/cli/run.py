@@ -287,7 +287,9 @@ class AskedRun:
     type=click.Choice(["auto", "summarize", "full"]),
     help="Render files by this strategy; by default as configured, else auto.",
 )
-@click.option("--tier", type=click.IntRange(1, 3), help="Compose for this tier (only 3 matters).")
+@click.option(
+    "--tier", type=click.IntRange(1, 3), help="Compose for this tier (only 3 changes anything)."
+)
 @options.discussion_option("Show the turns", "the configured one")
 @click.option("--no-history", is_flag=True, help="Leave the discussion out.")
 @options.generated_option

@@ -1,4 +1,4 @@
-"""A server that gives agents prompts, files and definitions. It uses the Model Context Protocol (MCP)."""
+"""A server of the Model Context Protocol (MCP): it gives agents prompts, files and definitions."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -25,7 +25,7 @@ class Host(NamedTuple):
 
     @property
     def is_users_own(self) -> bool:
-        """Whether the host has one configuration file for all projects. Such a host starts servers in any folder."""
+        """Whether the host has one configuration for all projects, and starts servers in any folder."""
         return self.file.startswith("~")
 
 

@@ -123,10 +123,7 @@ class Workspace:
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
-        """Return the first lines that fit into ``limit`` tokens.
-
-        If some do not fit, a note has their number and ``more``, how to get them.
-        """
+        """Return the first lines within ``limit`` tokens; a note has the number of others and ``more``."""
         text = "".join(f"{line}\n" for line in lines)
         most = self.cap if limit is None else limit
         if self.count(text) <= most:

@@ -90,7 +90,7 @@ class Access:
         return hmac.new(self.key.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
     def is_own_host(self, header: str) -> bool:
-        """Return whether a Host header is the panel's own. After DNS rebinding a browser sends another name."""
+        """Return whether a Host header is the panel's; after DNS rebinding another one is sent."""
         name, _, port = header.lower().rpartition(":")
         if self.port == 80 and header.lower() in _OWN_NAMES:  # browsers omit port 80
             return True

@@ -48,10 +48,7 @@ _SECTIONS: Final = {
 
 
 class PromptLines:
-    """The lines of a composed prompt: their text, colours, and origins in files.
-
-    Lines are 1-based and separated by line feeds.
-    """
+    """A prompt's lines with text, colours and origins; 1-based and separated by line feeds."""
 
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._segments = composition.prompt.segments
@@ -68,10 +65,7 @@ class PromptLines:
         return int(self._starts[segment + 1] - 2)
 
     def where(self, path: str, line: int) -> int:
-        """Return the prompt's line that shows a file's line.
-
-        Without one returns the first line of the file's part, or 0.
-        """
+        """Return the prompt's line for a file's line, else the first line of the file's part, else 0."""
         prompt_line = self._map.find(path, line)
         if prompt_line is not None:
             return prompt_line
@@ -228,10 +222,7 @@ class DiskState:
         )
 
     def take(self) -> tuple[set[str] | None, bool]:
-        """Return the changes since the last call, and forget them.
-
-        These are the changed files, None if unknown, and whether files must be listed again.
-        """
+        """Return the files changed since the last call (None: unknown), and whether to list files again."""
         if not self.is_watched:  # any file may have changed
             self.check_all(must_list=False)
         changes = self._changed, self._must_list

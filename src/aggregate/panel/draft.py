@@ -74,7 +74,7 @@ class Draft:
         return redaction_for(project, is_asked=self.asks(project))
 
     def asks(self, project: Project) -> bool:
-        """Return whether the draft has a task or a budget (rule T-6). Without entries it then uses all files."""
+        """Return whether the draft has a task or a budget; without entries all files then count (T-6)."""
         has_budget = budget_in_force(project.config) is not None
         return bool(project.config.task.text.strip() or has_budget or self.symbols or self.since)
 
@@ -110,10 +110,7 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     def take(self, draft: Draft, *, step: str = "") -> bool:
-        """Accept a new draft; return whether it differs.
-
-        Consecutive drafts with the same ``step`` are undone together.
-        """
+        """Accept a new draft; consecutive ones with the same ``step`` are undone together."""
         if draft == self.current:
             return False
         undoable = self.undoable
@@ -206,10 +203,7 @@ class ConfigDraft:
         self._base, self.outside, self.problem = text, False, ""
 
     def _checked_root(self) -> Path | None:
-        """Check that the configuration is in the project; return the project's root.
-
-        Returns None if files outside are allowed.
-        """
+        """Return the folder that must contain the configuration file, None if any folder may."""
         scope = scope_of(self.project)
         root = None if scope.allow_outside else Path(scope.root)
         confined(self.path, root)

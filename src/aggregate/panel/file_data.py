@@ -1,7 +1,4 @@
-"""The page's data of a single file, and its screenshots.
-
-A file's data are its source, view, definitions and slices.
-"""
+"""The page's data of one file (source, view, definitions, slices), and its screenshots."""
 
 import base64
 import binascii

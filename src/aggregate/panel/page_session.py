@@ -114,10 +114,7 @@ class Session:
             return SessionState(self.revision, copy(self.draft), self.view)
 
     def edit(self, edits: list[Edit], *, step: str = "") -> None:
-        """Change the draft; edits with the same ``step`` are undone together.
-
-        A step is a series of edits, such as typing.
-        """
+        """Change the draft; edits with the same ``step``, such as typing, are undone together."""
         with self._lock:
             draft = apply_edits(self.draft.current, edits, self._surroundings())
             if self.draft.take(draft, step=step):
@@ -187,11 +184,7 @@ class Session:
     def fit(
         self, budget: int | str | None, *, is_released: bool, since: int | None = None
     ) -> dict[str, Any]:
-        """Compose for another budget while a slider is moved.
-
-        Only if ``is_released`` the draft changes. Returns the data of the prompt, and the table's changes since the
-        revision ``since``.
-        """
+        """Compose for another budget while a slider moves; the draft keeps it if ``is_released``."""
         edits: list[Edit] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1

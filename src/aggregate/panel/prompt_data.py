@@ -267,7 +267,7 @@ def _row(
 
 
 def _is_hidden_in_both(path: str, composed: ComposedDraft, earlier: ComposedDraft) -> bool:
-    """Return whether a file is hidden in two prompts for the same reasons."""
+    """Return whether two prompts hide a file, with equal rows in the table."""
     if composed.selected.get(path) != earlier.selected.get(path):
         return False
     new, old = composed.choices.get(path), earlier.choices.get(path)

@@ -86,7 +86,7 @@ class Sender:
     def send(
         self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
     ) -> str:
-        """Send a plan once; return a summary sentence. ``on_notice`` is called before each wait for the provider."""
+        """Send a plan once; return a summary. ``on_notice`` gets a sentence before each wait."""
 
         def report_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")

@@ -40,7 +40,7 @@ def parse_untrusted_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise ValueError("it is nested too deeply: use flat tables and lists") from None
+        raise ValueError("the TOML is nested too deeply: use flat tables and lists") from None
 
 
 _EXCESS = {

@@ -115,7 +115,7 @@ def test_a_list(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("items", "failure"),
     [
-        ('[{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}]', "gave 4 items, and max_children is 3"),
+        ('[{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}]', "gave 4 items, but max_children is 3"),
         ("[]", ""),
         ("words", "for_each is not a list"),
     ],

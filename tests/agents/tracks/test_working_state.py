@@ -240,7 +240,7 @@ def test_large_files_are_left_out_and_named(repository: Path) -> None:
     (repository / "a.py").write_bytes(b"1" * (LARGE_BYTES + 1))
     told: list[str] = []
     snapshot(locate_top(repository), tell=told.append)
-    assert told == ["work trees lack changes of files above 10 MB: a.py, data.bin"]
+    assert told == ["work trees do not contain changes of files larger than 10 MB: a.py, data.bin"]
     assert tree_of(repository) == COMMITTED
 
 

@@ -209,7 +209,7 @@ def _linked_folder(path: Path) -> None:
     [
         (_foreign, "is not an index of this program, so nothing is cached", False),
         (_with("PRAGMA user_version = 99"), "is of a later release", False),
-        (_with("PRAGMA user_version = 0"), "of an earlier release: it is rebuilt", True),
+        (_with("PRAGMA user_version = 0"), "of an earlier release: the index is rebuilt", True),
         (
             _replaced(lambda path, _: path.mkdir()),
             "is not a regular file, so nothing is cached",
@@ -218,7 +218,7 @@ def _linked_folder(path: Path) -> None:
         (_replaced(lambda path, there: path.symlink_to(there)), "is not a regular file", False),
         (_replaced(lambda path, _: os.mkfifo(path, 0o600)), "is not a regular file", False),
         (_linked_folder, "is not a folder, so nothing is cached", False),
-        (lambda path: path.chmod(0o644), "was open to other users: it is rebuilt", True),
+        (lambda path: path.chmod(0o644), "was open to other users: the index is rebuilt", True),
     ],
     ids=["foreign", "later", "earlier", "folder", "link", "fifo", "linked folder", "open"],
 )

@@ -40,7 +40,7 @@ def test_kills_and_damage_show_nothing_wrong(tmp_path: Path, kills: int) -> None
     told = kill_loop(tmp_path, kills, disturbs=True)
     assert [what for what in trouble(told) if not what.startswith("warning")] == []
     # A file that is cut while it is read can also look as if the disk had failed.
-    known = ("it is rebuilt", "nothing is cached for the next run")
+    known = ("the index is rebuilt", "nothing is cached for the next run")
     assert [what for what in trouble(told) if not any(part in what for part in known)] == []
     # Damage is met where it is read, so that it can take some runs until all of it was.
     for _ in range(6):

@@ -366,7 +366,7 @@ def test_a_report_of_a_damaged_index_says_so(tmp_path: Path) -> None:
     place(tmp_path).write_bytes(b"x" * 5000)
     report, warning = read_report(place(tmp_path), 7)
     assert report == (place(tmp_path), 5000, 0, 0, 0, 7)
-    assert warning == f"the index {place(tmp_path)} was damaged: it is rebuilt"
+    assert warning == f"the index {place(tmp_path)} was damaged: the index is rebuilt"
 
 
 def test_clearing_takes_all_that_is_ours(tmp_path: Path) -> None:

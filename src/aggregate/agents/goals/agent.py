@@ -1,4 +1,4 @@
-"""The agent: from a goal to a checked answer (P11 to P15, D-67)."""
+"""Reach a goal: from its text to a checked answer (P11 to P15, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -242,10 +242,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Compare an answer's lines with the number in the goal (P12).
-
-    Returns the fault, ``""`` if there is none, ``None`` if this rule cannot decide.
-    """
+    """Return the fault in an answer's number of lines, ``None`` if this rule cannot decide (P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)

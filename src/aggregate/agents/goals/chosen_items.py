@@ -62,7 +62,7 @@ def _takes_one(tool: Tool, stems: list[str], source: heuristics.ItemList, noun: 
 
 
 def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
-    """Return the names of each item; if first names are equal, numbers instead."""
+    """Return the names of each item, or numbers if first names are equal."""
     names: list[list[str]] = []
     for item in items:
         if not isinstance(item, dict):
@@ -130,7 +130,7 @@ def _part_of_goal(goal: str, step: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The model's choice of items, and the claims that it must not contradict."""
+    """The model's choice of items, and the claims that limit it."""
 
     branch: Branch
     loop: Loop

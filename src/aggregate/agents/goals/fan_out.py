@@ -97,10 +97,7 @@ class Loop:
 
 
 def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
-    """Find the list that a step loops over (D-20, D-34).
-
-    A list that an outer loop already processes does not count.
-    """
+    """Find the list that a step loops over, unless an outer loop uses it (D-20, D-34)."""
     source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -220,10 +217,7 @@ def item_branches(
 
 
 def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
-    """Return the items without repeated ones (D-10).
-
-    After the allowed number of repeated items, the rest of the list is left out.
-    """
+    """Return the items without repeated ones; too many repeated ones end the list (D-10)."""
     distinct: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items, 1):
@@ -245,7 +239,7 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    """Merge the results of all items; the step fails if every item failed."""
+    """Merge the results of all items; the step fails if all failed."""
     errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
     pairs = list(zip(items, results, strict=True))
     merged: dict[str, Any] = {"success": True}

@@ -128,7 +128,7 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Call a tool; return the earlier result if the same call has succeeded."""
+        """Call a tool, or return the earlier result of the same call."""
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())

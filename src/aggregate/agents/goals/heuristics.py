@@ -1,4 +1,4 @@
-"""Fixed rules about the words of a step and the lists in results. The rules use no vocabulary of any domain."""
+"""Fixed rules on a step's words and on lists in results, without vocabulary of any domain."""
 
 import hashlib
 import re

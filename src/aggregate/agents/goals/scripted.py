@@ -16,10 +16,7 @@ from aggregate.base.errors import ModelError
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers each question by the rule with the longest text that it contains.
-
-    The replies of a rule are used in order, from the first one again for each step; the last one repeats.
-    """
+    """Answers each question by the rule with the longest text in it."""
 
     rules: Mapping[tuple[QuestionKind, str], ScriptedReply]
     questions: list[Question] = field(default_factory=list)

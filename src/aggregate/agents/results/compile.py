@@ -42,10 +42,7 @@ class ResultCompiler(ABC):
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether this compiler handles results of a tool.
-
-        ``metadata`` is the ``_tool_metadata`` of the result.
-        """
+        """Return whether this compiler handles results with this ``_tool_metadata``."""
 
     @abstractmethod
     def compile(

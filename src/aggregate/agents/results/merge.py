@@ -36,10 +36,7 @@ class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Parse a text that is JSON or contains one fenced block of JSON.
-
-    Returns the value and the words around it. Numbers and other scalars do not count: the answer ``42`` is words.
-    """
+    """Parse a text that is JSON or contains one block of JSON."""
     body = text.strip()
     if body.startswith(("{", "[")):
         try:

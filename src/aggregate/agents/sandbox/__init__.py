@@ -1,7 +1,4 @@
-"""Run untrusted code in separate processes: Python in Monty, commands in bubblewrap.
-
-Python code has no files and no network; a command has one writable folder and no network.
-"""
+"""Run untrusted code in processes without network: Python in Monty, commands in bubblewrap."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

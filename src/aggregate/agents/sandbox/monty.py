@@ -73,7 +73,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class PythonRun:
-    """The value of the code's last expression, and the text that it printed."""
+    """The value of the code's last expression, and the printed text."""
 
     value: Value
     printed: str
@@ -87,11 +87,7 @@ def run_python(
     functions: Mapping[str, Callable[..., Value]] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code`` and return the value of its last expression, with printed text.
-
-    Its global variables are ``inputs``, its clock shows ``now``. It may call the host's ``functions`` with short
-    arguments. All values are copied.
-    """
+    """Run ``code``; return the value of its last expression, and printed text."""
     bounds = limits or SandboxLimits()
     try:
         import pydantic_monty as monty

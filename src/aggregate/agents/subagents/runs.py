@@ -1,4 +1,4 @@
-"""Runs of sub-agents: their records, a queue before an executor, and their timeouts."""
+"""Runs of sub-agents: records, a queue before an executor, and timeouts."""
 
 import heapq
 import logging
@@ -92,10 +92,7 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks as long as the limit allows.
-
-        A loop instead of a recursion, since an executor may run a task within this call.
-        """
+        """Start queued tasks up to the limit, in a loop since an executor may run a task at once."""
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:
@@ -146,7 +143,7 @@ class Timers(Protocol):
 
 
 class TimerThread:
-    """Timers that share one daemon thread, which ends when no timer is left."""
+    """Timers that share one daemon thread, which ends without timers."""
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -232,15 +232,15 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record a run's output; return ``False`` if it came too late or twice (O-41, O-42)."""
+        """Record a run's output; return ``False`` if too late or repeated (O-41, O-42)."""
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
-        """Record a run's failure; return ``False`` if it came too late or twice."""
+        """Record a run's failure; return ``False`` if too late or repeated."""
         return self._end(run_id, RunStatus.ERROR, error)
 
     def time_out(self, run_id: str) -> bool:
-        """Record a run's timeout; return ``False`` if it came too late or twice."""
+        """Record a run's timeout; return ``False`` if too late or repeated."""
         return self._end(run_id, RunStatus.TIMEOUT, "timeout")
 
     def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:

@@ -183,10 +183,7 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` for each nested object, with the expression that reaches it.
-
-    Of a list only the first item is visited.
-    """
+    """Yield ``expression: fields`` for nested objects, and for the first item of each list."""
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

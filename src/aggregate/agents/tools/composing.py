@@ -1,4 +1,4 @@
-"""Tools to compose context from a project, and to find definitions in it."""
+"""Tools to compose context from a project and find its definitions."""
 
 from dataclasses import replace
 from pathlib import Path

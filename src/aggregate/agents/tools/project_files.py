@@ -20,15 +20,12 @@ class ProjectFiles:
     roots: tuple[Path, ...]
 
     def read(self, name: str) -> tuple[str, str]:
-        """Return the name of a file relative to its root, and its text."""
+        """Return a file's name relative to its root, and its text."""
         relative, path = self.find(name)
         return relative, text_of(path, relative)
 
     def find(self, name: str) -> tuple[str, Path]:
-        """Return the name of a file relative to its root, and its path.
-
-        The error for a hidden file is the same as for a missing one.
-        """
+        """Return a file's name relative to its root, and its path."""
         for root, relative in self._candidates(name):
             path = _allowed(root, relative, _listed(root))
             if path is not None:
@@ -82,7 +79,7 @@ class ProjectFiles:
         return sorted(entries)
 
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Return the roots that may contain ``name``, with the name relative to each."""
+        """Return the roots that may contain ``name``, and the relative name."""
         if not name.strip() or "\0" in name or len(name) > 4096:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name

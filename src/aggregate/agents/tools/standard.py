@@ -1,4 +1,4 @@
-"""The registry of built-in tools, and the tools that read a project's files."""
+"""The registry of built-in tools, and tools for a project's files."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Assignments, replies and outcomes of tickets, as they are stored in a database."""
+"""Assignments, replies and outcomes of tickets, as stored in a database."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping

@@ -1,7 +1,4 @@
-"""Tokens and faults of replies; token counts that a server does not report are estimated.
-
-Without the estimates no token limit would be reached.
-"""
+"""Tokens and faults of replies; token counts that the server does not report are estimated."""
 
 from dataclasses import replace
 

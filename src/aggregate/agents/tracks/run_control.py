@@ -130,10 +130,7 @@ class PastRun:
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
-        """Return the next round of each failed or cancelled ticket, by id.
-
-        Tickets below them that their condition left out are included: it is evaluated again.
-        """
+        """Return the next round of tickets that failed, were cancelled, or were omitted below these."""
         failed = {
             ticket_id
             for ticket_id, line in self.lines.items()

@@ -149,10 +149,7 @@ def _outcome(record: Mapping[str, Any], fault: str) -> str:
 
 
 def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None) -> None:  # noqa: ANN401 - of a package that may be missing
-    """Record a ticket that has ended as spans, by OpenTelemetry's GenAI conventions.
-
-    Does nothing if OpenTelemetry is not installed.
-    """
+    """Record an ended ticket as OpenTelemetry spans, if that package is installed."""
     try:
         from opentelemetry import trace
     except ImportError:

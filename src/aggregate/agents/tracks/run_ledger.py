@@ -117,10 +117,7 @@ class RunLedger:
         self._add_line(ticket, status, detail)
 
     def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
-        """Write a ticket's outcome and count its cost.
-
-        ``announce`` is off for tickets that ended before a restart.
-        """
+        """Write a ticket's outcome and count its cost; ``announce`` also reports it to ``observe``."""
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         detail = outcome.failure or outcome.last.warning
         if announce:
@@ -139,7 +136,7 @@ class RunLedger:
                 record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[Line]:
-        """Return the event lines of a ticket's steps; write those not yet written."""
+        """Return the event lines of a ticket's steps; write new ones."""
         key = self._outcomes.keys.of(ticket.id)
         lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)

@@ -46,7 +46,7 @@ _REMEMBERED_FOCUS = 16
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The files at the start of a context: shared ones, then focus files."""
+    """The first files of a context: shared ones, then focus files."""
 
     early: tuple[Segment, ...]
     late: Mapping[str, Segment]
@@ -71,10 +71,7 @@ class Beginning:
     def prompt(
         self, in_full: Mapping[str, Segment], others: Iterable[Segment], results: Sequence[Segment]
     ) -> Prompt:
-        """Return a context: files, other stable sections, results, the discussion.
-
-        ``in_full`` has the ticket's focus files by path.
-        """
+        """Return a context: files (some ``in_full``), other stable sections, results, the discussion."""
         segments = [in_full.get(segment.source, segment) for segment in self.early]
         early = {segment.source for segment in self.early}
         late = {
@@ -132,7 +129,7 @@ class SharedFiles:
 
     @cached_property
     def spec(self) -> str:
-        """The path of ``spec.md`` in prompts, ``""`` if it is missing or empty."""
+        """The path of ``spec.md`` in prompts, ``""`` if missing or empty."""
         path = self._spec_file
         if path is None or not is_file(path) or not path.stat().st_size:
             return ""
@@ -156,10 +153,7 @@ class SharedFiles:
         return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Put focus files of these tickets last.
-
-        Returns whether the other files are long enough for a provider's cache.
-        """
+        """Put these tickets' focus files last; return whether the others suffice for a provider's cache."""
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
         self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)

@@ -243,10 +243,7 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return the budget for a ticket's context (rules B-1, B-11).
-
-    It is the ticket's own, its persona's, the configured one, or half of the model's context window.
-    """
+    """Return a ticket's budget: its own, its persona's, the configured, or half a window (B-1, B-11)."""
     configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
     amount = usual if configured is None else configured

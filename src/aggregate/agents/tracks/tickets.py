@@ -201,15 +201,12 @@ def parent_of(ticket_id: str) -> str:
 
 
 def items_of(value: Value, ticket: Ticket) -> list[Value]:
-    """Return the items of a ticket's list as JSON.
-
-    Raises an error for other values, and for more items than ``max_children``.
-    """
+    """Return the items of a ticket's list as JSON; raise for other values and too many items."""
     if not isinstance(value, list):
         raise ValueError("for_each is not a list: add an answer schema to the ticket that it names")
     if len(value) > ticket.max_children:
         raise ValueError(
-            f"for_each gave {len(value):,} items, and max_children is {ticket.max_children:,}: raise it"
+            f"for_each gave {len(value):,} items, but max_children is {ticket.max_children:,}: raise max_children"
         )
     return [jsonable(item) for item in value]
 

@@ -167,7 +167,7 @@ class ToolLoop:
                 return WorkerReply(reply["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
-        """Add a turn to the next request; ``tokens`` are those of its request and reply."""
+        """Add a turn to the next request; ``tokens`` are the turn's."""
         self.turns.append(turn)
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)

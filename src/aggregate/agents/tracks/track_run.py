@@ -221,7 +221,7 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Process the outcomes of tickets that have ended; return whether there were any."""
+        """Process the outcomes of ended tickets; return whether there were any."""
         self._outcomes.changed.clear()
         in_queue = self._with_status(TicketStatus.STARTED)
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])

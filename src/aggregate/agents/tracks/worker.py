@@ -64,10 +64,7 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Return an assignment and its limits, lowered to those of this process's user.
-
-    An assignment from a database cannot raise them.
-    """
+    """Lower an assignment's limits to those of this process's user; a database cannot raise them."""
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     return replace(assignment, timeout=seconds), limits

@@ -348,10 +348,7 @@ class WorkerContexts:
         return _Shown(prompt, fitted.cuts)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
-        """Return whether files must be chosen for a ticket.
-
-        They must if it has a named budget, or if all files together exceed the default one.
-        """
+        """Return whether files must be chosen: the budget is named, or all files together exceed it."""
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
         prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)

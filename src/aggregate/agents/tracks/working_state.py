@@ -30,10 +30,7 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The folder that paths in commits are relative to.
-
-    It is the top of the git repository, or the project's folder without git.
-    """
+    """The folder that commits' paths are relative to: the repository's top, or the project's folder."""
 
     folder: Path
     inside: str  # the project's folder in it
@@ -146,7 +143,7 @@ def _update_index(
     run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(added))
     if large:
         size = f"{LARGE_BYTES // 1_000_000:,} MB"
-        tell(f"work trees lack changes of files above {size}: {', '.join(large)}")
+        tell(f"work trees do not contain changes of files larger than {size}: {', '.join(large)}")
 
 
 def _names(listed: bytes) -> set[str]:

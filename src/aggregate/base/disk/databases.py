@@ -51,11 +51,7 @@ def has_triggers(connection: sqlite3.Connection) -> bool:
 
 
 def private_database(path: Path) -> None:
-    """Create a database file readable by the user alone, if it is missing.
-
-    SQLite's log files get the same permissions. Raises ``UnreadableError`` if the file or a log is not a regular file,
-    ``OutputError`` if a link leads the folder out of its project.
-    """
+    """Create a missing database file, readable by the user alone."""
     private_folder(without_links(path.parent))
     for suffix in ("", "-wal", "-shm", "-journal"):
         check_plain(path.with_name(path.name + suffix))

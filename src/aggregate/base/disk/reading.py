@@ -106,7 +106,7 @@ _PART_BYTES = 1 << 20
 
 
 class UnreadableError(OSError):
-    """A file that is too large or not regular; ``strerror`` has the reason."""
+    """A file is too large or not regular; ``strerror`` has the reason."""
 
 
 def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:

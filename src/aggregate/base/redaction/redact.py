@@ -14,7 +14,7 @@ ALLOWED_LINE: Final = "aggregate: allow-secret"  # in a comment: allows the line
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Which secrets are allowed, and whether others are replaced; reports contain all others."""
+    """Settings of redaction; secrets that are not allowed are always reported."""
 
     allow: AbstractSet[str] = field(default_factory=frozenset)  # ``sha256:…`` of allowed values
     replaces: bool = True  # in the prompt

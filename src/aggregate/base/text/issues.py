@@ -111,7 +111,7 @@ def heading_level(line: str) -> int:
 
 
 def _without_trailers(lines: list[str]) -> list[str]:
-    """Drop a last paragraph of git trailers, and a horizontal rule above it."""
+    """Drop a last paragraph of git trailers, with a horizontal rule above."""
     end = _end(lines)
     start = end
     while start and lines[start - 1].strip():

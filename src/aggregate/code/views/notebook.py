@@ -172,7 +172,7 @@ def render_notebook(request: ViewRequest, as_text: Callable[[ViewRequest], View]
         view = as_text(request)
         if request.mode is ViewMode.FULL or not request.text.strip():
             return view
-        problem = f"{error}: it is shown as JSON"
+        problem = f"{error}: the file is shown as JSON"
         problems = (*view.problems, problem)
         note = f"NOTE: {problem}\n"
         if len(note) + len(view.text) >= len(request.text):

@@ -127,7 +127,9 @@ def _parse(path: Path) -> dict[str, Any]:
             path, "", f"the history is not UTF-8 (byte {error.start}); save it as UTF-8"
         ) from error
     except ValueError as error:
-        raise _error(path, "", f"the history is not TOML: {error}; correct it there") from error
+        raise _error(
+            path, "", f"the history is not TOML: {error}; correct it in the file"
+        ) from error
 
 
 def _error(path: Path, key: str, message: str) -> ConfigError:

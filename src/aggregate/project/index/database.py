@@ -177,7 +177,7 @@ class IndexFile:
         if not isinstance(error, OSError | UnusableError) and code not in _REFUSED:
             self._is_damaged = True
             reason = str(error) if isinstance(error, DamagedError) else f"{self.path} was damaged"
-            self._warn(f"{reason}: it is rebuilt")
+            self._warn(f"{reason}: the index is rebuilt")
             return True
         self._is_given_up = is_reported
         if isinstance(error, OSError):

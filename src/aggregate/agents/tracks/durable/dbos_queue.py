@@ -138,7 +138,7 @@ class DbosQueue:
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
-        """Record that an answer has begun; skip it if the database is away."""
+        """Record that an answer has begun, unless the database is away."""
         mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
         with suppress(StateError, WorkerStopping):
             retry_while_away(self._engine, mark, patience=0)

@@ -17,7 +17,7 @@ _STOP_SECONDS = 5.0  # for a beat under way when the process ends
 
 
 class Heartbeat(ABC):
-    """This process's sign of life in the database, and those of other processes."""
+    """This process's sign of life in the database, and those of others."""
 
     def __init__(self, engine: sa.Engine, executor_id: str, lease: float) -> None:
         self.engine = engine

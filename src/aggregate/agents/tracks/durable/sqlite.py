@@ -51,7 +51,7 @@ def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN40
 
 
 class LockFile(Heartbeat):
-    """A sign of life: a file locked as long as its process lives."""
+    """A sign of life: a file locked while its process lives."""
 
     _lock: sqlite3.Connection | None = None
 

@@ -164,10 +164,7 @@ class WorkerProcess:
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
     ) -> WorkerReply:
-        """Make one attempt and record its reply.
-
-        The number of slots limits concurrent attempts, so a kill repeats no more than these.
-        """
+        """Make and record one attempt in a free slot; a kill repeats no more attempts than slots."""
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
 
