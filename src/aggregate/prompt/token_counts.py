@@ -17,7 +17,7 @@ from aggregate.project.index import Index, Kind, code_version, user_index
 from aggregate.prompt.document import SEPARATOR, Prompt, Section
 
 _LOOKED_UP = 500  # segments looked up together
-_WAITING_CHARACTERS = 1_000_000  # characters looked up together
+_WAITING_CHARACTERS = 300_000  # characters looked up together
 _MOST_CHARACTERS = 20_000_000  # of counted texts in memory, since a page may be open all day
 COUNT = Struct("<Q")
 TOKEN_CODE = ("base.errors", "base.tokens")  # modules hashed into the version of counts
