@@ -1,4 +1,4 @@
-"""The page's data of one file (source, view, definitions, slices), and its screenshots."""
+"""What the page shows about one file (source, view, definitions, slices), and its screenshots."""
 
 import base64
 import binascii

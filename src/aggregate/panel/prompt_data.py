@@ -1,4 +1,4 @@
-"""The page's data of the prompt, and the table of all files."""
+"""What the page shows about the prompt, and the table of all files."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -67,7 +67,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
 def prompt_data(
     composed: ComposedDraft | None, marks: CacheMarks, revision: int, error: str
 ) -> dict[str, Any]:
-    """Return the page's data of a prompt, except its text."""
+    """Return what the page shows about a prompt, except its text."""
     hidden: list[FileChoice] = []
     if composed is not None and composed.request.budget is not None:
         last = len(composed.choices) + 1

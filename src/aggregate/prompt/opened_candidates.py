@@ -198,7 +198,7 @@ class OpenedCandidates:
 
     @cached_property
     def relevant(self) -> float:
-        """The least score of a file that is shown, ``0`` if all are."""
+        """The least score with which a file is shown in the prompt."""
         if not self._is_relative:
             return self._least(_RELEVANT)
         return max(_RELEVANT, _OF_BEST * self.in_rank_order[0].ranked.score)

@@ -57,7 +57,7 @@ _ARTICLES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ItemClaim:
-    """The number of items that a text allows, and the items that it names or excludes."""
+    """What a text says about items: the least and greatest number, and which it names or excludes."""
 
     least: int
     most: int
@@ -154,7 +154,7 @@ def _named(
 
 
 def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
-    """Return the least and greatest number of items, as in "at least two rooms"."""
+    """Return the least and greatest number of items that a text states, as in "at least two rooms"."""
     if re.search(r"\buntil\b", text):
         return None
     match = _ABOUT.search(text)

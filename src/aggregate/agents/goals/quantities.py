@@ -1,4 +1,4 @@
-"""The number of items that a goal asks for, and goals that ask for a count (D-60, D-71, X-9)."""
+"""How many items a goal asks for ("three files"), and which goals ask how many there are (D-60, D-71, X-9)."""
 
 import re
 from itertools import dropwhile

@@ -238,7 +238,7 @@ def run_of(key: str) -> str:
 
 
 class Ending(NamedTuple):
-    """The recorded status of a ticket without a worker: an approval, condition or list."""
+    """How a ticket without a worker ended. Such a ticket is an approval, a condition or a list."""
 
     status: TicketStatus
     text: str = ""  # a note, a reason, the JSON list of a spread, or the paths of a conflict

@@ -138,7 +138,7 @@ def answer_value(ticket: Ticket, text: str) -> Value:
 
 
 class RunOutcomes:
-    """The outcomes of one run, read from its queue and its endings."""
+    """The outcomes of one run's tickets, read from the run's queue and from the recorded endings of tickets."""
 
     def __init__(
         self,

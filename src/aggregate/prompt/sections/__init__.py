@@ -1,4 +1,4 @@
-"""Functions that render one section of a prompt each."""
+"""Functions that render the sections of a prompt."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

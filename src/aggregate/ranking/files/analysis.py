@@ -166,7 +166,7 @@ class Corpus(Protocol):
         """Return the files that probably define a name, found without parsing."""
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
-        """Return the analyses of files, with or without references to other files."""
+        """Return the analyses of the files with these numbers; references are read only if asked for."""
 
 
 def _rows(section: bytes) -> list[Any]:
