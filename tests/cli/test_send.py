@@ -179,7 +179,7 @@ def test_a_dry_run_shows_both_counts(config: str) -> None:
     (line,) = (line for line in out.splitlines() if "by o200k" in line)
     counts = re.fullmatch(
         r"about ([\d,]+) tokens by anthropic's count, ([\d,]+) by o200k \(1\.25 per token, an estimate as of [\d-]+, used until "
-        r"anthropic has reported its own\); the budget is 6,000",
+        r"anthropic has reported its own counts\); the budget is 6,000",
         line,
     )
     assert counts is not None

@@ -38,7 +38,7 @@ def tables(count: int) -> str:
 NO_TOML = ": is not valid TOML: "
 LONG_KEY = NO_TOML + "a key has more than 6 parts (at line 1)"
 LONG_NUMBER = NO_TOML + "a number or name has more than 1,000 characters (at line "
-DEEP = NO_TOML + "it is nested too deeply"
+DEEP = NO_TOML + "the TOML is nested too deeply"
 ATTACKS: dict[str, tuple[str, str]] = {
     "entries with a key that does not exist": (
         "[files]\npaths = [" + "{ path = 'a', view = 1 },\n" * 10_000 + "]",

@@ -115,4 +115,4 @@ def test_a_text_that_is_given_up_is_named_once(command: tuple[str, ...], tmp_pat
     project(tmp_path, {"bad.yaml": HOSTILE, "manual_slop.toml": NAMED})
     for _ in range(2):
         err = start(tmp_path, *command).err
-        assert err.count("bad.yaml: parsing was stopped: the parser crashes") == 1, err
+        assert err.count("bad.yaml: parsing was stopped: the parser crashed") == 1, err

@@ -171,7 +171,7 @@ def test_a_state_folder_that_leads_out_is_refused(tree: Path, home: Path) -> Non
         lambda: compact_data("x" * 10_000, "k", cache_dir="state/data_cache"),
         lambda: prune_data_cache("state/data_cache", keep_days=0),
     ):
-        with pytest.raises(OutputError, match="through a link"):
+        with pytest.raises(OutputError, match="a folder that is a link"):
             use()
     assert untouched(home)
 

@@ -128,7 +128,7 @@ def test_no_project_trusts_itself(tmp_path: Path, config: str) -> None:
     """A table ``[trust]`` in a project's file is a mistake, whatever it holds."""
     path = project(tmp_path, {"manual_slop.toml": config}) / "manual_slop.toml"
     with pytest.raises(
-        ConfigError, match=r"\[trust\] belongs into your own configuration: see aggregate trust$"
+        ConfigError, match=r"\[trust\] belongs in your own configuration: see aggregate trust$"
     ):
         open_project(path)
 

@@ -34,7 +34,7 @@ _FEWEST_VERSIONS: Final = 3  # lines of a paragraph about the installed software
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _IMPORTED: Final = re.compile(
-    r"^[ \t]*+(?:(?:>>>|\.\.\.|In ?\[\d{1,4}\]:) ?)?+(?:from (?P<source>[\w.]++) )?import (?P<names>[\w., ]{1,200})",
+    r"^[ \t]*+(?:(?:>>>|\.\.\.|In ?\[\d{1,4}\]:) ?)?(?:from (?P<source>[\w.]++) )?import (?P<names>[\w., ]{1,200})",
     re.MULTILINE,
 )
 _MOST_QUOTES: Final = 60

@@ -294,5 +294,5 @@ def test_a_file_that_crashes_its_parser_costs_only_itself(source: str) -> None:
     """A text that the grammar cannot stand is shown by a sentence and its first lines; the process goes on (M-X19)."""
     (view,) = render_all([ViewRequest("a.yaml", source, ViewMode.OUTLINE)])
     assert isinstance(view, View)
-    assert view.problems[0].startswith("parsing was stopped: the parser crashes, ")
+    assert view.problems[0].startswith("parsing was stopped: the parser crashed, ")
     assert view.text.startswith(f"NOTE: {view.problems[0]}\n{source.split()[0]}")
