@@ -1,1 +1,1 @@
-"""Foundations of the other packages: files, processes, redaction, texts and token counts."""
+"""Foundations of all packages: files, processes, redaction, texts, token counts."""

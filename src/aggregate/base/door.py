@@ -1,4 +1,7 @@
-"""Lazy imports: a package's ``__init__`` lists its public names and imports each on first use."""
+"""Lazy imports of a package's public names.
+
+A package's ``__init__`` lists its public names and imports each on first use.
+"""
 
 import sys
 from collections.abc import Callable, Mapping

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class AggregateError(Exception):
-    """Base of all errors that the package raises on purpose."""
+    """Base of all errors raised on purpose by the package."""
 
 
 class ConfigError(AggregateError):
@@ -36,11 +36,14 @@ class AnchorError(AggregateError):
 
 
 class SyntaxViewError(AggregateError):
-    """A file has no grammar, or a symbol does not exist in it."""
+    """A file has no grammar, or lacks a requested symbol."""
 
 
 class DeadlineError(SyntaxViewError):
-    """Parsing a text exceeded its limit of time or memory, or crashed."""
+    """Parsing a text crashed or exceeded a limit.
+
+    The limits are those of time and memory.
+    """
 
     def __init__(self, problem: str = "") -> None:
         too_slow = "parsing was stopped: it took far longer than is usual for a file of this size"
@@ -52,7 +55,7 @@ class NotebookError(SyntaxViewError):
 
 
 class BeadsError(AggregateError):
-    """A file or command with a project's beads (issues) cannot be read."""
+    """A file or command with a project's beads is unreadable."""
 
 
 class TokenizerError(AggregateError):
@@ -60,11 +63,11 @@ class TokenizerError(AggregateError):
 
 
 class ScopeError(AggregateError):
-    """An untrusted project refers to a file outside of it or to a secret."""
+    """An untrusted project refers to an outside or secret file."""
 
 
 class BudgetError(AggregateError):
-    """The parts that must be shown do not fit into the budget.
+    """The required parts of a prompt exceed its budget.
 
     Attributes:
         smallest: The smallest sufficient budget in tokens.
@@ -106,7 +109,10 @@ class Refusal(StrEnum):
 
 
 class SpawnError(AggregateError):
-    """A request to spawn sub-agents was refused; ``code`` is the reason."""
+    """A request to spawn sub-agents was refused.
+
+    ``code`` is the reason.
+    """
 
     def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
@@ -160,7 +166,7 @@ class WorkerError(AggregateError):
 
 
 class DataReferenceError(AggregateError, FileNotFoundError):
-    """A value that was moved to a file has no readable file."""
+    """The file of a value moved to disk is unreadable."""
 
 
 class ClientError(AggregateError):
@@ -168,7 +174,10 @@ class ClientError(AggregateError):
 
 
 class ClientSetupError(ClientError):
-    """A key, package, program or model name is missing; the message has the remedy."""
+    """A key, package, program or model name is missing.
+
+    The message has the remedy.
+    """
 
 
 class NoProviderError(ClientSetupError):
@@ -176,7 +185,10 @@ class NoProviderError(ClientSetupError):
 
 
 class PromptTooLongError(ClientError):
-    """Prompt and answer need more ``tokens`` than the model's context ``window`` has."""
+    """Prompt and answer exceed the model's context window.
+
+    They need ``tokens``, the model has ``window``.
+    """
 
     def __init__(self, message: str, *, tokens: int, window: int) -> None:
         super().__init__(message)
@@ -209,7 +221,7 @@ class ToolError(AggregateError, ValueError):
 
 
 class StateError(AggregateError):
-    """The database of saved values or of durable runs cannot be used."""
+    """A database of saved values or durable runs is unusable."""
 
 
 class DatabaseAwayError(StateError):
@@ -217,4 +229,7 @@ class DatabaseAwayError(StateError):
 
 
 class ModelError(AggregateError):
-    """A model returned no answer, or a scripted model has none for the question."""
+    """A model returned no answer.
+
+    A scripted model may have no answer to the question.
+    """

@@ -1,4 +1,4 @@
-"""The files of a prompt: their settings, their views, and the source lines of views."""
+"""Files of a prompt: settings, views and their source lines."""
 
 import struct
 from bisect import bisect_left, bisect_right
@@ -24,7 +24,10 @@ class ViewMode(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "ViewMode":
-        """Return the mode named by ``value``; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
+        """Return the mode named by ``value``.
+
+        Unknown or empty values mean ``SUMMARY`` (rule M-X1).
+        """
         return _MODES.get(str(value).strip().lower(), cls.SUMMARY)
 
 
@@ -32,10 +35,10 @@ _MODES = {mode.value: mode for mode in ViewMode}
 
 
 class Span(NamedTuple):
-    """A mapping from lines of a view to lines of the file, 1-based and inclusive.
+    """A mapping from lines of a view to source lines.
 
-    Two ranges of equal length correspond line by line. Otherwise the view's lines, such as a placeholder or a row of an
-    outline, represent the whole range of the file.
+    Line numbers are 1-based and inclusive. Two ranges of equal length correspond line by line. Otherwise the view's
+    lines, such as a placeholder or a row of an outline, represent the whole range of the file.
     """
 
     start: int
@@ -45,7 +48,10 @@ class Span(NamedTuple):
 
 
 def source_lines(spans: Iterable[Span]) -> dict[int, int]:
-    """Return the file's line for each line of a view that shows one."""
+    """Return the source line of each line of a view.
+
+    Lines of the view without a source line are left out.
+    """
     return {
         span.start + offset: span.source_start + offset
         for span in spans
@@ -85,7 +91,10 @@ def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
 
 
 def _source_of(part: Span, first: int, last: int) -> tuple[int, int]:
-    """Return the source lines of lines ``first`` to ``last`` within a span."""
+    """Return the source lines of some lines of a span.
+
+    The lines are ``first`` to ``last`` of the view.
+    """
     if part.end - part.start != part.source_end - part.source_start:
         return part.source_start, part.source_end
     offset = part.source_start - part.start
@@ -96,7 +105,10 @@ _SPAN = struct.Struct("<4I")
 
 
 class PackedSpans(Sequence[Span]):
-    """Spans stored as bytes and decoded on use, since most are never read."""
+    """Spans stored as bytes and decoded on use.
+
+    Most spans are never read.
+    """
 
     __slots__ = ("data",)
 
@@ -129,12 +141,12 @@ class PackedSpans(Sequence[Span]):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The text of a file in one view mode, with its source lines."""
+    """A file's text in one view mode, with source lines."""
 
     text: str
-    spans: Sequence[Span] = ()  # in order; without lines that have no source (a digest's prose)
+    spans: Sequence[Span] = ()  # in order; none for lines without a source (a digest's prose)
     language: str = ""  # the fence's language tag, ``""`` for none
-    problems: tuple[str, ...] = ()  # requested parts that cannot be shown; the text says so too
+    problems: tuple[str, ...] = ()  # requested parts not shown; the text says so too
 
     def source_line(self, line: int) -> int | None:
         for span in self.spans:
@@ -190,7 +202,7 @@ class FileRecord(TypedDict):
 
 @dataclass
 class FileItem:
-    """Settings of one file, or of all files that match a glob (rule M-40)."""
+    """Settings of the files matching a path or glob (rule M-40)."""
 
     path: str  # relative to the base directory, absolute, or a glob
     auto_aggregate: bool = True  # ``False``: in the items, not in the markdown
@@ -221,14 +233,17 @@ class FileItem:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
-        """Build an item from a mapping; ignore unknown keys and None values."""
+        """Build an item from a mapping.
+
+        Ignores unknown keys and None values.
+        """
         names = {item_field.name for item_field in fields(cls)}
         values = {key: value for key, value in data.items() if key in names and value is not None}
         return cls(**{"path": "", **values})
 
 
 class FileRow(NamedTuple):
-    """The fields of a ``RenderedFile`` that are kept when its text is dropped."""
+    """Fields of a ``RenderedFile`` kept when its text is dropped."""
 
     path: str
     entry: str
@@ -283,7 +298,10 @@ class RenderedFile:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
-        """Build a rendered file from a record, in which any key may be missing."""
+        """Build a rendered file from a record.
+
+        Any key may be missing in the record.
+        """
         fields = {name: record.get(name) for name in FileRecord.__annotations__}
         values = {name: value for name, value in fields.items() if value is not None}
         values["path"] = str(record.get("path") or record.get("entry") or "")

@@ -1,6 +1,6 @@
 """Convert any value to JSON.
 
-Values come from agents, tools and foreign code. A value that raises an error is replaced by a visible placeholder; the
+Values come from agents, tools and foreign code. A value raising an error is replaced by a visible placeholder; the
 values beside it are converted as usual.
 """
 
@@ -21,7 +21,7 @@ DEPTH: Final = 100
 
 _KEY_DEPTH: Final = 3  # levels of a key or an enumeration's value: enough for a tuple of tuples
 
-# Longer integers exceed the digits that Python converts by default (4,300) and are written in hex.
+# Longer integers exceed the digits converted by Python by default (4,300) and are written in hex.
 _MOST_BITS: Final = 14_000
 
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
@@ -33,7 +33,7 @@ def jsonable(value: Value) -> Value:
     """Return a copy of a value, made of JSON's types.
 
     Dates, decimals, paths, enumerations, bytes, sets, dataclasses, pydantic models and arrays are converted; other
-    objects become ``<their type>``. Numbers that JSON lacks become texts: ``"NaN"``, ``"Infinity"``. A
+    objects become ``<their type>``. Numbers unknown to JSON become texts: ``"NaN"``, ``"Infinity"``. A
     ``DataReference`` is kept. Never raises.
     """
     return JsonCopy().of(value)
@@ -53,7 +53,10 @@ def message_text(value: Value) -> str:
 
 
 def failure_text(error: object) -> str:
-    """Return the text of an exception or other error, ``no reason given`` if it is empty."""
+    """Return the text of an exception or error value.
+
+    Returns ``no reason given`` if the text is empty.
+    """
     if isinstance(error, BaseException):
         return _exception_text(error)
     return ("" if error is None else message_text(error)) or "no reason given"
@@ -154,7 +157,10 @@ class JsonCopy:
         return self._keyed([*declared, *extra.items()], depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
-        """Copy an object's entries; keys with equal text get a suffix: ``-2``, ``-3``, ..."""
+        """Copy an object's entries.
+
+        Keys with equal text get a suffix: ``-2``, ``-3``, ...
+        """
         copy: dict[str, Value] = {}
         last_numbers: dict[str, int] = {}
         for key, item in pairs:
@@ -171,7 +177,10 @@ def free_key(
     *,
     separator: str = "-",
 ) -> str:
-    """Return ``wanted``, or if it is taken the first free one of ``wanted-2``, ``wanted-3``, ..."""
+    """Return ``wanted``, numbered if it is already taken.
+
+    The numbered key is the first free one of ``wanted-2``, ``wanted-3``, ...
+    """
     if wanted not in taken:
         return wanted
     last_numbers = {} if last_numbers is None else last_numbers
@@ -195,7 +204,10 @@ def _exception_text(error: BaseException) -> str:
 
 
 def _object_text(value: Value, kind: type) -> str:
-    """Return ``str(value)``, or ``<type>`` if the type only has Python's default text."""
+    """Return ``str(value)``, or ``<type>`` as a fallback.
+
+    The fallback replaces Python's default text of an object.
+    """
     if all(getattr(kind, name) is getattr(object, name) for name in ("__str__", "__repr__")):
         return _placeholder(value)
     text = str.__str__(str(value))

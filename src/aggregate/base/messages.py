@@ -1,4 +1,4 @@
-"""Short messages: suggestions for mistyped names, abbreviated texts, and how to install what is missing."""
+"""Short messages: suggestions, abbreviated texts and install commands."""
 
 import json
 import os
@@ -26,7 +26,10 @@ def path_meant(path: str, paths: Sequence[str]) -> str:
 
 
 def nearest_path(path: str, paths: Sequence[str]) -> str:
-    """Return the path most similar to a missing one, ``""`` if none is similar."""
+    """Return the path most similar to a missing one.
+
+    Returns ``""`` if no path is similar.
+    """
     from rapidfuzz import fuzz  # needed only for a mistake
 
     wanted, length = _parts(path), path.count("/") + 1
@@ -58,7 +61,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None = None) -> str:
-    """Return the shell command that installs an extra of this package.
+    """Return the shell command installing an extra of this package.
 
     Args:
         extra: Name of the extra (a group of optional dependencies).

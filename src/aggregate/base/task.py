@@ -1,4 +1,4 @@
-"""A prompt's task and budget, and the decision about each file (rule A-1)."""
+"""A prompt's task, budget and choice of files (rule A-1)."""
 
 import re
 from collections.abc import Sequence
@@ -53,7 +53,7 @@ class Place:
 
 
 class Pick(NamedTuple):
-    """A file or definition that a model picked from the shortlist."""
+    """A file or definition picked by a model from the shortlist."""
 
     path: str
     definition: str = ""  # such as ``name`` or ``Class.name``, ``""`` for the file
@@ -63,7 +63,7 @@ class Pick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A user's task, by which files are ranked (rules T-1 and T-2)."""
+    """A user's task, used to rank files (rules T-1, T-2)."""
 
     # In the user's words: a question, a ticket, a commit message, a traceback; may be empty.
     text: str = ""
@@ -77,7 +77,10 @@ class Task:
 
 
 class Given(NamedTuple):
-    """A text from the user with its title, such as a command's output (rule T-8)."""
+    """A text from the user with its title (rule T-8).
+
+    An example is the output of a command.
+    """
 
     title: str  # such as the command of an output
     text: str
@@ -135,7 +138,10 @@ Lines = tuple[tuple[int, int], ...]  # runs of lines: the first and the last one
 
 
 class Level(StrEnum):
-    """How much of a file a prompt shows, from most to least (rule B-2)."""
+    """How much of a file a prompt shows (rule B-2).
+
+    The levels are ordered from most to least.
+    """
 
     FULL = "full"
     CUSTOM = "custom"
@@ -161,7 +167,10 @@ class Reason(NamedTuple):
 
 
 class FileChoice(NamedTuple):
-    """The chosen level of one file, with its score and reasons. A prompt has up to a hundred thousand of these."""
+    """The chosen level of one file, with score and reasons.
+
+    A prompt has up to a hundred thousand such choices.
+    """
 
     path: str  # as in the prompt
     entry: str  # its path or glob in the configuration
@@ -198,7 +207,10 @@ class Guess(NamedTuple):
 
 
 def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
-    """Return warnings about unknown or corrected names, missing grammars and a guessed ranking."""
+    """Return warnings about names, missing grammars and a guessed ranking.
+
+    The names are unknown or were corrected.
+    """
     kinds = ("symbol", "spelling", "changes", "grammars")
     warnings = [gap.reason for gap in missing if gap.evidence in kinds]
     if guess:

@@ -21,16 +21,19 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def row_maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
-    """Return a fast constructor of a named tuple, which takes all fields as one iterable.
+    """Return a fast constructor of a named tuple.
 
-    It checks nothing. For loops over all files, definitions or pieces of a project: calling the class takes three times
-    as long.
+    The constructor takes all fields as one iterable and checks nothing. It is meant for loops over all files,
+    definitions or pieces of a project: calling the class takes three times as long.
     """
     return partial(tuple.__new__, kind)
 
 
 def isolated_copy(value: Value) -> Value:
-    """Copy a value deeply; parts that cannot be copied, such as locks, are shared."""
+    """Copy a value deeply.
+
+    Parts that cannot be copied, such as locks, are shared.
+    """
     copies: dict[int, Value] = {}
     unfinished: list[tuple[Value, Value]] = []
 
@@ -58,7 +61,10 @@ def isolated_copy(value: Value) -> Value:
 
 
 def unawaited(value: Value) -> str:
-    """Return an error message if a value still has to be awaited, else ``""``."""
+    """Return an error message for a value not yet awaited.
+
+    Returns ``""`` for any other value.
+    """
     if not isinstance(value, Awaitable):
         return ""
     if isinstance(value, Coroutine):
@@ -67,7 +73,10 @@ def unawaited(value: Value) -> str:
 
 
 class DataReference(dict[str, Any]):
-    """Reference to a value on disk: its id, file, size and summary (rule D-42)."""
+    """Reference to a value on disk (rule D-42).
+
+    Has the value's id, file, size and summary.
+    """
 
     __slots__ = ()
 
@@ -77,7 +86,10 @@ class DataReference(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """The value's file, its size, and how to read it, in two sentences."""
+        """Two sentences about the value's file.
+
+        They have the file's path and size, and how to read the value.
+        """
         path = PurePath(self["_data_file"])
         if path.parent.parts[-2:] == PurePath(CACHE_DIR).parts:
             path = path.relative_to(path.parents[2])
@@ -89,7 +101,10 @@ def is_reference(value: object) -> TypeGuard[DataReference]:
 
 
 def escape_surrogates(text: str) -> str:
-    r"""Escape unpaired surrogates as ``\udXXX``, since files and terminals cannot encode them."""
+    r"""Escape unpaired surrogates as ``\udXXX``.
+
+    Files and terminals cannot encode them.
+    """
     if text.isascii():
         return text
     try:

@@ -38,9 +38,9 @@ OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
 def open_project_here(config: Path, *, prompt: str = "") -> Project:
-    """Open the project, or a folder with prompts but no configuration (rule T-6).
+    """Open the project, or a folder with prompts (rule T-6).
 
-    ``prompt`` is the path of an existing prompt in any folder.
+    Such a folder needs no configuration. ``prompt`` is the path of an existing prompt in any folder.
     """
     if config.exists() or is_named("config"):
         return open_project(config)
@@ -63,9 +63,12 @@ def open_asked_project(
     hint: str = "",
     is_verbose: bool = False,
 ) -> Project:
-    """Open the project, or a folder without configuration after printing the ``hint`` (rule T-6)."""
+    """Open the project, or a folder without configuration (rule T-6).
+
+    For such a folder the ``hint`` is printed first.
+    """
     meta = click.get_current_context().meta
-    # Remembered: a configuration that a checkout removes meanwhile is an error.
+    # Remembered: a configuration removed meanwhile by a checkout is an error.
     if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
         return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     folder = config.parent.absolute()
@@ -233,7 +236,10 @@ def _read_file(name: str) -> str:
 
 
 def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
-    """Parse files and lines typed in the current folder; make their paths relative to ``base_dir``."""
+    """Parse files and lines typed in the current folder.
+
+    The paths become relative to ``base_dir``.
+    """
     focus = []
     for text in typed:
         point = parse_place(text, Path.cwd())
@@ -272,7 +278,10 @@ def agree(question: str) -> None:
 def looked_at(
     request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
 ) -> Request:
-    """Let a model pick files, if an option or the configuration says so (rules T-10 and T-17)."""
+    """Let a model pick files if requested (rules T-10, T-17).
+
+    An option or the configuration requests it.
+    """
     has_both = request.budget is not None and request.task is not None
     if model and not has_both:
         raise click.UsageError("--pick chooses files for a task and a budget: add both")

@@ -1,4 +1,4 @@
-"""Where the messages of ``chat`` come from: a terminal or standard input."""
+"""Sources of ``chat`` messages: a terminal or standard input."""
 
 import os
 import select
@@ -47,7 +47,10 @@ class PipedLines:
 
 
 class TypedLines(PipedLines):
-    """Reads lines typed by a person; a trailing backslash continues a line."""
+    """Reads lines typed by a person.
+
+    A trailing backslash continues a line.
+    """
 
     is_interactive = True
 

@@ -114,7 +114,7 @@ class ChatSession:
             return
         if not self._message and not self.questions():
             raise ConfigError("this discussion has no question yet")
-        # Do not repeat a turn that another process has added meanwhile.
+        # Do not repeat a turn added meanwhile by another process.
         discussion = Discussion(self.project(), self.discussion)
         last = discussion.last_exchange(question=self._message or None)
         self.ask(str(last[0]["content"]), replaces=last)
@@ -128,7 +128,10 @@ class ChatSession:
         return f"{counted(spent.requests, 'answer')}: {_tokens(spent)}; {spent.price}"
 
     def standing(self) -> list[str]:
-        """Return the parts of the toolbar: cache warmth, cost, attachments, model."""
+        """Return the parts of the toolbar.
+
+        These are cache warmth, cost, attachments and model.
+        """
         attached = self.asked.selection.attached
         number = len(attached.files) + len(attached.images)
         parts = [self.sent.warmth if self.sent else "", self.spent.price]

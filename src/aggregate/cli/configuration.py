@@ -40,8 +40,8 @@ def first_config(
     """Return the text of a project's first configuration, with comments.
 
     ``files`` are relative paths. Code, recognized by ``code_suffixes``, is shown by its skeleton, with one glob per top
-    folder and suffix, after the README in full. With a ``budget`` all files are candidates, up to full. ``leave_out``
-    and lock files are excluded.
+    folder and suffix, after the README in full. With a ``budget`` all files are candidates, each shown at most in full.
+    ``leave_out`` and lock files are excluded.
     """
     locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
     itself = [] if budget is None else [f"/{CONFIG_NAME}"]
@@ -126,7 +126,7 @@ history = []
 """
 _COUNTED = 2000  # files whose tokens init counts; more would take as long as a run
 _MUCH = 60_000  # tokens: the largest "auto" budget, since models overlook details in more
-_REMARK = "NOTE: "  # start of a warning about files that globs skip by design, such as binary ones
+_REMARK = "NOTE: "  # start of a warning about files skipped by globs by design, such as binary ones
 _BROKEN, _MISTAKEN = 1, 2  # exit codes: something is missing; the configuration is invalid
 
 
@@ -199,7 +199,7 @@ def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool |
     presets = sorted(project.config.context_presets)
     sentences: dict[str, None] = {}
     for preset in (None, *presets):
-        # A budget would hide the problems of files that it omits.
+        # A budget would hide the problems of omitted files.
         request = replace(request_for(project, preset=preset), budget=None, task=None)
         composition = compose_prompt(request)
         rows = [file.row for file in composition.files]

@@ -1,4 +1,7 @@
-"""Make a prompt from the last one: render only edited files."""
+"""Make a prompt from the last one.
+
+Only edited files are rendered.
+"""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +22,10 @@ def pages_of(composition: Composition, steering: Sequence[str]) -> bytes:
 
 
 def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> EditedPrompt | None:
-    """Render the changed files into the earlier prompt; ``None`` if other blocks may change too."""
+    """Render the changed files into the earlier prompt.
+
+    Returns ``None`` if blocks of unchanged files may change too.
+    """
     run = earlier.run
     if not run.pages or run.written is None:
         return None

@@ -29,10 +29,10 @@ _VARIABLE: Final = re.compile(r'sha256:[0-9a-f]+|"[^"]*"|\d[\d,.]*')
 
 
 def group_warnings(sentences: Sequence[str], *, more: str = "") -> list[str]:
-    """Shorten a list of warnings: at most 20 of a kind, 60 in all.
+    """Shorten a list of warnings.
 
-    A warning is ``place: reason``, or ``ERROR: reason: place`` as in prompts. ``more`` is the option that shows all,
-    such as ``--json``.
+    Keeps at most 20 warnings of a kind, and 60 in all. A warning is ``place: reason``, or ``ERROR: reason: place`` as
+    in prompts. ``more`` is the option to show all warnings, such as ``--json``.
     """
     where = f" ({more} lists them)" if more else ""
     kinds = [_kind(sentence) for sentence in sentences]
@@ -105,7 +105,10 @@ def counted(number: int, noun: str) -> str:
 
 
 def say(*lines: str, is_repeated: bool = True) -> None:
-    """Write lines to standard error; a replayed run prints those with ``is_repeated`` again."""
+    """Write lines to standard error.
+
+    A replayed run prints lines with ``is_repeated`` again.
+    """
     _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 
@@ -163,7 +166,7 @@ _records: list[list[tuple[int, str]]] = []
 
 
 def record() -> list[tuple[int, str]]:
-    """Return a list that collects all further output with its descriptors."""
+    """Return a list collecting all further output, with descriptors."""
     _records.append([])
     return _records[-1]
 
@@ -248,7 +251,10 @@ class Bar:
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Let termination signals raise ``SystemExit``, unless ignored as under ``nohup``."""
+    """Let termination signals raise ``SystemExit``.
+
+    Signals ignored from the start, as under ``nohup``, stay ignored.
+    """
     import signal  # the help does not load it
 
     ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -1,4 +1,4 @@
-"""Record the inputs and output of a run, so that it can be replayed."""
+"""Record the inputs and output of a run, for replays."""
 
 import json
 import os
@@ -27,7 +27,10 @@ _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are d
 
 
 class Recording:
-    """Watches a run from its beginning; does nothing if ``this`` is ``None``."""
+    """Watches a run from its beginning.
+
+    Does nothing if ``this`` is ``None``.
+    """
 
     def __init__(self, this: ThisRun | None) -> None:
         self._this = this
@@ -49,7 +52,7 @@ class Recording:
             self._save(self._this, self._output, self._look_around)
 
     def keep_prompt(self, path: Path, written: WrittenPrompt, project: Project) -> None:
-        """Store the run together with the prompt that it wrote to ``path``."""
+        """Store the run with the prompt it wrote to ``path``."""
         from aggregate.cli.edited_prompt import pages_of
 
         this = self._this
@@ -89,7 +92,7 @@ class Recording:
         path = remembered.path_of(this.key)
         if path is None or not path.parent.is_dir() or self._seen.doubts:
             return
-        # Files that only git has read may be unreadable here.
+        # Files read only by git may be unreadable here.
         with suppress(OSError, AggregateError):
             witnesses = look(this)
             if witnesses is None:
@@ -137,7 +140,10 @@ class Recording:
         return earlier.with_others(new) if earlier and new else new
 
     def _earlier(self, this: ThisRun) -> Witnesses | None:
-        """Return the earlier run's record, updated; ``None`` if folders changed."""
+        """Return the updated record of the earlier run.
+
+        Returns ``None`` if folders changed.
+        """
         run = this.earlier.run if this.earlier else remembered.newest_run()
         if run is None or run.witnesses.own != self._own:
             return None
@@ -157,7 +163,10 @@ def _hash_of(path: Path) -> str:
 
 
 def _marked(output: Iterable[tuple[int, str]], path: Path) -> Output:
-    """Replace the prompt's path in the output by a mark, for a replay."""
+    """Replace the prompt's path in the output by a mark.
+
+    A replay replaces the mark by the path of its own prompt.
+    """
     quoted, mark = json.dumps(str(path)), f'"{remembered.QUOTED_PATH}"'
     marked = []
     for number, text in output:

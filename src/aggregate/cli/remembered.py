@@ -30,7 +30,7 @@ MOST_BYTES: Final = 200_000_000  # of a stored run
 PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"  # marks in stored output, plain and in JSON
 _SIZES: Final = struct.Struct(">QQ")  # of the head and of the states
 _PART_BYTES: Final = 1 << 20
-# Environment variables that may change a run; a test compares them with those the program reads.
+# Environment variables with a possible effect on a run; a test compares them with the variables read by the program.
 COUNTS: Final = frozenset(
     {
         "APPDATA", "COLORTERM", "COLUMNS", "FORCE_COLOR", "HOME", "LANG", "LANGUAGE", "LINES", "LOCALAPPDATA",
@@ -41,7 +41,10 @@ COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "X
 
 
 class Written(NamedTuple):
-    """Hashes of a prompt and its records, ``""`` for a missing record."""
+    """Hashes of a prompt and its records.
+
+    The hash of a missing record is ``""``.
+    """
 
     prompt: str
     log: str
@@ -71,7 +74,10 @@ class RememberedRun(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> "RememberedRun":
-        """Unpack a stored run; raise ``ValueError`` if the bytes are damaged."""
+        """Unpack a stored run.
+
+        Raises ``ValueError`` if the bytes are damaged.
+        """
         if zlib.crc32(data[4:]).to_bytes(4, "big") != data[:4]:
             raise ValueError("damaged")
         head_size, states_size = _SIZES.unpack_from(data, 4)
@@ -89,7 +95,10 @@ class RememberedRun(NamedTuple):
 
 
 def key_of(arguments: list[str]) -> str:
-    """Hash a run's inputs other than files: arguments, folder, environment, streams, interpreter."""
+    """Hash a run's inputs other than files.
+
+    These are arguments, folder, environment, streams and interpreter.
+    """
     environment = {
         name: value
         for name, value in sorted(os.environ.items())
@@ -120,7 +129,7 @@ class Earlier(NamedTuple):
 
 
 class ThisRun(NamedTuple):
-    """The run of this process, with the last run of the same inputs."""
+    """This process's run, and the last run with equal arguments."""
 
     key: str
     began_ns: int
@@ -128,7 +137,10 @@ class ThisRun(NamedTuple):
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
-    """Return this run with the last run of the same arguments, None if a replay is impossible."""
+    """Return this run, and the last one with equal arguments.
+
+    Returns None if a replay is impossible.
+    """
     began_ns = time.time_ns()
     if sys.platform == "win32":
         return None  # its st_ctime is the time of creation
@@ -166,7 +178,10 @@ def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
 
 
 def repeat(run: RememberedRun) -> int | None:
-    """Replay a run's files and output; return ``None`` if that fails."""
+    """Replay a run's files and output.
+
+    Returns ``None`` if that fails.
+    """
     try:
         path = _write_again(run) if run.written else ""
     except Exception:  # noqa: BLE001 - the run itself will report the cause
@@ -175,7 +190,10 @@ def repeat(run: RememberedRun) -> int | None:
 
 
 class LastPrompt(NamedTuple):
-    """The newest prompt; reading ``parts`` raises ``ValueError`` if it is not the remembered one."""
+    """The newest prompt.
+
+    Reading ``parts`` raises ``ValueError`` if it is not the remembered prompt.
+    """
 
     path: Path
     parts: Iterator[bytes]
@@ -224,7 +242,10 @@ def _read(path: Path, expected: str) -> bytes | None:
 
 
 def _parts(path: Path, expected: str) -> Iterator[bytes]:
-    """Yield a file in parts; raise ``ValueError`` if its hash differs."""
+    """Yield a file in parts.
+
+    Raises ``ValueError`` if the file's hash differs from ``expected``.
+    """
     digest = sha256()
     with path.open("rb") as file:
         while part := file.read(_PART_BYTES):

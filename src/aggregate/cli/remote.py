@@ -1,4 +1,7 @@
-"""``--remote``: fetch a repository into the cache, and open it without trusting it."""
+"""``--remote``: fetch a repository and open it untrusted.
+
+The cache stores the repository.
+"""
 
 from dataclasses import replace
 

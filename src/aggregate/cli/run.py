@@ -108,7 +108,10 @@ class AskedRun:
 
     @cached_property
     def typed(self) -> Arguments:
-        """Paths and task from the arguments, read once because of standard input."""
+        """Paths and task from the arguments.
+
+        They are read once, since standard input cannot be read again.
+        """
         typed = read_arguments(self.arguments)
         if typed.task is not None and self.task is not None:
             words = typed.task[: asking.SHOWN]
@@ -125,7 +128,10 @@ class AskedRun:
 
     @cached_property
     def finish(self) -> Finish:
-        """Additions to the prompt by options, whose commands run only once."""
+        """Additions to the prompt by options.
+
+        Commands in the options run only once.
+        """
         reports = not self.quiet
         return Finish(
             has_frame=not self.bare,
@@ -154,7 +160,7 @@ class AskedRun:
         return asking.OVERVIEW if self.named_task is None and self.budget is None else asking.KEEP
 
     def _budget(self, project: Project) -> Amount | str | None:
-        """Return the budget by option or configuration, or a default (rule T-3)."""
+        """Return the budget by option, configuration or default (rule T-3)."""
         config = project.config
         name = self.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None
@@ -331,7 +337,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     if asked.diff and not asked.quiet:
         warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
-    with index:  # so that an interrupted run saves its results
+    with index:  # to save the results of an interrupted run
         pick, url = asked.pick, asked.base_url
         request = asking.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
         if asked.split:

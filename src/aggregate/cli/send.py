@@ -1,4 +1,4 @@
-"""``send``, and the steps of a turn that it shares with ``chat``."""
+"""``send``, and the steps of a turn shared with ``chat``."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -105,7 +105,10 @@ class AskedTurn:
 
 
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a turn to a command, as one argument ``asked``."""
+    """Add the options of a turn to a command.
+
+    The command receives them as one argument ``asked``.
+    """
 
     @wraps(command)
     def with_asked(**values: Any) -> None:  # noqa: ANN401 - as click passes them

@@ -1,4 +1,4 @@
-"""``mcp`` and ``panel``: serve the project to agents, and to a browser."""
+"""``mcp`` and ``panel``: serve the project to agents and browsers."""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""Run a command line of the user in their shell, with their own PATH."""
+"""Run a command line of the user in their shell.
+
+The shell has the user's own PATH.
+"""
 
 import subprocess
 from typing import Final, NamedTuple

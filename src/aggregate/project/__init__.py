@@ -1,1 +1,1 @@
-"""A project on disk: its configuration, files, git repository, beads, discussions and index."""
+"""A project's configuration, files, git repository, beads, discussions and index."""

@@ -1,4 +1,4 @@
-"""Context presets: sets of files and screenshots with names, stored in TOML files."""
+"""Context presets: named sets of files and screenshots in TOML."""
 
 import os
 from collections.abc import Mapping
@@ -40,14 +40,20 @@ TABLE = "context_presets"
 
 
 class ContextPresetManager:
-    """Reads and writes the context presets of a project and of the user (rule M-43)."""
+    """Reads and writes context presets (rule M-43).
+
+    The presets are those of a project and of the user.
+    """
 
     def __init__(self, project_path: str | Path, global_path: str | Path | None = None) -> None:
         self.project_path = Path(project_path)
         self.global_path = Path(global_path) if global_path is not None else None
 
     def load_all(self) -> dict[str, ContextPreset]:
-        """Return all presets by name; those of the project replace global ones of the same name."""
+        """Return all presets by name.
+
+        Those of the project replace global ones of the same name.
+        """
         presets: dict[str, ContextPreset] = {}
         for path in (self.global_path, self.project_path):
             if path is not None and path.exists():
@@ -71,7 +77,10 @@ class ContextPresetManager:
         return presets[name]
 
     def save_preset(self, preset: ContextPreset, *, scope: str = "project") -> None:
-        """Add a preset to its file, or replace it; the rest of the file stays unchanged."""
+        """Add a preset to its file, or replace it.
+
+        The rest of the file stays unchanged.
+        """
         if not preset.name.strip():
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
@@ -81,7 +90,10 @@ class ContextPresetManager:
             )
 
     def delete_preset(self, name: str) -> None:
-        """Delete a preset; a global preset of the same name becomes visible again."""
+        """Delete a preset.
+
+        A global preset of the same name becomes visible again.
+        """
         scope = self.scopes().get(name)
         if scope is None:
             raise self._unknown(name)
@@ -102,7 +114,10 @@ class ContextPresetManager:
             change_document(path, change, deletes=True)
 
     def apply_preset(self, name: str) -> ContextPreset:
-        """Make a preset the active one, which replaces the project's files and screenshots."""
+        """Make a preset the active one.
+
+        It replaces the project's files and screenshots.
+        """
         preset = self.get(name)
         with changing(self.project_path):
             change_document(
@@ -154,7 +169,7 @@ def preset_of_table(name: str, table: Mapping[str, Any]) -> ContextPreset:
 
 
 def budget_in_force(config: Config) -> int | str | None:
-    """Return the budget of the active preset, or else the configured one."""
+    """Return the active preset's budget, else the configured one."""
     preset = config.context_presets.get(config.project.active_preset)
     if preset is None or preset.budget is None:
         return config.budget.tokens
@@ -202,7 +217,10 @@ def _entry(item: FileItem) -> str | InlineTable:
 
 
 def set_preset(document: Any, name: str, table: Table) -> None:  # noqa: ANN401 - tomlkit's
-    """Add or replace a preset in a TOML document; as an inline table if the others are."""
+    """Add or replace a preset in a TOML document.
+
+    It becomes an inline table if the other presets are inline tables.
+    """
     presets = document.setdefault(TABLE, tomlkit.table(is_super_table=True))
     if isinstance(presets, InlineTable):
         inline = tomlkit.inline_table()

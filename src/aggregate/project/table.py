@@ -1,7 +1,7 @@
-"""Base class of the tables of a configuration: data classes that pydantic validates.
+"""Base class of a configuration's tables.
 
-Loading pydantic and building a validator takes longer than writing a small prompt, so code that only reads tables
-avoids it.
+Tables are data classes, validated by pydantic. Loading pydantic and building a validator takes longer than writing a
+small prompt, so code that only reads tables avoids it.
 """
 
 from dataclasses import MISSING, dataclass, field
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Check:
-    """An annotation of pydantic, named by a string so that pydantic is loaded only for validation."""
+    """An annotation of pydantic, named by a string.
+
+    Pydantic is then loaded only for validation.
+    """
 
     def __init__(self, name: str, /, *arguments: object, **options: object) -> None:
         self._name, self._arguments, self._options = name, arguments, options
@@ -36,7 +39,10 @@ def key(
     default_factory: Any = MISSING,  # noqa: ANN401 - as of field
     **options: object,
 ) -> Any:  # noqa: ANN401 - as of field
-    """Declare a key of a table with a description, a default, and ``options`` of pydantic's ``Field``."""
+    """Declare a key of a table.
+
+    The key has a description, a default, and ``options`` of pydantic's ``Field``.
+    """
     return field(
         default=default,
         default_factory=default_factory,
@@ -59,7 +65,10 @@ class Table:
 
 
 def as_data(value: Any) -> Any:  # noqa: ANN401 - of any type
-    """Convert a table to new dictionaries and lists; unknown keys are kept."""
+    """Convert a table to new dictionaries and lists.
+
+    Unknown keys are kept.
+    """
     if isinstance(value, Table):
         # A cached table only stores values other than the defaults.
         value = {name: getattr(value, name) for name in type(value).__annotations__} | vars(value)

@@ -25,7 +25,7 @@ _PATH_BYTES, _PART_BYTES = 4_000, 255  # limits of common file systems
 
 
 def _path(text: str) -> str:
-    # Other surrogates represent bytes of a name that is not UTF-8.
+    # Other surrogates represent bytes of a name outside of UTF-8.
     if re.search("[\0\ud800-\udc7f\udd00-\udfff]", text):
         raise ValueError("must be a path, without null characters and unpaired surrogates")
     parts = [len(part.encode(errors="surrogateescape")) for part in re.split(r"[/\\]", text)]

@@ -1,4 +1,4 @@
-"""Parse untrusted TOML within limits, and find the line of each key."""
+"""Parse untrusted TOML within limits; find lines of keys."""
 
 import re
 import tomllib
@@ -52,7 +52,10 @@ Keys = tuple[str | int, ...]
 
 
 def line_of_key(text: str, keys: Sequence[str | int]) -> int | None:
-    """Return the line of a TOML text that sets a key, or else the line of the key's table."""
+    """Return the line that sets a key in TOML text.
+
+    Without such a line returns that of the key's table.
+    """
     return nearest_line(key_lines(text), keys)
 
 
@@ -122,7 +125,10 @@ def _names(key: "Node") -> Keys:
 
 
 def _within_arrays(names: Keys, counts: dict[Keys, int]) -> Keys:
-    """Insert into a path of keys the positions of tables in arrays of tables."""
+    """Add indexes of tables to a path of keys.
+
+    After each key of an array of tables stands the index of its last table. ``counts`` has the tables so far.
+    """
     path: Keys = ()
     for i, name in enumerate(names):
         path += (name,)

@@ -1,4 +1,7 @@
-"""Find files that a run depends on without reading them itself, such as those that git reads."""
+"""Find files that influence a run without being read here.
+
+Git reads some of them, for example.
+"""
 
 import os
 import sys
@@ -11,7 +14,7 @@ from aggregate.project.configuration import CONFIG_NAME, global_config_path
 from aggregate.project.files.path_resolution import visited_folders
 from aggregate.project.git.git_process import git
 
-# Files in parent folders that change the project's extent.
+# Files in parent folders with an effect on the project's extent.
 _MARKS = (".git", ".gitignore", ".gitattributes", CONFIG_NAME, "HEAD")
 # State of a work tree, and of its repository.
 _WORK_TREE_FILES = ("HEAD", "index", "config.worktree")
@@ -24,13 +27,17 @@ _LINES = 4  # of git's output: three folders and the end
 
 
 class TooManyFoldersError(OSError):
-    """A project has so many folders that checking them would take longer than running again."""
+    """A project has too many folders to be checked.
+
+    Checking them would take longer than running again.
+    """
 
 
 def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
-    """Yield the absolute paths of files, existing or not, that decide which other files are read.
+    """Yield paths of files that steer the choice of files.
 
-    The ``folders`` are those of the project, its configuration and its output.
+    The paths are absolute; the files may be missing. The ``folders`` are those of the project, its configuration and
+    its output.
     """
     current = os.getcwd()  # noqa: PTH109 - text in, text out
     config = str(global_config_path())
@@ -43,7 +50,10 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
 
 
 def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
-    """Yield all paths that the run has read, and all folders below ``trees``."""
+    """Yield all paths that the run depends on.
+
+    These are the paths read by the run, and all folders below ``trees``.
+    """
     current = os.getcwd()  # noqa: PTH109 - text in, text out
     for tree in trees:
         number = 0
@@ -57,7 +67,7 @@ def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
 
 
 def program_paths() -> Iterator[str]:
-    """Yield the paths of this program: files, loaded modules and package folders."""
+    """Yield this program's files, loaded modules and package folders."""
     package = Path(__file__).parent.parent
     for folder, folders, names in os.walk(package):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -77,7 +87,10 @@ def _marks_above(folder: str) -> Iterator[str]:
 
 
 def _git_files(folder: str) -> Iterator[str]:
-    """Yield git's own files (index, HEAD, exclude rules), whose change may change the list of files."""
+    """Yield git's own files that affect the list of files.
+
+    These are the index, HEAD and exclude rules.
+    """
     output = git(folder, "rev-parse", "--git-dir", "--git-common-dir", "--show-toplevel")
     if output is None:
         return

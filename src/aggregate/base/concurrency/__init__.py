@@ -1,4 +1,4 @@
-"""Threads, child processes that answer requests, and the delays between attempts."""
+"""Threads, child processes and the delays between attempts."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -15,7 +15,7 @@ class Call(Generic[_About, _Answer]):
     about: _About  # the caller's own data, returned with the answer
     function: Callable[..., _Answer] | None  # None calls nothing but keeps its position
     arguments: Sequence[Any] = ()
-    size: int = 0  # bytes of the message, or of the files that it names
+    size: int = 0  # bytes of the message, or of the files named in it
     answer: _Answer | Exception | None = None  # a value, or the error raised
     is_answered: bool = False
 
@@ -23,7 +23,10 @@ class Call(Generic[_About, _Answer]):
         self.answer, self.is_answered = answer, True
 
     def result(self) -> _Answer | DeadlineError:
-        """Return the function's value or a ``DeadlineError``; raise its other errors."""
+        """Return the function's value or a ``DeadlineError``.
+
+        Other errors of the function are raised.
+        """
         if isinstance(self.answer, Exception) and not isinstance(self.answer, DeadlineError):
             raise self.answer
         return self.answer  # type: ignore[return-value]  # after ``settle``

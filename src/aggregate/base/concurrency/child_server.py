@@ -1,7 +1,7 @@
-"""Main loop of a child process that executes calls within limits of memory and time.
+"""Main loop of a child process that executes calls.
 
-Grammars are unpredictable: a file of a few kilobytes may make a parser loop for hours, exhaust the memory or write out
-of bounds. Here only the child dies, and its parent knows at which call.
+Calls are limited in memory and time. Grammars are unpredictable: a file of a few kilobytes may make a parser loop for
+hours, exhaust the memory or write out of bounds. Here only the child dies, and its parent knows at which call.
 """
 
 import gc
@@ -45,10 +45,11 @@ def serve_calls(pipes: tuple[int, int] | None = None) -> None:
 
 
 def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | None = None) -> None:
-    """Send an empty message as readiness, then answer messages until the end of input.
+    """Answer messages until the end of input.
 
-    Ends silently if the parent is gone. Ignores interrupts of the terminal, which the parent handles. By default uses
-    standard input and output, and redirects prints of libraries to standard error.
+    First sends an empty message as a sign of readiness. Ends silently if the parent is gone. Ignores interrupts of the
+    terminal, which the parent handles. By default uses standard input and output, and redirects prints of libraries to
+    standard error.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if pipes is None:
@@ -70,7 +71,10 @@ def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | No
 
 
 def _answer(request: bytes) -> bytes:
-    """Execute a pickled call; return its pickled value or error. Exits if the memory is exhausted."""
+    """Execute a pickled call; return its pickled value or error.
+
+    Exits if the memory is exhausted.
+    """
     _limit_time(_SECONDS + len(request) * _SECONDS_PER_BYTE)
     number, value = -1, None
     error: Exception | None = None

@@ -1,7 +1,8 @@
-"""Call functions in child processes, so that a crash costs one call.
+"""Call functions in child processes.
 
-Calls are sent ahead and answered in order. The child imports the function by name; arguments and results are pickled.
-The first call starts a process, a backlog starts more. Processes are reused until the parent ends.
+A crash then costs one call. Calls are sent ahead and answered in order. The child imports the function by name;
+arguments and results are pickled. The first call starts a process, a backlog starts more. Processes are reused until
+the parent ends.
 """
 
 import os
@@ -15,7 +16,7 @@ from aggregate.base.errors import DeadlineError
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
 
-# Seconds of a call; longer than the CPU limit, so that it only affects a sleeping child.
+# Seconds of a call; longer than the CPU limit, to affect only a sleeping child.
 PATIENCE: Final = 60.0
 _MOST_WORKERS: Final = 8  # each holds its own grammars in memory
 
@@ -30,9 +31,10 @@ def in_child(function: Callable[..., _Answer], *arguments: object) -> _Answer:
 def begin_in_child(
     function: Callable[..., _Answer], *arguments: object
 ) -> Callable[[], _Answer | DeadlineError]:
-    """Begin a call in its own child process; return a function to await the answer.
+    """Begin a call; return a function to await its result.
 
-    That function returns the value or a ``DeadlineError``, and raises other errors.
+    The call runs in a child process of its own. The returned function returns the call's value or a ``DeadlineError``,
+    and raises other errors of the call.
     """
     from aggregate.base.concurrency.lanes import Lanes
 
@@ -45,10 +47,10 @@ def in_children(
     workers: int | None = None,
     patience: float = PATIENCE,
 ) -> Generator[Call[_About, _Answer], None, None]:
-    """Execute calls in child processes; yield them with their answers, in order.
+    """Yield calls with their answers, executed in child processes.
 
-    A few megabytes of calls are read ahead. An answer may be a ``DeadlineError``; other errors are raised. A
-    ``SyntaxViewError`` means that no process could be started.
+    The order of the calls is kept. A few megabytes of calls are read ahead. An answer may be a ``DeadlineError``; other
+    errors of a call are raised. A ``SyntaxViewError`` means that no process could be started.
 
     Args:
         calls: Consumed lazily.

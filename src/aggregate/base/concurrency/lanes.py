@@ -1,7 +1,7 @@
-"""Start child processes and distribute calls among them; a lane is one child with its calls.
+"""Start child processes and distribute calls among them.
 
-A fork takes a millisecond and has all modules loaded; a new Python takes a hundred. But a fork of a process with
-threads may inherit locked locks, and forks are unreliable on macOS.
+A lane is one child process with its calls. A fork takes a millisecond and has all modules loaded; a new Python takes a
+hundred. But a fork of a process with threads may inherit locked locks, and forks are unreliable on macOS.
 
 Calls are sent ahead and answered one by one, so the call that killed a child is known. If that child had answered other
 calls before, the call is retried in a new child; only a call that kills a new child fails.
@@ -157,7 +157,10 @@ class _Lane:
             self._replace()
 
     def _replace(self) -> None:
-        """Give the calls to a new child; fail the first call if it was too slow or killed a new child."""
+        """Give this lane's calls to a new child process.
+
+        The first call fails if it was too slow or killed a new child process.
+        """
         calls = list(self.calls.values())
         is_too_slow = self.patience_left <= 0
         status = self.end()
@@ -176,7 +179,10 @@ class _Lane:
 
 
 class Lanes:
-    """Executes calls in at most ``most`` children, with ``patience`` seconds per call."""
+    """Executes calls in at most ``most`` child processes.
+
+    A call may take ``patience`` seconds.
+    """
 
     def __init__(self, most: int, patience: float) -> None:
         self._lanes: list[_Lane] = []
@@ -186,9 +192,9 @@ class Lanes:
     def answered(
         self, calls: Iterable[Call[_About, _Answer]]
     ) -> Generator[Call[_About, _Answer], None, None]:
-        """Run the calls in child processes; yield them with their results, in order.
+        """Yield calls with their results, executed in child processes.
 
-        A timeout becomes the result of its call; other errors are raised.
+        The order of the calls is kept. A timeout becomes the result of its call; other errors of a call are raised.
         """
         waiting: deque[Call[_About, _Answer]] = deque()
         upcoming = iter(calls)
@@ -217,7 +223,10 @@ class Lanes:
             self._give_back()
 
     def begin(self, call: Call[None, _Answer]) -> Callable[[], _Answer | DeadlineError]:
-        """Send a call to a child process; return a function that waits for its result."""
+        """Send a call to a child process.
+
+        Returns a function to await the call's result.
+        """
         self._add(call)
 
         def answer() -> _Answer | DeadlineError:
@@ -232,7 +241,10 @@ class Lanes:
 
     @property
     def _have_room(self) -> bool:
-        """Whether a child can take another call; one that has parsed too much is first replaced."""
+        """Whether a child process can take another call.
+
+        A child process that has parsed too much is first replaced.
+        """
         return len(self._lanes) < self._most or any(
             (lane.ahead < _AHEAD or len(lane.calls) < 2) and not (lane.calls and lane.is_worn)
             for lane in self._lanes
@@ -250,7 +262,7 @@ class Lanes:
         lane.add(call)
 
     def _await_answers(self) -> None:
-        """Wait for answers or a timeout, and assign them to their calls."""
+        """Wait for answers or a timeout; assign answers to calls."""
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()
         wait_for_any(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import subprocess
 
 _CHUNK_BYTES: Final = 1 << 20  # of a read or write: more than a pipe holds
-# Largest pipe that Linux allows every user, so that a request and an answer fit.
+# Largest pipe allowed to every user by Linux, to hold a request and an answer.
 _PIPE_BYTES: Final = 1 << 20
 _MOST_ANSWERED: Final = 1 << 28  # bytes: ten times the answer to the largest text
 _POLL_SECONDS: Final = 3600.0  # limit of a ``poll``, which counts milliseconds in 32 bits
@@ -40,7 +40,10 @@ class ForkedProcess:
                 os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Wait for the end; return the exit status, negative for a signal."""
+        """Wait until the process ends; return its exit status.
+
+        The status is negative after a signal.
+        """
         if self.returncode is None:
             self.returncode = 0
             with contextlib.suppress(ChildProcessError):  # reaped by other code
@@ -95,7 +98,10 @@ class PoolProcess:
         return self._process.wait()
 
     def close(self) -> None:
-        """Close this process's ends of the pipes, also those of the parent's children after a fork."""
+        """Close this process's ends of the pipes.
+
+        A forked process also closes those of the parent's child processes.
+        """
         for pipe in self._pipes:
             pipe.close()
 
@@ -131,7 +137,10 @@ class PoolProcess:
 
 
 class AlternatingProcess(PoolProcess):
-    """A child process with one request at a time, for systems without ``poll``."""
+    """A child process with one request at a time.
+
+    For systems without ``poll``.
+    """
 
     _is_ready = False
 
@@ -141,7 +150,10 @@ class AlternatingProcess(PoolProcess):
     _write = _read = _prepare
 
     def exchange(self, deadline: float) -> None:
-        """Send a request and await the answer, at first only readiness; kill the child at the deadline."""
+        """Send a request and await the answer.
+
+        The first call only awaits the child's readiness. At the deadline the child is killed.
+        """
         timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._process.kill)
         timer.start()
         try:
@@ -169,7 +181,10 @@ class AlternatingProcess(PoolProcess):
 
 
 def wait_for_any(processes: Iterable[PoolProcess], deadline: float) -> None:
-    """Wait until a pipe is ready, or until ``deadline``, a time of ``time.monotonic``."""
+    """Wait until a pipe is ready or the deadline passes.
+
+    ``deadline`` is a time of ``time.monotonic``.
+    """
     processes = list(processes)
     for process in processes:
         if isinstance(process, AlternatingProcess):

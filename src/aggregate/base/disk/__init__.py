@@ -1,1 +1,4 @@
-"""Safe access to an untrusted disk: bounded reads, writes without links, programs by full path."""
+"""Safe access to an untrusted disk.
+
+Reads are bounded, writes follow no links, and programs have full paths.
+"""

@@ -22,7 +22,7 @@ _STEPS = 5_000  # SQLite instructions between checks of the time: a millisecond 
 
 
 def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -> None:
-    """Limit the effects of a hostile schema or hostile rows on a new connection.
+    """Protect a new connection from a hostile schema or rows.
 
     After ``seconds`` statements raise ``sqlite3.OperationalError``; None means no limit.
     """
@@ -37,7 +37,10 @@ def guard_connection(connection: sqlite3.Connection, *, seconds: float | None) -
 
 
 def is_plain_table(connection: sqlite3.Connection, name: str) -> bool:
-    """Return whether ``name`` is an ordinary table. Views and virtual tables are not: reading them runs code."""
+    """Return whether ``name`` is an ordinary table.
+
+    Views and virtual tables are not ordinary: reading them runs code.
+    """
     query = "SELECT type, sql FROM sqlite_master WHERE name = ? COLLATE NOCASE"
     entries = [
         (kind, str(sql).upper().split()[:2]) for kind, sql in connection.execute(query, (name,))
@@ -63,7 +66,10 @@ def private_database(path: Path) -> None:
 
 
 def check_plain(path: Path) -> None:
-    """Raise ``UnreadableError`` unless a path is missing or a regular file, not a link."""
+    """Raise ``UnreadableError`` unless a path is a regular file.
+
+    A missing path is accepted, a link is not.
+    """
     if path.is_symlink():
         reason = "is a link: replace it by the database itself"
         raise UnreadableError(errno.EINVAL, reason, str(path))

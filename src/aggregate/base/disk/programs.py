@@ -1,4 +1,4 @@
-"""Never start a program that lies in a project, not even through a library.
+"""Prevent starts of programs in a project, even by libraries.
 
 Libraries start programs by name: ``webbrowser`` starts a browser with the panel's token, ``platform`` starts ``uname``
 and ``file``. With ``.``, an empty entry or a project's folder on PATH such a name could find the project's own program.
@@ -23,7 +23,7 @@ from aggregate.base.disk.witnesses import note
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Prefixes of modules that the user asked to run; their starts are the user's choice.
+# Prefixes of modules started by the user; their starts are the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"
 _USERS_CHOICE: Final = (TOOL_MODULES, "aggregate.cli.users_command")
 
@@ -37,7 +37,7 @@ _FOLDERS: Final[set[str]] = set()
 def find_program(
     name: str, *, outside: "Iterable[str | Path]" = (), path: str | None = None
 ) -> str | None:
-    """Return the path of a program on PATH, never one in a project.
+    """Return the path of a program on PATH.
 
     Programs in the current folder's project and in the projects of ``outside`` are skipped. An absolute ``name`` is the
     user's choice. ``path`` replaces PATH.
@@ -62,11 +62,11 @@ def _which(name: str, path: str | None = None) -> str | None:
 
 
 def search_path(*, outside: "Iterable[str | Path]" = (), path: str | None = None) -> str:
-    """Return the safe entries of PATH, or of ``path``, for this process and its children.
+    """Return the safe entries of PATH, or of ``path``.
 
-    Drops empty and relative entries, which mean the current folder, and entries in the projects of the current folder
-    and of ``outside``. If no entry remains, returns a path without programs: an empty one would mean the current
-    folder.
+    This process and its children find programs there. Drops empty and relative entries, which mean the current folder,
+    and entries in the projects of the current folder and of ``outside``. If no entry remains, returns a path without
+    programs: an empty one would mean the current folder.
     """
     roots = _forbidden_roots(outside)
     search = os.environ.get("PATH", os.defpath) if path is None else path
@@ -90,7 +90,10 @@ def _forbidden_roots(outside: "Iterable[str | Path]" = ()) -> list[str]:
 
 
 def guard_process() -> None:
-    """Clean PATH, and refuse to start programs of the current project. A second call changes nothing."""
+    """Clean PATH, and refuse programs of the current project.
+
+    A second call changes nothing.
+    """
     if _FOLDERS:
         return
     _PATHS.append(os.environ.get("PATH", os.defpath))
@@ -103,19 +106,25 @@ def guard_process() -> None:
 
 
 def users_environment() -> dict[str, str]:
-    """Return the environment with the PATH from before this program restricted it."""
+    """Return the environment with the user's PATH.
+
+    This program restricts its own PATH.
+    """
     return {**os.environ, **({"PATH": _PATHS[0]} if _PATHS else {})}
 
 
 def guard_project(folder: "str | Path") -> None:
-    """In a guarded process, also refuse programs of the project around ``folder``."""
+    """Also refuse programs of the project around ``folder``.
+
+    Has no effect unless ``guard_process`` was called.
+    """
     if _FOLDERS and (real := real_path(folder)) not in _FOLDERS:
         _FOLDERS.add(real)
         os.environ["PATH"] = search_path(outside={*_FOLDERS})
 
 
 def _check_start(event: str, arguments: tuple[Any, ...]) -> None:
-    """Audit hook: refuse to start a program that lies in a project."""
+    """Audit hook: refuse to start a program in a project."""
     if event not in _STARTS:
         return
     roots = _forbidden_roots({*_FOLDERS})

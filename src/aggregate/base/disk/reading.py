@@ -21,10 +21,11 @@ def is_file(path: "str | Path") -> bool:
 
 
 def project_root(folder: "str | Path") -> str:
-    """Return the real path of the git checkout around ``folder``, else of ``folder``.
+    """Return the root of the project around ``folder``.
 
-    A checkout is found by its ``.git``, without running git. A checkout of another user is ignored, and so is one of
-    the home folder (dotfiles), which would make unrelated folders part of the project.
+    This is the real path of the git checkout around ``folder``, else of ``folder`` itself. A checkout is found by its
+    ``.git``, without running git. A checkout of another user is ignored, and so is one of the home folder (dotfiles),
+    which would make unrelated folders part of the project.
     """
     current = start = real_path(folder)
     home = os.path.realpath(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises without a home
@@ -39,7 +40,10 @@ def project_root(folder: "str | Path") -> str:
 
 
 def real_path(path: "str | Path") -> str:
-    """Return ``path`` with all links resolved; missing parts and invalid names stay."""
+    """Return ``path`` with all links resolved.
+
+    Missing parts and invalid names stay.
+    """
     try:
         return os.path.realpath(path)
     except (ValueError, RecursionError):  # a NUL; too many links
@@ -59,7 +63,10 @@ def _owner(path: str) -> int | None:
 
 
 def confined(path: "Path", root: "Path | None") -> "Path":
-    """Return ``path`` if it leads into ``root`` (None: anywhere), else raise ``OutputError``."""
+    """Return ``path`` if it leads into ``root``.
+
+    Otherwise raises ``OutputError``. If ``root`` is None, every path is allowed.
+    """
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
     raise OutputError(
@@ -69,9 +76,10 @@ def confined(path: "Path", root: "Path | None") -> "Path":
 
 
 def without_links(path: "Path") -> "Path":
-    """Return ``path``; raise ``OutputError`` if a link leads it out of its project.
+    """Return ``path`` unless a link leads out of its project.
 
-    The project is the checkout around ``path``, else the current folder. A path in neither is the user's choice.
+    In that case raises ``OutputError``. The project is the checkout around ``path``, else the current folder. A path in
+    neither is the user's choice.
     """
     from pathlib import Path  # not needed to list commands
 
@@ -106,7 +114,10 @@ _PART_BYTES = 1 << 20
 
 
 class UnreadableError(OSError):
-    """A file is too large or not regular; ``strerror`` has the reason."""
+    """A file is too large or not regular.
+
+    ``strerror`` has the reason.
+    """
 
 
 def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:
@@ -129,10 +140,10 @@ def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:
 
 
 def read_regular(path: "str | Path", *, limit: int) -> tuple[bytes, os.stat_result]:
-    """Return the content and status of a regular file; links are followed.
+    """Return the content and status of a regular file.
 
-    Raises ``UnreadableError`` if the file is not regular or larger than ``limit`` bytes, ``ValueError`` if the path
-    contains a NUL.
+    Links are followed. Raises ``UnreadableError`` if the file is not regular or larger than ``limit`` bytes,
+    ``ValueError`` if the path contains a NUL.
     """
     descriptor, info = open_regular(path)
     try:
@@ -160,9 +171,9 @@ def read_bytes(path: "str | Path", *, limit: int = SETTINGS_BYTES) -> bytes:
 
 
 def read_text(path: "str | Path", *, limit: int = SETTINGS_BYTES, is_own: bool = False) -> str:
-    """Read a UTF-8 file, keeping its line ends, without a byte order mark.
+    """Read a UTF-8 file, keeping its line ends.
 
-    With ``is_own`` a file that belongs to another user is refused. ``limit`` is in bytes.
+    A byte order mark is removed. With ``is_own`` another user's file is refused. ``limit`` is in bytes.
     """
     data, info = read_regular(path, limit=limit)
     if is_own and hasattr(os, "geteuid") and info.st_uid != os.geteuid():

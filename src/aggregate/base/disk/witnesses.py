@@ -1,4 +1,4 @@
-"""Record the paths that a run depends on, and detect changes later.
+"""Record the paths that a run depends on; detect changes.
 
 A watching run notes each path that it opens, lists or checks, and then stores the status of each: device, inode, size
 and both times. No program can set the change time (``ctime``), so an equal status proves equal content. Only files
@@ -34,7 +34,7 @@ class Seen:
         self.doubts: list[str] = []  # dependencies besides paths
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Audit hook: note the path that an event opens or lists."""
+        """Audit hook: note the path opened or listed by an event."""
         if event == "open":
             path, _, flags = arguments
             if not isinstance(path, int) and path is not None and not flags & _TO_WRITE:
@@ -60,7 +60,10 @@ def watch() -> Seen:
 
 
 def note(paths: Iterable[str]) -> None:
-    """Note paths that were used without an audit event, such as checked ones."""
+    """Note paths used without an audit event.
+
+    Checks of a path raise none, for example.
+    """
     for seen in _watching:
         seen.paths.update(paths)
 
@@ -76,13 +79,19 @@ def note_repository(folder: str) -> None:
 
 
 def doubt(reason: str) -> None:
-    """Note that the run depends on something besides files, such as standard input."""
+    """Record a dependency of the run besides files.
+
+    An example is standard input; ``reason`` names it.
+    """
     for seen in _watching:
         seen.doubts.append(reason)
 
 
 class Own(NamedTuple):
-    """The program's output folder and the prefix of its numbered files, whose changes are ignored."""
+    """The program's output, whose changes are ignored.
+
+    It is an output folder and the prefix of the numbered files there.
+    """
 
     folder: str
     namespace: str
@@ -99,12 +108,15 @@ class Own(NamedTuple):
         )
 
     def has_record(self, path: str) -> bool:
-        """Return whether a path is a JSON record beside a numbered prompt."""
+        """Return whether a path belongs to a numbered prompt.
+
+        Such paths are JSON records beside the prompt.
+        """
         folder, name = os.path.split(path)
         return folder == self.folder and name.endswith(".json") and self.passes_over(folder, name)
 
     def names(self) -> dict[str, str]:
-        """Return hashes of the names in the output folder and in its parent."""
+        """Hash the names in the output folder and its parent."""
         hashes = {}
         folder = self.folder
         while not os.path.isdir(folder):
@@ -203,9 +215,10 @@ class Witnesses(NamedTuple):
         return cls(own, files, [*targets], [*listed], hashes, absent, other_ways, [*trees], states)
 
     def changed(self) -> dict[str, tuple[int, ...]] | None:
-        """Return the changed files with their new status, None for other changes.
+        """Return the changed files with their new status.
 
-        A folder counts as changed if the names in it differ.
+        Returns None if anything else has changed, or too many files. A folder counts as changed if the names in it
+        differ.
         """
         rows = zip(*[iter(self.states)] * _NUMBERS, strict=True)
         changed = {}
@@ -232,7 +245,10 @@ class Witnesses(NamedTuple):
         return None if any(map(os.path.lexists, self.absent)) else changed
 
     def with_files(self, changed: Mapping[str, tuple[int, ...]], *, now_ns: int) -> "Witnesses":
-        """Update the status of changed files; it stays unknown for changes within a clock step of ``now_ns``."""
+        """Return this record with the status of changed files updated.
+
+        The status stays unknown for changes within a clock step of ``now_ns``.
+        """
         states = self.states[:]
         for number, path in enumerate(self.files):
             if path in changed:
@@ -242,7 +258,7 @@ class Witnesses(NamedTuple):
         return self._replace(states=states)
 
     def unknown(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths that are not recorded and not known to be missing."""
+        """Return the unrecorded paths, except those known to be missing."""
         recorded = {*self.files, *self.followed, *self.folders, *self.absent}
         listed = {*self.folders}
         return [
@@ -266,7 +282,7 @@ class Witnesses(NamedTuple):
 
 
 def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
-    """Return the existing parent folders of paths, and whether each is a link."""
+    """Return the existing parent folders of paths, True for links."""
     ways: dict[str, bool | None] = {}  # None if missing
     for path in paths:
         parent = os.path.dirname(path)
@@ -286,7 +302,10 @@ def described(info: os.stat_result) -> tuple[int, ...]:
 
 
 class Names(NamedTuple):
-    """The names in a folder, and a hash of the names, kinds and targets of links."""
+    """The names in a folder, and a hash.
+
+    The hash covers names, kinds and targets of links.
+    """
 
     folder: str
     names: frozenset[str]

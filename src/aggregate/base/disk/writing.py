@@ -1,6 +1,6 @@
-"""Write files atomically: the user's files, and the program's own files, which are private and never links.
+"""Write files atomically, the user's and the program's own.
 
-All code that replaces or publishes a file uses this module.
+The program's own files are private and never links. All code replacing or publishing a file uses this module.
 """
 
 import errno
@@ -51,10 +51,10 @@ def replace_text(
 
 
 def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: bool = False) -> None:
-    """Replace one of the program's own files atomically, such as a record or a cache.
+    """Replace one of the program's own files atomically.
 
-    A link is replaced, not followed. The file and new folders are readable by the user alone. ``durable`` waits until
-    the data is on the disk. Raises ``OutputError`` if writing fails.
+    Such files are records and caches. A link is replaced, not followed. The file and new folders are readable by the
+    user alone. ``durable`` waits until the data is on the disk. Raises ``OutputError`` if writing fails.
     """
     data = data.encode() if isinstance(data, str) else data
     try:
@@ -66,7 +66,10 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
 
 
 def append_own(path: Path, text: str) -> None:
-    """Append to one of the program's own files, which must not be a link."""
+    """Append to one of the program's own files.
+
+    The file must not be a link.
+    """
     try:
         private_folder(path.parent)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -97,11 +100,11 @@ def _replace(target: Path, pieces: Iterable[bytes], *, mode: int | None, durable
 def write_to_free(
     paths: Iterable[Path], pieces: Iterable[bytes], temporary: Path, *, within: Path | None = None
 ) -> Path:
-    """Write a new file at the first free one of ``paths``; return that path.
+    """Write a new file at the first free path.
 
-    An existing file is never overwritten, not even by programs that write at once. The text is first written to
-    ``temporary`` in the same folder, which is created if missing. Raises ``OutputError`` if that folder is not in
-    ``within``, with links resolved.
+    Returns that path, one of ``paths``. An existing file is never overwritten, not even by programs that write at once.
+    The text is first written to ``temporary`` in the same folder, which is created if missing. Raises ``OutputError``
+    if that folder is not in ``within``, with links resolved.
     """
     private_folder(confined(temporary.parent, within))
     with _pinned(temporary.parent, within) as folder:
@@ -140,10 +143,10 @@ def private_folder(folder: Path) -> None:
 
 @contextmanager
 def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
-    """Yield a path of ``folder`` that stays valid if the folder is replaced by a link.
+    """Yield a lasting path of ``folder``.
 
-    The folder must be in ``root``. On Linux the path goes through the open folder. Elsewhere only the name is checked,
-    which leaves a short race.
+    The path stays valid if the folder is replaced by a link. The folder must be in ``root``. On Linux the path goes
+    through the open folder. Elsewhere only the name is checked, which leaves a short race.
     """
     if root is None or not os.path.isdir(_OPEN_FILES):  # noqa: PTH112 - text in, text out
         yield confined(folder, root)
@@ -158,7 +161,10 @@ def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
 
 
 def create_private(path: Path) -> int:
-    """Create a new file readable by the user alone; return its descriptor."""
+    """Create a new private file; return its descriptor.
+
+    Only the user can read the file.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     for name in ("O_BINARY", "O_CLOEXEC"):
         flags |= getattr(os, name, 0)
@@ -171,10 +177,10 @@ def temporary_name(folder: Path, stem: str) -> Path:
 
 @contextmanager
 def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[None]:
-    """Lock the folder of a path against other processes of this program, without a lock file.
+    """Lock the folder of a path against other processes.
 
-    There is no lock on Windows. Any process that can read the folder can also keep it locked, so ``OSError`` is raised
-    after ``seconds``.
+    Only processes of this program respect the lock, which needs no lock file. There is no lock on Windows. Any process
+    with read access to the folder can also keep it locked, so ``OSError`` is raised after ``seconds``.
     """
     if sys.platform == "win32":
         yield
@@ -206,10 +212,10 @@ _NO_HOME = Path(os.devnull)
 
 
 def state_folder(project: Path) -> Path:
-    """Return the folder of a project's saved state, without creating it.
+    """Return the folder of a project's saved state.
 
-    It is in the user's state folder, since the project's files are not trusted. Its name consists of the project's name
-    and a hash of the project's real path, which separates clones.
+    The folder is not created. It is in the user's state folder, since the project's files are not trusted. Its name
+    consists of the project's name and a hash of the project's real path, which separates clones.
     """
     real = os.path.realpath(project)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:16]
@@ -222,10 +228,10 @@ def user_state_folder() -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """Return the user's cache folder without creating it, None without a home folder.
+    """Return the user's cache folder without creating it.
 
-    It is never below the current folder, since an untrusted project could bring its own cache. Raises ``ConfigError``
-    if the environment variable has a relative path.
+    Returns None without a home folder. The folder is never below the current folder, since an untrusted project could
+    bring its own cache. Raises ``ConfigError`` if the environment variable has a relative path.
     """
     path = os.environ.get(CACHE_VARIABLE)
     if path:

@@ -1,4 +1,4 @@
-"""Find secrets in texts by a table of rules, and replace them in place."""
+"""Find secrets in texts by rules, and replace them."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -14,7 +14,10 @@ ALLOWED_LINE: Final = "aggregate: allow-secret"  # in a comment: allows the line
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Settings of redaction; secrets that are not allowed are always reported."""
+    """Settings of redaction.
+
+    Secrets are always reported unless they are allowed.
+    """
 
     allow: AbstractSet[str] = field(default_factory=frozenset)  # ``sha256:…`` of allowed values
     replaces: bool = True  # in the prompt
@@ -27,7 +30,7 @@ AS_THEY_ARE: Final = Redaction(replaces=False)
 class Finding:
     rule: str
     line: int  # 1-based
-    digest: str = ""  # to allow it; ``""`` if it is so short that a hash could be reversed
+    digest: str = ""  # to allow it; ``""`` if a hash of the short value could be reversed
 
     @property
     def sentence(self) -> str:
@@ -50,7 +53,10 @@ class Redacted:
 
     @property
     def is_changed(self) -> bool:
-        """Whether this text, or its text under other settings, has replaced secrets."""
+        """Whether redaction may change the text under some settings.
+
+        True if secrets were replaced, or were kept because the settings allow them.
+        """
         return bool(self.findings) or self.has_allowed
 
 
@@ -82,7 +88,10 @@ def redact(text: str, redaction: Redaction) -> Redacted:
 
 
 def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
-    """Return the redacted form of each text with a secret; nothing if secrets are shown."""
+    """Return the redacted form of each text with a secret.
+
+    The result is empty if secrets are shown.
+    """
     texts = list(dict.fromkeys(words)) if redaction.replaces else []
     if not redact("\n".join(texts), redaction).findings:
         return {}
@@ -123,7 +132,10 @@ def _findings(data: bytes, secrets: "Sequence[Secret]") -> list[Finding]:
 
 
 def _replace_secrets(data: bytes, secrets: "Sequence[Secret]", *, room: float) -> bytes:
-    """Replace secrets by placeholders. The text up to any point may grow by ``room`` times its length."""
+    """Replace secrets by placeholders.
+
+    The text up to any point may grow by ``room`` times its length.
+    """
     pieces: list[bytes] = []
     position = total = added = 0
     for secret in secrets:
@@ -141,7 +153,10 @@ def _replace_secrets(data: bytes, secrets: "Sequence[Secret]", *, room: float) -
 
 
 def _drop_lines(data: bytes, secrets: "Sequence[Secret]") -> bytes:
-    """Replace whole lines that contain secrets, the last resort for hostile texts."""
+    """Replace whole lines with secrets.
+
+    This is the last resort for hostile texts.
+    """
     pieces: list[bytes] = []
     position = 0
     for start, end in (run for secret in secrets for run in secret.runs):

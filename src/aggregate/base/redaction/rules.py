@@ -1,7 +1,7 @@
 """Rules for secrets.
 
-All patterns run in RE2, in linear time even for hostile files. A secret is within one line: the group that matched, or
-the whole match without groups.
+All patterns run in RE2, in linear time even for hostile files. A secret is within one line: the matched group, or the
+whole match without groups.
 """
 
 import math
@@ -82,7 +82,7 @@ def is_password(value: str) -> bool:
 
 
 def is_login(value: str) -> bool:
-    """Return whether the password in a URL is a real one, not a placeholder."""
+    """Return whether a URL's password is real, not a placeholder."""
     if any(mark in value for mark in _MARKS) or _REFERENCE.search(value):
         return False
     return len(_WORDS.sub("", value)) >= 4
@@ -98,7 +98,7 @@ def is_scrambled_password(value: str) -> bool:
 
 
 def is_unquoted_password(value: str) -> bool:
-    """Return whether a value without quotes is a password, not code."""
+    """Return whether an unquoted value is a password, not code."""
     if _DOTTED.fullmatch(value) and not _is_scrambled(value):
         return False
     return is_password(value.rstrip(".,;:"))
@@ -265,7 +265,7 @@ grafana-token        -          «START»(gl(?:c|sa)_[A-Za-z0-9+/=_]{32,})
 sentry-token         -          «START»(sntry[us]_[A-Za-z0-9+/=_]{40,})
 posthog-key          -          «START»(ph[xs]_[A-Za-z0-9]{40,})\b
 okta-token           -          (?i:okta[\w."' -]{0,30}[:=][ \t]*["']?|SSWS[ \t]+)(00[A-Za-z0-9_-]{40})\b
-# Forms that many services share
+# Forms shared by many services
 age-key              -          «START»(AGE-SECRET-KEY-1[0-9A-Z]{58})\b
 # A private key in base64, as in Kubernetes' configurations.
 encoded-private-key  -          «START»(LS0tLS1CRUdJTi(?:BSU0Eg|BFQyB|BPUEVOU1NI|BFTkNS|BEU0Eg|
@@ -283,11 +283,11 @@ service-password     unquoted!  \b(?:requirepass|masterauth|bindpw|rootpw)[ \t]+
 # A Google app password in its four groups of letters.
 app-password         -!         (?i:«KEYWORD»[\w.-]*["'\])\\]{0,4}[ \t]*[:=][ \t]*["']?)(
                                 [a-z]{4} [a-z]{4} [a-z]{4} [a-z]{4})\b
-# The secret that a JSON web token or an HMAC is made with.
+# The secret key of a JSON web token or an HMAC.
 signing-secret       password!  (?i:\bjwt\.(?:sign|verify|encode|decode)\(|createHmac\(|
                                 \bhmac\.new\()[^\n"'`]*(?:"sha[0-9]+"|'sha[0-9]+')?[^\n"'`]*["'`]([^\s"'`]{8,})["'`]
 netrc-password       password!  \bmachine[ \t]+\S+[ \t]+login[ \t]+\S+[ \t]+password[ \t]+(\S{6,})
-# A secret that stands as value beside or below its name, as in Kubernetes and Terraform.
+# A secret value beside or below its name, as in Kubernetes and Terraform.
 listed-secret        password!  (?i:\b(?:name|key)["']?[ \t]*[:=][ \t]*["']?[\w.-]*«KEYWORD»[\w.-]*["']?,?[ \t]*
                                 (?:\r?\n)?[ \t]*["']?value["']?[ \t]*[:=][ \t]*["']?)([^\s"']{8,})|
                                 (?i:\bvariable[ \t]+"[\w-]*«KEYWORD»[\w-]*"[ \t]*\{[ \t]*\r?\n(?:[^\n}]*\n)*?
@@ -304,9 +304,9 @@ login-secret         scrambled! (?i:auth|login|connect|connection|credentials?|p
                                 user)[\w.]*[ \t]*[=(:][^\n]*["'][\w.@-]*«HINT»["'][ \t]*,[ \t]*(?:"([^"\s]{8,})"|
                                 '([^'\s]{8,})')[ \t]*[),\]]
 option-secret        unquoted!  (?i:[ \t"']--?[\w-]*«KEYWORD»)[ \t]+["']?([^\s"'<>$(){}-][^\s"'<>$(){}]{7,})
-# A random value that is assigned to a name such as password, secret, token or api_key.
+# A random value assigned to a name such as password, secret, token or api_key.
 secret               password!  (?i:«KEYWORD»[\w.-]*["'\])\\]{0,4}[ \t]*)(?:«ASSIGNED»|«BESIDE»|«SAID»)«QUOTED»
-# The same in a line that is nothing but a variable and its value, whatever signs the value has.
+# The same in a line with only a variable and its value, whatever signs the value has.
 env-secret           unquoted!  (?m:^)[ \t]*(?:-[ \t]+)?(?:(?:export|ENV|ARG|set)[ \t]+)?(?i:\w*)«HINT»(?i:
                                 «KEYWORD»\w*)=([^\s"'`<>$(){}]{8,})\r?(?m:$)
 # The same without quotes, as in .env, YAML and properties.

@@ -1,4 +1,4 @@
-"""Find secrets by the rules, and private keys that span many lines."""
+"""Find secrets by rules, and private keys of many lines."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ _COUNTED: Final = re.compile(r"(?<!\\)\{(\d+)(?:,\d*)?\}")
 _ANY_CASE: Final = "(?i:"
 # Bytes of an automaton; with 8 MB it is rebuilt again and again, three times as slow.
 _MEMORY: Final = 64 << 20
-_MOST_JUDGED: Final = 1_000  # bytes of a value that are judged, for values of megabytes
+_MOST_JUDGED: Final = 1_000  # judged bytes of a value, for values of megabytes
 _PLACEHOLDERS: Final = (b"[REDACTED", b"***")
 
 
@@ -52,7 +52,10 @@ class Secret:
 
 
 def find_secrets(data: bytes) -> list[Secret]:
-    """Return a text's secrets in order; where secrets overlap, the earlier rule wins."""
+    """Return a text's secrets in order.
+
+    Where secrets overlap, the earlier rule wins.
+    """
     candidates: list[tuple[int, Secret]] = []
     for match, indexes in _automata():
         for number in match(data) or ():
@@ -97,7 +100,10 @@ def _private_keys(data: bytes) -> Iterator[Secret]:
 
 
 def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the base64 text in each line of a private key."""
+    """Yield the range of base64 text in each line.
+
+    The lines are those of a private key; a range is its start and end.
+    """
     while start < end:
         stop = data.find(b"\n", start, end) + 1 or end
         run = _run(data, start, stop)
@@ -109,7 +115,10 @@ def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[i
 
 
 def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
-    """Return start and end of the base64 text in a line, None without any."""
+    """Return the range of base64 text in a line.
+
+    The range is its start and end; None for a line without such text.
+    """
     prefix = _BEFORE.match(data, start, stop)
     start = prefix.end() if prefix else start
     while stop > start:
@@ -129,12 +138,12 @@ def _patterns() -> Sequence[re.Pattern[bytes]]:
 
 @cache
 def _automata() -> list[tuple[Callable[[bytes], list[int] | None], Sequence[int]]]:
-    """Return filters that find the possibly matching rules in one pass over a text.
+    """Return filters that find the possibly matching rules.
 
-    Each filter has the indexes of its rules. RE2 builds automata lazily, and the patterns of one multiply each other's
-    states. So case-insensitive patterns are separate: on 36 MB of sources one automaton takes 0.66 s at first and 0.12
-    later, these two 0.37 and 0.18. Repetition counts are replaced by ``*`` and ``+``: they make automata slow, and an
-    automaton that is too large matches nothing.
+    A filter reads the text once. Each filter has the indexes of its rules. RE2 builds automata lazily, and the patterns
+    of one multiply each other's states. So case-insensitive patterns are separate: on 36 MB of sources one automaton
+    takes 0.66 s at first and 0.12 later, these two 0.37 and 0.18. Repetition counts are replaced by ``*`` and ``+``:
+    they make automata slow, and a too large automaton matches nothing.
     """
     hints = [*(rule.hint for rule in RULES), _MARKER]
     has_words = [_ANY_CASE in hint for hint in hints]

@@ -1,4 +1,4 @@
-"""Escape lines that look like headings of a prompt."""
+"""Escape lines resembling headings of a prompt."""
 
 import re
 import unicodedata
@@ -20,14 +20,17 @@ _FENCE: Final = re.compile(r"[ ]{0,3}(`{3,}|~{3,})(.*)")
 
 
 def as_seen(text: str) -> str:
-    """Normalize line breaks, invisible characters and styled letters, as a reader sees them."""
+    """Normalize a text to the form seen by a reader.
+
+    Affects line breaks, invisible characters and styled letters.
+    """
     if text.isascii():
         return RARE_BREAKS.sub("\n", text)
     return unicodedata.normalize("NFKC", re.sub(_INVISIBLE, "", RARE_BREAKS.sub("\n", text)))
 
 
 def plain_headings(text: str) -> str:
-    r"""Put ``\`` before lines that look like headings of a prompt's sections.
+    r"""Put ``\`` before lines resembling headings of a prompt's sections.
 
     Fenced blocks are left unchanged. In Markdown a backslash turns a heading into plain text.
     """

@@ -1,4 +1,4 @@
-"""Find invisible characters, which a model reads although editors hide them."""
+"""Find invisible characters, hidden by editors but read by models."""
 
 import re
 import unicodedata
@@ -52,7 +52,10 @@ class Invisible:
 
 
 def may_hide(data: bytes) -> bool:
-    """Return quickly whether UTF-8 data may contain characters that ``find_invisible`` reports."""
+    """Return quickly whether UTF-8 data may contain invisible characters.
+
+    ``find_invisible`` then reports the invisible characters.
+    """
     return not data.isascii() and _ANY.search(data.translate(None, _ASCII)) is not None
 
 

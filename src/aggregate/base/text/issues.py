@@ -34,9 +34,10 @@ _TRAILER: Final = re.compile(
 
 
 def clean_issue(text: str) -> str:
-    """Strip form fields, hidden comments, lines by bots and trailers from an issue.
+    """Strip boilerplate from an issue.
 
-    Fenced code is kept, and so is the whole text if nothing else remains.
+    Boilerplate is form fields, hidden comments, lines by bots and trailers. Fenced code is kept, and so is the whole
+    text if nothing else remains.
     """
     lines: list[str] = []
     for is_code, block in groupby(with_fences(text.split("\n")), key=lambda pair: pair[1]):
@@ -47,7 +48,10 @@ def clean_issue(text: str) -> str:
 
 
 def first_line(text: str, most: int) -> str:
-    """Return an issue's first line, cut between words after about ``most`` characters."""
+    """Return an issue's first line, shortened.
+
+    The line is cut between words after about ``most`` characters.
+    """
     line = next((line for line in clean_issue(text).split("\n") if line.strip()), "")
     words = line.strip().lstrip("#").strip()
     if len(words) <= most:
@@ -56,7 +60,10 @@ def first_line(text: str, most: int) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Remove HTML comments; an unclosed one stays. Takes linear time."""
+    """Remove HTML comments.
+
+    An unclosed comment stays. Takes linear time.
+    """
     parts: list[str] = []
     position = 0
     while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
@@ -104,14 +111,17 @@ def _without_empty_sections(lines: Sequence[str]) -> list[str]:
 
 
 def heading_level(line: str) -> int:
-    """Return the level of a Markdown heading, 7 for a bold line, 0 for other lines."""
+    """Return the level of a Markdown heading.
+
+    A bold line has level 7, any other line level 0.
+    """
     if heading := _HEADING.match(line):
         return len(heading["marks"])
     return _LOWEST if _BOLD_HEADING.fullmatch(line) else 0
 
 
 def _without_trailers(lines: list[str]) -> list[str]:
-    """Drop a last paragraph of git trailers, with a horizontal rule above."""
+    """Drop final git trailers, and a horizontal rule above them."""
     end = _end(lines)
     start = end
     while start and lines[start - 1].strip():
@@ -123,7 +133,10 @@ def _without_trailers(lines: list[str]) -> list[str]:
 
 
 def _end(lines: Sequence[str]) -> int:
-    """Return the number of lines without blank ones and rules at the end."""
+    """Return the number of lines up to the last text.
+
+    Blank lines and horizontal rules at the end do not count.
+    """
     end = len(lines)
     while end and not lines[end - 1].strip(" \t-"):
         end -= 1

@@ -1,4 +1,4 @@
-"""Split lines, and make foreign text safe for terminals, headings and fences.
+"""Split lines; make text safe for terminals, headings and fences.
 
 CommonMark 0.31, section 4.5: a line with only a run of the fence's character, at least as long as the opening one,
 closes the fence. So content cannot close a fence one backtick longer than any run at a line's start, whatever its
@@ -24,7 +24,10 @@ def split_lines(text: str) -> list[str]:
 
 
 def with_line_feeds(text: str) -> str:
-    r"""Replace each ``\r`` by ``\n`` if the text has no ``\n`` (old Macintosh files). Offsets stay the same."""
+    r"""Replace each ``\r`` by ``\n`` in a text without ``\n``.
+
+    Old Macintosh files have such texts. Offsets stay the same.
+    """
     return text if "\n" in text else text.replace("\r", "\n")
 
 
@@ -39,7 +42,10 @@ def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
 
 
 def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest subsequence of sorted pairs in which the second numbers rise."""
+    """Return the longest subsequence of pairs with rising second numbers.
+
+    ``pairs`` must be sorted.
+    """
     # Patience sorting: the smallest end of a rising run by length, and the predecessor of each pair.
     ends: list[int] = []
     last: list[int] = []
@@ -80,7 +86,10 @@ def printable(text: str, *, body: bool = False) -> str:
 
 
 def escape_character(match: re.Match[str]) -> str:
-    r"""Return a matched character as the shortest of ``\xNN``, ``\uNNNN`` and ``\UNNNNNNNN``."""
+    r"""Return the shortest escape of a matched character.
+
+    It is ``\xNN``, ``\uNNNN`` or ``\UNNNNNNNN``.
+    """
     code = ord(match.group())
     if code < 0x100:
         return f"\\x{code:02x}"
@@ -93,7 +102,7 @@ RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def fence(content: str, language: str = "", *, before: str = "") -> str:
-    """Put content into a Markdown fence that the content cannot close.
+    """Put content into a Markdown fence it cannot close.
 
     The content stays unchanged, except for a missing final newline. ``language`` becomes the info string. ``before`` is
     put before the block, which saves a copy of large contents.
@@ -107,5 +116,5 @@ def fence(content: str, language: str = "", *, before: str = "") -> str:
 
 
 def heading_text(text: str) -> str:
-    """Convert a text to one line of visible characters, for a heading."""
+    """Convert a text to one visible line, for a heading."""
     return printable(text)

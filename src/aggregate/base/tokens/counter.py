@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _RANK_BYTES = 4
-# Characters of a cut part of a text that toktok-rs refuses: smaller parts leave less to slower counters.
+# Characters of a cut part of a text refused by toktok-rs: smaller parts leave less to slower counters.
 _REFUSED_CHARACTERS = 1_000
 # Unique at any offset of a buffer: ranks are below 2**18, so their high bytes are 0 and at most 3, where this one has
 # 0x3f and 0x0d.
@@ -27,7 +27,10 @@ _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    """Return the o200k tokens of each text, by the fastest exact counter."""
+    """Return the number of o200k tokens of each text.
+
+    Uses the fastest exact counter.
+    """
     if not toktok.is_loaded() and (counts := _count_if_few(texts)) is not None:
         return counts
     return _count_by_toktok(texts) if toktok.is_available() else _count_by_tiktoken(texts)
@@ -65,7 +68,10 @@ def _count_by_tiktoken(texts: Sequence[str]) -> list[int]:
 
 
 def cut(text: str, characters: int) -> Iterator[str]:
-    """Cut a text into parts whose token counts add up to the text's. A part has at least ``characters``."""
+    """Cut a text between tokens into parts.
+
+    The token counts of the parts add up to the text's. Each part but the last has at least ``characters`` characters.
+    """
     start = 0
     while len(text) - start > characters and (border := _BORDER.search(text, start + characters)):
         yield text[start : border.end()]
@@ -88,7 +94,10 @@ _THREADS = 4
 
 
 class TokenCounter:
-    """Counts texts in threads; the counts are in the order of submission."""
+    """Counts the tokens of texts in threads.
+
+    The counts are in the order of submission.
+    """
 
     def __init__(self) -> None:
         self._counts: list[int] = []
@@ -106,7 +115,10 @@ class TokenCounter:
             self._threads.shutdown(cancel_futures=True)
 
     def submit(self, text: str) -> None:
-        """Add a text; wait if too many batches of texts are uncounted."""
+        """Add a text to be counted.
+
+        Waits if too many batches of texts are uncounted.
+        """
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
             self._batch.append((len(self._counts) - 1, part))
@@ -150,7 +162,10 @@ class TokenCounter:
 
 
 def count(text: str) -> int:
-    """Return the number of o200k tokens of a text. Special tokens such as ``<|endoftext|>`` count as plain text."""
+    """Return the number of o200k tokens of a text.
+
+    Special tokens such as ``<|endoftext|>`` count as plain text.
+    """
     return count_all([text])[0] if text else 0
 
 

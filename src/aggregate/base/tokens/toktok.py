@@ -1,6 +1,7 @@
-"""Token counts by toktok-rs, an optional library four times as fast as tiktoken.
+"""Token counts by the optional library toktok-rs.
 
-It knows a newer Unicode than tiktoken, so texts with the new letters, marks and numbers are refused here.
+The library is four times as fast as tiktoken. It knows a newer Unicode than tiktoken, so texts with the new letters,
+marks and numbers are refused here.
 """
 
 import re
@@ -16,7 +17,7 @@ from aggregate.base.tokens.vocabulary import NAME
 
 # The guard holds for this version only; tests compare it with tiktoken over all of Unicode.
 _VERSION = "0.3.0"
-_LOADING = Lock()  # Two threads that load the vocabulary at once would hold it twice.
+_LOADING = Lock()  # Two threads loading the vocabulary at once would hold it twice.
 _LONG_S_CONTRACTION = "'\u017f"
 _ASCII = bytes(range(128))
 # RE2 searches UTF-8 forty times as fast as ``re`` searches text.
@@ -25,7 +26,10 @@ _NEW_CHARACTER: re.Pattern[bytes] = re2.compile(NEW_CHARACTER.pattern)
 
 class BatchCount(Protocol):
     def __call__(self, texts: Sequence[str], encoding: str, threads: int) -> list[int]:
-        """Return the tokens of each text, with special tokens taken as text. Other Python threads run meanwhile."""
+        """Return the number of tokens of each text.
+
+        Special tokens are taken as text. Other Python threads run meanwhile.
+        """
 
 
 def counts_exactly(text: str) -> bool:
@@ -40,7 +44,10 @@ def counts_exactly(text: str) -> bool:
 
 
 def count_exact(texts: Sequence[str]) -> list[int]:
-    """Return the tokens of each text; all must pass ``counts_exactly``. Needs ``is_available``."""
+    """Return the number of tokens of each text.
+
+    All texts must pass ``counts_exactly``. Needs ``is_available``.
+    """
     batch_count = _loaded()
     if batch_count is None:
         raise RuntimeError("toktok-rs is not installed in the tested version")
@@ -48,9 +55,10 @@ def count_exact(texts: Sequence[str]) -> list[int]:
 
 
 def category(character: str) -> str:
-    """Return the category by which toktok-rs splits a character that Python's tables lack.
+    """Return the category of a character in toktok-rs.
 
-    Case does not matter here: no token joins a part of such a character with its neighbours.
+    For characters missing in Python's Unicode tables. Case does not matter here: no token joins a part of such a
+    character with its neighbours.
     """
     contexts = (character, f"{character}123", f"{character}'s", f"..{character}'s")
     alone, before_digits, before_suffix, after_signs = count_exact(contexts)

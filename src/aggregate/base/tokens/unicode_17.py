@@ -1,4 +1,7 @@
-"""Letters, marks and numbers new in Unicode 17: toktok-rs knows them, tiktoken treats them as punctuation."""
+"""Letters, marks and numbers new in Unicode 17.
+
+toktok-rs knows them, tiktoken treats them as punctuation.
+"""
 
 import re
 

@@ -1,7 +1,7 @@
-"""Load the bundled o200k vocabulary and check its hash; nothing is downloaded.
+"""Load the bundled o200k vocabulary and check its hash.
 
-tiktoken, the reference tokenizer, fetches its vocabulary at run time. ``.ci/vocabulary`` converts it to
-``o200k_base.ranks``, which has three parts, each sorted by the tokens' bytes:
+Nothing is downloaded. tiktoken, the reference tokenizer, fetches its vocabulary at run time. ``.ci/vocabulary``
+converts it to ``o200k_base.ranks``, which has three parts, each sorted by the tokens' bytes:
 
 - the offset of each token, and the end of the last one;
 - the rank of each token;
@@ -49,11 +49,17 @@ _LOADING = Lock()
 
 class Tokenizer(Protocol):
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: set[str], /) -> "Buffer":
-        """Return the tokens' ranks, four bytes each; other Python threads run meanwhile."""
+        """Return the ranks of a text's tokens.
+
+        A rank has four bytes. Other Python threads run meanwhile.
+        """
 
 
 def tokenizer() -> Tokenizer:
-    """Return the tokenizer. It is loaded once, which takes 0.2 s and 75 MB."""
+    """Return the tokenizer.
+
+    The tokenizer is loaded once, which takes 0.2 s and 75 MB.
+    """
     with _LOADING:
         return _load()
 

@@ -1,1 +1,4 @@
-"""``conduct``: run the tickets of tracks, on one or many machines, and manage runs."""
+"""``conduct``: run the tickets of tracks, and manage runs.
+
+The tickets run on one or many machines.
+"""

@@ -1,4 +1,4 @@
-"""Read the beads of a project (its issues), and find out which are ready or blocked."""
+"""Read a project's beads: its issues, ready or blocked."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

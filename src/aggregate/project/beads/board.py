@@ -1,9 +1,10 @@
-"""Find a project's beads and read them through ``bd`` or from files.
+"""Find and read a project's beads.
 
-The search follows ``FindBeadsDir`` of Beads 1.0.5 (``internal/beads/beads.go``): the variable ``BEADS_DIR``, then
-upwards from the base directory to the root of its git checkout, then the main checkout of a worktree. Two additions: a
-directory with only a JSONL file counts, and so does the mock client's ``.beads_mock/beads.json``. One restriction:
-outside a git checkout only the base directory itself counts, so that a stranger's ``/tmp/.beads`` is ignored.
+Beads are read through ``bd`` or from files. The search follows ``FindBeadsDir`` of Beads 1.0.5
+(``internal/beads/beads.go``): the variable ``BEADS_DIR``, then upwards from the base directory to the root of its git
+checkout, then the main checkout of a worktree. Two additions: a directory with only a JSONL file counts, and so does
+the mock client's ``.beads_mock/beads.json``. One restriction: outside a git checkout only the base directory itself
+counts, so that a stranger's ``/tmp/.beads`` is ignored.
 """
 
 import json
@@ -72,7 +73,7 @@ def find_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> BeadsFile
 
 
 def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[Path]:
-    """Return the paths where the beads of a project are or could be, to be watched."""
+    """Return all possible paths of a project's beads, for watching."""
     files = find_beads_files(base_dir, environ=environ)
     directory = files.directory if files and not files.mock else base_dir / ".beads"
     paths = [directory / name for name in _PREFERRED_JSONL]
@@ -81,7 +82,10 @@ def possible_beads_files(base_dir: Path, *, environ: Mapping[str, str]) -> list[
 
 
 def is_own(files: BeadsFiles, root: str) -> bool:
-    """Return whether all files are below ``root`` (a real path), or in the main checkout of its worktree."""
+    """Return whether all beads files belong to the project.
+
+    They are below ``root`` (a real path), or in the main checkout of its worktree.
+    """
     main = _main_checkout(Path(root))
     roots = [root, *([os.path.realpath(main)] if main else [])]
     paths = [path for path in (files.directory, files.readable) if path]
@@ -131,7 +135,10 @@ def _follow_redirect(directory: Path) -> Path:
 
 
 def _main_checkout(root: Path) -> Path | None:
-    """Return the main checkout that belongs to a worktree, ``None`` if the two do not refer to each other."""
+    """Return the main checkout of a worktree.
+
+    Returns ``None`` unless the two refer to each other.
+    """
     try:
         git_dir = root / _line_file(root / ".git").removeprefix("gitdir:").strip()
         if not (git_dir / _line_file(git_dir / "gitdir").strip()).samefile(root / ".git"):
@@ -188,7 +195,7 @@ class BdProgram:
         return board_of(in_order(records), NAME)
 
     def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
-        """Run ``bd``; return its exit status, its output and its error messages.
+        """Run ``bd``; return its exit status, output and errors.
 
         Output goes to files: an orphaned child could keep a pipe open beyond the timeout.
         """
@@ -250,10 +257,11 @@ _ELSEWHERE = (
 def read_board(
     base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS, root: str = ""
 ) -> Board | None:
-    """Return the beads of the project around ``base_dir``, ``None`` if it has none.
+    """Return the beads of the project around ``base_dir``.
 
-    They are read by ``bd`` if that is on ``PATH`` and accepts the project, otherwise from the exported file or the list
-    in ``.beads_mock``. If a source fails, the board has a warning.
+    Returns ``None`` if the project has no beads. Beads are read by ``bd`` if that is on ``PATH`` and accepts the
+    project, otherwise from the exported file or the list in ``.beads_mock``. If a source fails, the board has a
+    warning.
     """
     files = find_beads_files(base_dir, environ=environ)
     if files is None:

@@ -1,4 +1,4 @@
-"""Beads (issues of a project), and whether they are ready or blocked.
+"""Beads (a project's issues), and whether they are ready or blocked.
 
 After Beads 1.0.5, ``internal/storage/issueops/ready_work.go`` and ``blocked_state.go``: a bead is ready when it is
 open, not pinned, not ephemeral, of a type of work, not deferred (nor a child of a deferred bead) and not blocked.
@@ -60,7 +60,10 @@ _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
 class Hidden(StrEnum):
-    """Why a bead is not listed as open; the same reasons as in ``bd list``."""
+    """Why a bead is not listed as open.
+
+    The reasons are those of ``bd list``.
+    """
 
     PINNED = "pinned"
     TEMPLATE = "template"
@@ -77,7 +80,10 @@ class Standing:
 
 
 def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
-    """Return the open beads, each ready or with what it waits for, the most urgent first."""
+    """Return the open beads, the most urgent first.
+
+    Each is ready, or deferred, or has the ids of its blockers.
+    """
     by_id = {bead.id: bead for bead in beads}
     blockers = _blockers(by_id)
     later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
@@ -128,7 +134,10 @@ def _is_done(bead: Bead) -> bool:
 
 
 def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the beads that block each bead; a blocked parent is one of them."""
+    """Return the ids of the blockers of each bead.
+
+    A blocked parent is a blocker of its children.
+    """
     children: dict[str, list[Bead]] = {}
     for bead in by_id.values():
         for need in bead.dependencies:

@@ -25,7 +25,7 @@ def board_of(entries: Iterable[tuple[str, object]], source: str) -> Board:
     """Collect beads from ``(location, record)`` pairs; invalid records become warnings.
 
     By the rules of the export format: skips records of another ``_type`` and headers with ``_schema``, only counts
-    tombstones, ignores unknown keys; of records with the same id the last one counts.
+    tombstones, ignores unknown keys; the last of several records with the same id counts.
     """
     beads: dict[str, Bead] = {}
     deleted: set[str] = set()
@@ -80,7 +80,10 @@ def bead_from_record(record: Mapping[str, object]) -> Bead:
 
 
 def parse_time(value: object) -> datetime | None:
-    """Parse a time; without a zone it is UTC, as in SQLite."""
+    """Parse a time.
+
+    A time without a zone is in UTC, as in SQLite.
+    """
     match = _TIME.match(value.strip()) if isinstance(value, str) else None
     if match is None:
         return None
@@ -102,7 +105,7 @@ def _priority(value: object) -> int:
 
 
 def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
-    """Return the dependencies of a bead; its ``parent`` is one of them."""
+    """Return the dependencies of a bead, including its ``parent``."""
     entries = record.get("dependencies")
     dependencies: list[Dependency] = []
     for entry in entries if isinstance(entries, list) else ():
@@ -119,7 +122,10 @@ def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
 
 
 def _gate(metadata: object) -> str:
-    """Return which condition a ``waits-for`` dependency has, from its metadata."""
+    """Return the condition of a ``waits-for`` dependency.
+
+    It is in the dependency's metadata.
+    """
     if isinstance(metadata, str) and "gate" in metadata:
         try:
             metadata = json.loads(metadata)

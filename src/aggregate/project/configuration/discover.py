@@ -7,10 +7,11 @@ CONFIG_NAME = "manual_slop.toml"
 
 
 def nearest_config(folder: Path | None = None) -> Path:
-    """Find the nearest ``manual_slop.toml`` between a folder and its repository's root.
+    """Find the nearest ``manual_slop.toml`` of a folder.
 
-    Ignores folders outside a repository and those of other users: on a shared machine anybody may put a repository
-    and a configuration into ``/tmp``. Without any, returns the path for a new one in the folder.
+    Searches the folder and its parents up to the root of the repository. Ignores folders outside a repository and those
+    of other users: on a shared machine anybody may put a repository and a configuration into ``/tmp``. Without a
+    configuration file, returns the path for a new one in the folder.
     """
     config = Path(CONFIG_NAME)
     folder = folder or Path()

@@ -1,6 +1,7 @@
-"""Cache of validated configurations by their content, since loading pydantic takes long.
+"""Cache of validated configurations by their content.
 
-A damaged cache entry costs another validation, but never causes a wrong result or an error.
+Without it pydantic would have to be loaded, which takes long. A damaged cache entry costs another validation, but never
+causes a wrong result or an error.
 """
 
 import json
@@ -19,7 +20,7 @@ from aggregate.project.index.rows import code_version
 from aggregate.project.index.store import byte_limit
 from aggregate.project.tables import Config
 
-# Code and libraries that determine the result of a validation.
+# Code and libraries determining the result of a validation.
 _CODE: Final = (
     "base.task",
     "project.configuration.known",
@@ -38,7 +39,10 @@ _MOST_BYTES: Final = 4_000_000  # about the largest allowed configuration as JSO
 
 
 def known_config(text: str) -> Config | None:
-    """Return the validated configuration for a text from the cache, ``None`` if it is new."""
+    """Return the cached, validated configuration of a text.
+
+    Returns ``None`` for a new text.
+    """
     path = _entry_path(text)
     if path is None:
         return None
@@ -68,7 +72,7 @@ def keep_config(text: str, config: Config) -> None:
 
 
 def _to_json(table: Any) -> dict[str, object]:  # noqa: ANN401 - a table, or a value of a slice
-    """Return the values of a table that differ from its defaults, for JSON."""
+    """Return the non-default values of a table, for JSON."""
     defaults = {field.name: field.default for field in fields(type(table))}
     values = {
         name: value for name, value in vars(table).items() if value != defaults.get(name, MISSING)

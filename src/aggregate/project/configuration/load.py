@@ -1,4 +1,4 @@
-"""Read and validate the configuration files of projects and of the user."""
+"""Read and validate the configuration files of projects and users."""
 
 import os
 import sys
@@ -40,7 +40,7 @@ class Project:
         path: The file, None for a mapping.
         allow_outside: Whether files outside the project may be read; None: for a mapping yes, for a file no.
         allow_secrets: Likewise for files that look like secrets.
-        is_bare: A folder without a configuration: all files that git does not ignore (rule T-6).
+        is_bare: A folder without a configuration: all files except those ignored by git are used (rule T-6).
     """
 
     config: Config
@@ -71,7 +71,10 @@ def load_config(path: Path) -> Project:
 
 
 def unconfigured(path: Path) -> Project:
-    """Return the project of a folder without configuration; ``path`` is where one would be (rule T-6)."""
+    """Return the project of a folder without configuration (rule T-6).
+
+    ``path`` is where the configuration would be.
+    """
     return Project(Config(), Path(path).parent, Path(path), is_bare=True)
 
 
@@ -136,7 +139,10 @@ def _validator(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Return the keys that lead to an invalid value, from the location in a pydantic error."""
+    """Return the keys leading to an invalid value.
+
+    ``location`` is that of a pydantic error.
+    """
     return tuple(
         key
         for i, key in enumerate(location)
@@ -176,7 +182,10 @@ def _brief(text: str) -> str:
 
 
 def _table(annotation: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
-    """Return the keys of a table with their types, from the type annotation of the table."""
+    """Return the keys of a table with their types.
+
+    ``annotation`` is the type annotation of the table.
+    """
     if isinstance(annotation, type):
         return getattr(annotation, "__annotations__", {})
     return next((table for inner in get_args(annotation) if (table := _table(inner))), {})

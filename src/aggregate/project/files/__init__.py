@@ -1,4 +1,4 @@
-"""The files of a project: resolve paths and globs, read and decode files."""
+"""Resolve paths and globs of a project; read and decode files."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Decode text in a declared encoding, or else in the likeliest one."""
+"""Decode text in its declared or likeliest encoding."""
 
 import codecs
 import re
@@ -25,7 +25,7 @@ _MODELINE: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _EDITORS_SUFFIX: Final = re.compile(r"-(?:unix|dos|mac)$")
-# Codecs that are not encodings of files, and those that contradict a declaration in ASCII.
+# Codecs for other purposes than files, and those contradicting a declaration in ASCII.
 _NO_CHARSETS: Final = frozenset(
     {"idna", "mbcs", "oem", "punycode", "raw_unicode_escape", "undefined", "unicode_escape"}
 )
@@ -70,7 +70,10 @@ class Decoded(NamedTuple):
 
 
 def declared_text(data: bytes) -> Decoded | None:
-    """Decode a text in the encoding that it declares itself, ``None`` if that fails."""
+    """Decode a text in its declared encoding.
+
+    Returns ``None`` if that fails.
+    """
     for name in _declared_names(data):
         try:
             codec = codecs.lookup(_EDITORS_SUFFIX.sub("", name))
@@ -102,10 +105,10 @@ def _declared_names(data: bytes) -> Iterator[str]:
 
 
 def guessed_text(data: bytes) -> Decoded | None:
-    """Decode a text in the likeliest encoding, ``None`` if the data are probably not text.
+    """Decode a text in the likeliest encoding.
 
-    Tries UTF-8 with a few broken bytes, then windows-1252 for typical Western texts, then other encodings if a language
-    is recognised.
+    Returns ``None`` if the data are probably not text. Tries UTF-8 with a few broken bytes, then windows-1252 for
+    typical Western texts, then other encodings if a language is recognised.
     """
     if len(_CONTROL.findall(data)) > _MOST_CONTROLS * len(data):
         return None
@@ -139,7 +142,10 @@ def _western(data: bytes, sample: bytes, runs: int) -> Decoded:
 
 
 def _recognised(sample: bytes) -> str:
-    """Return the encoding in which a sample is readable text, ``""`` if none is found."""
+    """Return the encoding of a sample of text.
+
+    Returns ``""`` if the sample is readable in no encoding.
+    """
     from charset_normalizer import from_bytes  # 16 ms, needed by few projects
 
     matches = [

@@ -1,4 +1,4 @@
-"""Read and decode a file, and read the size of an image."""
+"""Read and decode files; read the size of images."""
 
 import os
 import re
@@ -69,10 +69,10 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
 
 
 def decode(data: bytes) -> SourceFile:
-    """Decode the bytes of a file; line ends of CR alone become LF.
+    """Decode the bytes of a file.
 
-    The encoding follows from a byte order mark, strict UTF-8, a declaration, or is the likeliest one. NUL bytes mean a
-    binary file. Escapes of ISO 2022 are valid UTF-8 too.
+    Line ends of CR alone become LF. The encoding follows from a byte order mark, strict UTF-8, a declaration, or is the
+    likeliest one. NUL bytes mean a binary file. Escapes of ISO 2022 are valid UTF-8 too.
     """
     source = _decode(data)
     source.text = with_line_feeds(source.text)
@@ -134,7 +134,7 @@ def _reason(error: OSError | ValueError) -> str:
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
-# Image formats that all providers take. Sources: PNG (ISO/IEC 15948, IHDR), GIF89a (logical screen), JPEG
+# Image formats accepted by all providers. Sources: PNG (ISO/IEC 15948, IHDR), GIF89a (logical screen), JPEG
 # (ITU-T T.81, B.2.2), and WebP (RFC 9649).
 _PNG = b"\x89PNG\r\n\x1a\n"
 # JPEG markers of frames; the three others define tables.

@@ -1,4 +1,4 @@
-"""Find the files that paths and globs of the user match, without leaving the project's scope."""
+"""Find files by paths and globs, within the project's scope."""
 
 import os
 import stat
@@ -40,7 +40,10 @@ class Walked:
 
 
 def walk_files(folder: str, *, defaults: bool = False) -> Walked:
-    """Return the files below a folder that ignore files do not exclude, without using git."""
+    """Return the files below a folder without using git.
+
+    Files excluded by ignore files are left out.
+    """
     files: list[str] = []
     unreadable: list[str] = []
     start = dependency_rules() if defaults else IgnoreRules()
@@ -51,7 +54,7 @@ def walk_files(folder: str, *, defaults: bool = False) -> Walked:
 
 
 def visited_folders(folder: str) -> Iterator[str]:
-    """Yield the folders that are searched for files, by git or by a walk."""
+    """Yield the folders searched by git or by a walk."""
     top = project_root(folder)
     start = folder[len(top) :].replace(os.sep, "/").strip("/")
     start += "/" if start else ""
@@ -71,9 +74,9 @@ def walk_ruled(
     start: str = "",
     follows: bool = True,
 ) -> Iterator[tuple[str, list[str], IgnoreRules]]:
-    """Yield each folder that is not ignored, with its files and ignore rules.
+    """Yield folders with their files and ignore rules.
 
-    Without ``follows``, ignore files behind links are not read, as in git.
+    Ignored folders are left out. Without ``follows``, ignore files behind links are not read, as in git.
     """
     rules_of = {start: rules}
     rules_read = 0
@@ -100,10 +103,11 @@ def walk_ruled(
 def walk_tree(
     folder: str, unreadable: list[str] | None = None, *, start: str = ""
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield each folder below ``folder``: its path with a slash, sorted subfolders, other names.
+    """Yield each folder below ``folder``.
 
-    Callers prune by removing subfolders. Skips ``.git``, links and unreadable folders, which are added to
-    ``unreadable``. Unlike ``os.walk`` it is not limited to a depth of about a thousand.
+    Yields its path with a slash, its sorted subfolders and its other names. Callers prune by removing subfolders. Skips
+    ``.git``, links and unreadable folders, which are added to ``unreadable``. Unlike ``os.walk`` it is not limited to a
+    depth of about a thousand.
     """
     stack = [start]
     while stack:
@@ -139,9 +143,10 @@ def _with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules
 
 
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
-    """Return patterns, as in ``.gitignore``, for folders with dependencies and outputs of tools.
+    """Return patterns for folders with dependencies and outputs of tools.
 
-    A folder with tracked files is source, whatever its name. Without git a walk skips such folders anyway.
+    The patterns are those of ``.gitignore``. A folder with tracked files is source, whatever its name. Without git a
+    walk skips such folders anyway.
     """
     tracked = tracked_files(folder)
     if tracked is None:
@@ -190,7 +195,10 @@ class ResolvedPath:
 
 @dataclass(slots=True)
 class FolderListing:
-    """Lists the files of folders (by git in a repository, else by a walk) and caches the lists."""
+    """Lists the files of folders and caches the lists.
+
+    Uses git in a repository, else a walk.
+    """
 
     scope: Scope = field(default_factory=Scope)
     _walked: dict[str, Walked] = field(default_factory=dict)
@@ -203,10 +211,10 @@ class FolderListing:
         return self._walk(folder).files
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
-        """Return the files that an entry of the configuration matches (rule M-2).
+        """Return the files matching a configured entry (rule M-2).
 
-        A plain path is returned even if it is ignored or missing. A glob returns matching files that are not ignored,
-        sorted, without links out of the folder.
+        A plain path is returned even if it is ignored or missing. For a glob the result has the matching files, sorted,
+        without ignored ones and links out of the folder.
         """
         base = str(base_dir)
         entry = entry.replace("\\", "/") if os.sep == "\\" else entry
@@ -231,7 +239,7 @@ class FolderListing:
         return taken
 
     def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
-        """Return the first files that a glob matches, including ignored ones."""
+        """Return the first files matching a glob, including ignored ones."""
         root, pattern = split_root(entry)
         folder = os.path.normpath(os.path.join(base_dir, root))
         if folder not in self._searched:
@@ -286,7 +294,10 @@ class FolderListing:
         return ResolvedPath(folder, tuple(names), tuple(skipped), tuple(secrets), is_glob=True)
 
     def _check(self, path: str) -> tuple[str, str]:
-        """Return why a path may not be read (``""`` if it may), and its real path if the scope is limited."""
+        """Return why a path may not be read.
+
+        The reason is ``""`` if it may. Also returns the real path of ``path`` if the scope is limited.
+        """
         scope = self.scope
         if scope.allow_outside and scope.allow_secrets:
             return "", ""
@@ -308,13 +319,19 @@ class FolderListing:
 
 
 def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
-    """Return the files that an entry matches, including secret-looking ones (rule M-2)."""
+    """Return the files matching an entry (rule M-2).
+
+    Files that look like secrets are included.
+    """
     resolved = FolderListing().resolve(base_dir, entry)
     return [Path(resolved.folder, name) for name in sorted((*resolved.names, *resolved.secrets))]
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
-    """Return a path relative to ``base_dir`` with ``/``; outside of it as ``../other/c.py``."""
+    """Return a path relative to ``base_dir`` with ``/``.
+
+    A path outside of ``base_dir`` looks like ``../other/c.py``.
+    """
     folder, name = os.path.split(os.path.abspath(file))
     return display_prefix(folder, base_dir) + name
 
@@ -332,7 +349,7 @@ def display_prefix(folder: str | Path, base_dir: str | Path) -> str:
 
 
 def is_history(name: str) -> bool:
-    """Return whether the name of a file is that of a stored discussion."""
+    """Return whether a file name is that of a discussion."""
     if name[-len("history.toml") :].lower() != "history.toml":  # quick, since called for each file
         return False
     file_name = name.replace("\\", "/").rpartition("/")[2].lower()
@@ -353,9 +370,10 @@ def _is_plain(folder: str, name: str, cache: dict[str, bool]) -> bool:
 
 
 def _reason_to_skip(folder: str, name: str, plain: dict[str, bool]) -> str | None:
-    """Return why a file is left out, ``""`` if it is left out without a message, ``None`` if it is included.
+    """Return why a file is left out.
 
-    ``plain`` caches which folders can be reached without links.
+    ``""`` means left out without a message, ``None`` included. ``plain`` caches which folders can be reached without
+    links.
     """
     path = f"{folder}/{name}"
     try:

@@ -1,4 +1,4 @@
-"""Read git repositories without starting programs that an untrusted one configures."""
+"""Read untrusted git repositories without starting programs they configure."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -38,7 +38,10 @@ _HUNK: Final = re.compile(
 
 
 class FileChange(NamedTuple):
-    """A changed file with its hunks; ``kind`` is ``""`` unless it is new, deleted or renamed."""
+    """A changed file with its hunks.
+
+    ``kind`` is ``""`` unless the file is new, deleted or renamed.
+    """
 
     path: str
     kind: str = ""
@@ -56,7 +59,10 @@ class FileChange(NamedTuple):
 
 
 def changes_in(patch: bytes) -> Iterator[FileChange]:
-    """Parse a patch, which may be cut off, into the changes of each file."""
+    """Parse a patch into the changes of each file.
+
+    The patch may be cut off.
+    """
     _, *blocks = (b"\n" + patch).split(b"\ndiff --git ")
     for block in blocks:
         head, *hunks = block.split(b"\n@@ -")
@@ -83,7 +89,10 @@ def _path(name: bytes) -> str:
 
 
 def _same_path(names: bytes) -> str:
-    """Return the path in the first line of a file's patch, ``""`` if it is ambiguous."""
+    """Return the path in a file patch's first line.
+
+    Returns ``""`` if the path is ambiguous.
+    """
     half = len(names) // 2
     old, new = _path(names[:half]), _path(names[half + 1 :])
     return new[2:] if old[2:] == new[2:] else ""
@@ -116,10 +125,10 @@ def context_rules() -> bytes:
 def read_contexts(
     folder: str, head: Head, ids: Sequence[str], *, most_bytes: int = MOST_BYTES
 ) -> dict[str, list[HunkContext]]:
-    """Return the changed hunks of existing files by commit; skip commits that git cannot read.
+    """Return the changed hunks of existing files by commit.
 
-    If git is stopped within a commit, that commit is read again: the result must not depend on which commits the index
-    already has (rule I-2).
+    Skips commits that git cannot read. If git is stopped within a commit, the commit is read again: the result must not
+    depend on which commits the index already has (rule I-2).
     """
     # Without a work tree and an index git ignores the current attributes, which change while commits do not.
     command = (
@@ -185,9 +194,9 @@ class ChangedRange(NamedTuple):
 def changed_lines(
     folder: str, revision: str, *, most_bytes: int = _MOST_BYTES
 ) -> list[ChangedRange]:
-    """Return changed line ranges below ``folder`` since ``revision``, including uncommitted ones, by path.
+    """Return changed line ranges below ``folder`` since ``revision``, by path.
 
-    A removal counts as the line before it; deleted files do not count.
+    Uncommitted changes are included. A removal counts as the line before it; deleted files do not count.
     """
     commit = find_commit(folder, revision)
     changes = [
@@ -198,7 +207,10 @@ def changed_lines(
 
 
 def find_commit(folder: str, revision: str) -> str:
-    """Return the commit id of a revision; raise ``ConfigError`` for an unknown one."""
+    """Return the commit id of a revision.
+
+    Raises ``ConfigError`` for an unknown revision.
+    """
     if reason := why_no_history(folder):
         start = revision[:_LONGEST_REVISION]
         raise ConfigError(
@@ -249,7 +261,7 @@ def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | 
 
 
 def _changed_paths(folder: str, commit: str, excluded: Container[str]) -> list[str]:
-    """Return the paths of existing files that differ from a commit."""
+    """Return the paths of existing files differing from a commit."""
     names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
     listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
     paths = names_in(listed.data) if listed else []

@@ -1,7 +1,7 @@
-"""Read messages and files of past commits by git's plumbing, within limits.
+"""Read messages and files of past commits, within limits.
 
-Repositories may have commits with a million files and messages of gigabytes. Git's output is cut after some megabytes,
-and such a commit counts as empty.
+Uses git's plumbing. Repositories may have commits with a million files and messages of gigabytes. Git's output is cut
+after some megabytes, and such a commit counts as empty.
 """
 
 import re
@@ -61,7 +61,7 @@ def find_head(folder: str) -> Head | None:
 
 
 def commit_ids(folder: str, head: Head, *, most: int) -> tuple[str, ...]:
-    """Return the newest commits with exactly one parent that touch ``folder``.
+    """Return the newest one-parent commits that touch ``folder``.
 
     Merges repeat other commits. A root commit, or the last one of a shallow clone, adds all files at once. If git takes
     too long to filter by folder, all commits of the repository are returned; if it fails, none.
@@ -101,7 +101,10 @@ def read_commits(
 
 
 def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
-    """Parse git's output; if it was cut, keep the last commit only if it is complete."""
+    """Parse git's output into commits.
+
+    If the output was cut, the last commit counts only if it is complete.
+    """
     fields = _decoded(data).split("\0")
     if not is_complete:
         fields.pop()  # part of a name
@@ -131,9 +134,10 @@ def _commit(head: str, message: str, paths: tuple[str, ...]) -> LoggedCommit:
 
 @lru_cache(maxsize=64)
 def _extends_ascii(encoding: str) -> bool:
-    """Return whether an encoding is a superset of ASCII; ``""`` means UTF-8.
+    """Return whether an encoding is a superset of ASCII.
 
-    With other encodings, such as UTF-16, git misreads the header, does not find the message and prints random memory.
+    ``""`` means UTF-8. With other encodings, such as UTF-16, git misreads the header, does not find the message and
+    prints random memory.
     """
     try:
         return not encoding or _HEADER.decode(encoding) == _HEADER.decode("ascii")

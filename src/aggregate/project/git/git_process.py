@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 # Settings on the command line, which a repository cannot override. The comments name the danger.
 GUARDS: Final = {
     "core.attributesFile": os.devnull,  # an endless file of attributes, useless for lists of names
-    "core.fsmonitor": "",  # a program that reports changed files; "" disables it in every version
+    "core.fsmonitor": "",  # a program reporting changed files; "" disables it in every version
     "core.hooksPath": os.devnull,  # hooks, such as post-index-change
-    "core.pager": "cat",  # a program that displays output
+    "core.pager": "cat",  # a program to display output
     "log.showSignature": "false",  # gpg.program, which checks signatures of commits
     "protocol.allow": "never",  # transports to a promisor's address, see GUARD_VARIABLES
     "safe.bareRepository": "explicit",  # a bare repository among a clone's files, with its own configuration
@@ -118,7 +118,9 @@ def git(
     variables: Mapping[str, str] | None = None,
     tells_stop: bool = False,
 ) -> bytes | None:
-    """Return the output of ``git ARGUMENTS`` run in ``folder``; None if git fails or is missing.
+    """Return the output of ``git ARGUMENTS`` run in ``folder``.
+
+    Returns None if git fails or is missing.
 
     Args:
         folder: Inside the repository.
@@ -145,9 +147,10 @@ def bounded_git(
     limits: GitLimits = _USUAL,
     variables: Mapping[str, str] | None = None,
 ) -> Output | None:
-    """Return the first ``most`` bytes of git's output; None if git fails or is missing.
+    """Return the first ``most`` bytes of git's output.
 
-    Output before a timeout counts, so that a huge repository still yields its newest part.
+    Returns None if git fails or is missing. Output before a timeout counts, so that a huge repository still yields its
+    newest part.
     """
     if "\0" in folder or not _in_repository(folder):
         return None
@@ -171,9 +174,10 @@ def own_git(
     variables: Mapping[str, str] | None = None,
     may_say_no: bool = False,
 ) -> bytes | None:
-    """Run git on a bare repository of this program; return its output, None for an allowed exit code 1.
+    """Run git on a bare repository of this program.
 
-    Other configuration is not read, so there are no filters or drivers.
+    Returns git's output, None for an allowed exit code 1. Git reads only the repository's own configuration, so there
+    are no filters or drivers.
 
     Raises:
         OSError: Git is missing or failed.
@@ -238,7 +242,7 @@ def _run(
 
 
 def unquoted(text: str) -> str:
-    """Return a path that git has quoted like a string in C."""
+    """Unquote a path that git quoted like a C string."""
     if "\\" not in text:
         return text
 
@@ -259,10 +263,11 @@ def why_no_history(folder: str) -> str:
 
 
 def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for git, or for a program that runs git, in ``folder``.
+    """Return the environment for git in ``folder``.
 
-    Git's variables for the user's configuration are kept. Others are removed: they name a repository (in a hook) or
-    programs. The settings of ``GUARDS`` are added as variables (git 2.31 and later).
+    It also suits a program that runs git. Git's variables for the user's configuration are kept. Git's other variables
+    are removed: they name a repository (in a hook) or programs. The settings of ``GUARDS`` are added as variables (git
+    2.31 and later).
     """
     inherited = {
         name: value
@@ -279,9 +284,9 @@ def guarded_environment(folder: str, environ: Mapping[str, str]) -> dict[str, st
 
 
 def _in_repository(folder: str) -> bool:
-    """Return whether ``folder`` or a parent has a ``.git``, without running git.
+    """Return whether ``folder`` or a parent has a ``.git``.
 
-    A bare repository on the way ends the search: git before 2.38 ignores ``safe.bareRepository``.
+    Does not run git. A bare repository on the way ends the search: git before 2.38 ignores ``safe.bareRepository``.
     """
     start = Path(real_path(folder))
     for parent in (start, *start.parents):
@@ -293,7 +298,7 @@ def _in_repository(folder: str) -> bool:
 
 
 def _wait(process: "subprocess.Popen[bytes]", reader: Thread, limits: GitLimits) -> None:
-    """Wait for the process; kill it if it blocks or is slow."""
+    """Wait for the process; kill a blocked or slow one."""
     import subprocess
 
     _limit(process.pid, limits.processor)
@@ -332,9 +337,9 @@ def _limit(pid: int, seconds: int) -> None:
 
 
 def _run_times_if_asleep(pid: int) -> list[bytes] | None:
-    """Return the CPU time of each thread of a process if all of them sleep, else None.
+    """Return the CPU time of each thread of a process.
 
-    A thread waiting for a CPU on a busy machine is not asleep.
+    Returns None unless all threads sleep. A thread waiting for a CPU on a busy machine is not asleep.
     """
     try:
         tasks = sorted(Path(f"/proc/{pid}/task").iterdir())

@@ -1,4 +1,7 @@
-"""Fetch one commit of a remote repository; nothing else lets git use the network."""
+"""Fetch one commit of a remote repository.
+
+Nothing else lets git use the network.
+"""
 
 import os
 import re
@@ -39,7 +42,10 @@ class Remote(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Remote":
-        """Parse the address of a repository: ``OWNER/NAME[@REF]`` on GitHub, or a URL."""
+        """Parse the address of a repository.
+
+        It is ``OWNER/NAME[@REF]`` on GitHub, or a URL.
+        """
         if hosted := _HOSTED.fullmatch(text):
             path, name, ref = hosted.groups("HEAD")
             if not _REF.fullmatch(ref):
@@ -52,7 +58,10 @@ class Remote(NamedTuple):
         )
 
     def fetch(self) -> Path:
-        """Fetch the commit, without its history, into the cache; return the folder with the files."""
+        """Fetch the commit into the cache; return its folder.
+
+        The folder has the files, without the commit's history.
+        """
         cache = cache_folder()
         if cache is None:
             raise OutputError("no home folder for the clone: set AGGREGATE_CACHE_DIR")

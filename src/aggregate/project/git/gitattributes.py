@@ -1,8 +1,8 @@
-"""Read ``linguist-generated`` from ``.gitattributes`` without git: it marks generated files.
+"""Read ``linguist-generated`` from ``.gitattributes`` without git.
 
-The syntax is that of https://git-scm.com/docs/gitattributes, without quoted patterns and macros. The last matching line
-of the deepest file decides, as in ``.gitignore``, whose matcher is used. Unlike there, ``!`` does not negate a pattern,
-and a matching folder does not affect its content.
+The attribute marks generated files. The syntax is that of https://git-scm.com/docs/gitattributes, without quoted
+patterns and macros. The last matching line of the deepest file decides, as in ``.gitignore``, whose matcher is used.
+Unlike there, ``!`` does not negate a pattern, and a matching folder does not affect its content.
 """
 
 import os
@@ -26,7 +26,10 @@ class GeneratedMarks:
     _unset: IgnoreRules = field(default_factory=IgnoreRules)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "GeneratedMarks":
-        """Return these marks and those of a ``.gitattributes`` file in the folder ``prefix``."""
+        """Return these marks with those of a deeper ``.gitattributes`` file.
+
+        The file is in the folder ``prefix``.
+        """
         set_lines: list[str] = []
         unset_lines: list[str] = []
         for pattern, *attributes in filter(None, map(_WORDS.findall, lines)):
@@ -45,7 +48,10 @@ class GeneratedMarks:
 
 
 def _state(attributes: Sequence[str]) -> str:
-    """Return the last state that a line gives to ``linguist-generated``, ``""`` if it does not occur."""
+    """Return the last state a line gives to ``linguist-generated``.
+
+    Returns ``""`` if the attribute does not occur.
+    """
     for attribute in reversed(attributes):
         name, _, value = attribute.partition("=")
         if name.lstrip("-!") == ATTRIBUTE:
@@ -61,14 +67,20 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(slots=True, eq=False)
 class AttributesReader:
-    """Reads ``.gitattributes`` files and caches them; like git it follows no links."""
+    """Reads ``.gitattributes`` files and caches them.
+
+    Like git it follows no links.
+    """
 
     root: str
     problems: list[tuple[str, str]] = field(default_factory=list)
     _marks: dict[str, GeneratedMarks | None] = field(default_factory=dict)
 
     def marks(self, paths: Iterable[str], *, base: str = "") -> dict[str, bool]:
-        """Return True (generated) or False (not generated) for each path with the attribute."""
+        """Return whether each path with the attribute is generated.
+
+        Paths without the attribute are left out.
+        """
         marks: dict[str, bool] = {}
         cache: dict[str, tuple[str, GeneratedMarks] | None] = {}
         for path in paths:
@@ -83,7 +95,10 @@ class AttributesReader:
         return marks
 
     def _effective_marks(self, folder: str) -> tuple[str, GeneratedMarks] | None:
-        """Return the marks that apply in a folder, and its path relative to the root of the repository."""
+        """Return the marks that apply in a folder.
+
+        Also returns the folder's path relative to the root of the repository.
+        """
         if "../" in folder or folder.startswith("/"):
             folder = posixpath.normpath(folder) + "/"
             if folder.startswith(("../", "/")):

@@ -1,4 +1,7 @@
-"""Find, read and write discussion files, keeping the rest of their text."""
+"""Find, read and write discussion files.
+
+The rest of their text is kept.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -56,7 +56,10 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
 def replace_last_turns(
     path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
 ) -> bool:
-    """Replace the last turns of a discussion if they still equal ``turns``; return whether they did."""
+    """Replace the last turns of a discussion, unless they changed.
+
+    Returns whether they still equalled ``turns`` and were replaced.
+    """
     with _changing(path):
         old_turns = load_history(path)
         expected = [dict(turn) for turn in turns]
@@ -82,7 +85,10 @@ def replace_last_turns(
 
 
 def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]) -> bool:
-    """Replace the first turns of a discussion by one if they still equal ``turns``; return whether they did."""
+    """Replace the first turns of a discussion by one turn.
+
+    Returns whether they still equalled ``turns`` and were replaced.
+    """
     with _changing(path):
         old_turns = load_history(path)
         if old_turns[: len(turns)] != list(turns):
@@ -124,7 +130,10 @@ def _text_of(turns: Sequence[Any]) -> str:
 def copy_discussion(
     source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
 ) -> None:
-    """Copy a discussion to a new one, with layout and permissions; record which one it continues."""
+    """Copy a discussion to a new one.
+
+    Keeps layout and permissions. The copy records the name ``continues``.
+    """
     turns = [*before, *(read_discussion(source).turns if source else ())]
     document = tomlkit.document()
     if source and not before:

@@ -1,4 +1,7 @@
-"""The index: a cache, outside of the project, of results that depend only on the content of files."""
+"""The index: a cache of results by content of files.
+
+The cache is outside of the project.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

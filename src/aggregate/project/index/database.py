@@ -1,8 +1,8 @@
-"""The SQLite file of the index: create, check, open and remove it.
+"""Create, check, open and remove the index's SQLite file.
 
 The folder is created and removed as a whole: SQLite keeps a log beside the file and would apply an orphaned log to a
 new file. So a new index is created under another name and renamed, and an old one is renamed before its removal;
-processes that have it open continue with it.
+processes with an open index continue with it.
 """
 
 import os
@@ -72,11 +72,17 @@ _SCHEMA: Final = (
 
 
 class DamagedError(Exception):
-    """The index file is damaged or of an earlier release, and can be rebuilt."""
+    """The index file is damaged or outdated, but can be rebuilt.
+
+    An outdated file is of an earlier release.
+    """
 
 
 class UnusableError(Exception):
-    """The path of the index contains something else, which must not be replaced."""
+    """The path of the index contains something else.
+
+    That must not be replaced.
+    """
 
 
 # The last three come from impossible values in a damaged index, also in messages of SQLite.
@@ -112,7 +118,10 @@ class IndexFile:
             return None
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
-        """Change the index in one transaction; rebuild a damaged index. Return whether it succeeded."""
+        """Change the index in one transaction; return whether it succeeded.
+
+        A damaged index is rebuilt.
+        """
         for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
@@ -205,7 +214,10 @@ class IndexReport(NamedTuple):
 
 
 def read_report(path: Path, limit: int) -> tuple[IndexReport, str]:
-    """Return the number of entries, size and hits of an index, and a problem, ``""`` for none."""
+    """Return a report on an index, and its problem.
+
+    The report has the number of entries, size and hits. The problem is ``""`` for an index without one.
+    """
     file = IndexFile(path)
     figures = file.read(_figures) or (0, 0, 0)
     file.close()
@@ -235,7 +247,10 @@ def clear_index(path: Path) -> bool:
 
 
 def put_aside(path: Path, *, inode: int | None = None) -> None:
-    """Rename the folder of an index and delete it, so that no process opens a part of it."""
+    """Rename the folder of an index and delete it.
+
+    After the renaming no process opens a part of the folder.
+    """
     folder = path.parent
     aside = temporary_name(folder.parent, folder.name)
     try:
@@ -285,7 +300,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
 
 
 def _check_owner(path: Path) -> None:
-    """Raise an error unless the index belongs to this user, and others cannot open it."""
+    """Raise an error unless the index is private to this user."""
     kinds = ((path.parent, stat.S_ISDIR, "folder"), (path, stat.S_ISREG, "regular file"))
     for target, is_kind, kind in kinds:
         info = target.lstat()

@@ -1,4 +1,4 @@
-"""Rows of the index: reading, writing and deleting them, with checksums.
+"""Read, write and delete rows of the index, with checksums.
 
 The version of a kind of entries is a hash of the code that computes their payloads.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PACKAGE = Path(__file__).parents[2]
 _SOURCES = (".py", ".scm", ".json", ".toml", ".txt")
 _BINARIES = (".so", ".pyd", ".dylib")
-_DAY_NS: Final = 86_400_000_000_000  # use is recorded by the day, so that reading rarely writes
+_DAY_NS: Final = 86_400_000_000_000  # use is recorded by the day, to write rarely when reading
 _CHUNK: Final = 1_000  # keys of one statement; more than some hundreds bring nothing
 _CHECK_BYTES: Final = 16
 _LEADS: Final = Struct(">q24x")  # the first 64 of a key's 256 bits
@@ -32,7 +32,7 @@ _USED_KIND: Final = (
     "INSERT INTO kinds (name, version, used) VALUES (?, ?, ?)"
     " ON CONFLICT DO UPDATE SET used = max(used, excluded.used) RETURNING number"
 )
-_TARGET: Final = 0.9  # share of the limit after trimming, so that the next runs need not trim
+_TARGET: Final = 0.9  # share of the limit after trimming, to spare the next runs a trim
 _MOST_ROWS: Final = 5_000  # deleted per transaction; others write in between
 _PAGES: Final = 2_000  # returned to the file system at once
 _SECONDS: Final = 1.0  # the rest is left to the next run
@@ -81,7 +81,7 @@ def _source_digest(module: str) -> bytes:
 
 @cache
 def _installed_identity(name: str) -> str:
-    """Return the version of a package, with size and time of its binary files."""
+    """Return a package's version, with its binaries' size and time."""
     spec = find_spec(name)
     if spec is None or not spec.origin:
         raise ImportError(name)
@@ -107,7 +107,10 @@ def _distributions(site: str) -> tuple[str, ...]:
 
 
 class Seal(NamedTuple):
-    """Makes checksums and keys of one kind of entries differ from those of other kinds."""
+    """Makes checksums and keys of one kind of entries.
+
+    They differ from those of other kinds.
+    """
 
     salt: bytes
     mask: int
@@ -219,7 +222,10 @@ def trim(connection: "sqlite3.Connection", limit: int) -> None:
 
 
 def _excess(connection: "sqlite3.Connection", limit: int) -> list[int]:
-    """Return the rows to delete so that the index is small enough, by the average size of a row."""
+    """Return the rows to delete from a too large index.
+
+    Their number follows from the average size of a row.
+    """
     free = _pragma(connection, "freelist_count") * _pragma(connection, "page_size")
     used = _bytes(connection) - free
     surplus = used - limit * _TARGET

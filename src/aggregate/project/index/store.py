@@ -1,4 +1,7 @@
-"""The index as other packages use it, its location, and the recorded states of files."""
+"""The index, its location, and recorded states of files.
+
+This is the interface for other packages.
+"""
 
 import atexit
 import os
@@ -63,12 +66,18 @@ class FileState(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the file was last changed long enough ago that its times will show the next change."""
+        """Whether the file's times will show its next change.
+
+        They do if the last change is long enough ago.
+        """
         return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
 
 
 def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
-    """Return size and times of an open file, and when they were read."""
+    """Return an open file's size and times.
+
+    The state also has the time of reading.
+    """
     return FileState(
         info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen_ns
     )
@@ -83,13 +92,19 @@ def look_at(path: str, *, seen_ns: int) -> FileState | None:
 
 
 def describe(states: Sequence[FileState | None]) -> bytes:
-    """Return the states of files as bytes, ``b""`` if one is missing or was changed just now."""
+    """Return the states of files as bytes.
+
+    Returns ``b""`` if a file is missing or was changed just now.
+    """
     marks = [settled_mark(state) for state in states]
     return b"\n".join(marks) if all(marks) else b""
 
 
 def settled_mark(state: FileState | None, name: str = "") -> bytes:
-    """Return the state of a file as bytes (a mark), ``b""`` if it is missing or was changed just now."""
+    """Return the state of a file as bytes (a mark).
+
+    Returns ``b""`` if the file is missing or was changed just now.
+    """
     return _mark(state, name) if state and state.is_settled else b""
 
 
@@ -99,7 +114,10 @@ def _mark(state: FileState, name: str) -> bytes:
 
 
 def _mark_at(path: str, name: str) -> bytes:
-    """Return the present state of a file as bytes (a mark), ``b""`` if it is missing."""
+    """Return the present state of a file as a mark.
+
+    Returns ``b""`` if the file is missing.
+    """
     try:
         info = os.stat(path)  # noqa: PTH116 - no Path is built
     except (OSError, ValueError):
@@ -111,7 +129,7 @@ def _mark_at(path: str, name: str) -> bytes:
 
 
 class GroupLook(NamedTuple):
-    """The present states (marks) of a group's files, and the data stored for these files.
+    """Present states (marks) of a group's files, and stored data.
 
     Attributes:
         marks: Current mark of each file, ``b""`` if missing.
@@ -130,7 +148,7 @@ def group_row(marks: Sequence[bytes], kept: bytes, *, seen_ns: int) -> bytes:
 
 
 def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLook:
-    """Compare the present states of a group's files with its stored row.
+    """Compare a group's present states with its stored row.
 
     A clock that ran backwards invalidates the row.
     """
@@ -164,10 +182,11 @@ def _index_at(path: Path | None, limit: int) -> "Index":
 
 
 class Index:
-    """A cache of results by the hash of a file's content and the kind of the result; thread-safe.
+    """A thread-safe cache of results by content hash and kind.
 
-    One per process; a forked process opens its own connection. Nothing is created or written before ``flush``, unless
-    much data is pending. A damaged file costs time, but never causes a wrong result or an error.
+    The hash is that of a file's content, the kind that of the result. One per process; a forked process opens its own
+    connection. Nothing is created or written before ``flush``, unless much data is pending. A damaged file costs time,
+    but never causes a wrong result or an error.
     """
 
     def __init__(
@@ -216,15 +235,18 @@ class Index:
         return self._path is not None
 
     def now_ns(self) -> int:
-        """Return the present time, to be recorded with states of files that are read afterwards."""
+        """Return the present time in nanoseconds.
+
+        The time is recorded with states of files read afterwards.
+        """
         return self._now()
 
     def look_at_groups(
         self, groups: Sequence[tuple[bytes, Sequence[tuple[str, str]]]]
     ) -> list[GroupLook]:
-        """Return the stored data of groups of files, as far as the files are unchanged.
+        """Return the stored data of groups of files.
 
-        Each group has a key, and folder and name of its files.
+        The data are valid as far as the files are unchanged. Each group has a key, and folder and name of its files.
         """
         seen_ns = self._now()
         note(path for _, files in groups for path, _ in files)
@@ -237,7 +259,10 @@ class Index:
         return looks
 
     def remember_group(self, key: bytes, marks: Sequence[bytes], kept: bytes) -> None:
-        """Store data about a group of files, valid as long as no file of the group changes."""
+        """Store data about a group of files.
+
+        The data are valid as long as no file of the group changes.
+        """
         self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
@@ -250,9 +275,9 @@ class Index:
         return results
 
     def put_many(self, kind: Kind, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Store results by SHA-256 keys at the next ``flush``; very large ones are skipped.
+        """Store results by SHA-256 keys at the next ``flush``.
 
-        Never pass a file's text: the index stores no files (rule I-5).
+        Very large results are skipped. Never pass a file's text: the index stores no files (rule I-5).
         """
         if not self.is_used or not kind.version:
             return
@@ -272,10 +297,10 @@ class Index:
         self._changes.rows.setdefault(kind, {}).update(zip(ids, sealed, strict=True))
 
     def flush(self) -> None:
-        """Write all pending changes in one transaction, and delete old rows beyond the size limit.
+        """Write all pending changes in one transaction.
 
-        Call it after the prompt. Changes that cannot be written are dropped: silently if another process writes for
-        more than a second, else with a ``warning``.
+        Also deletes old rows beyond the size limit. Call it after the prompt. Changes that cannot be written are
+        dropped: silently if another process writes for more than a second, else with a ``warning``.
         """
         with self._lock:
             if self._write() and self._file:

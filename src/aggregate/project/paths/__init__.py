@@ -1,4 +1,4 @@
-"""Rules about paths that read no files: globs, ignore rules, names of secrets."""
+"""Globs, ignore rules and names of secrets, without reading files."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

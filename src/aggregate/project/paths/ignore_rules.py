@@ -2,7 +2,7 @@
 
 A rule matches a path itself, not its parents: check these first, from the top down, since files below an ignored folder
 cannot be re-included. Names are compared byte by byte. The syntax is that of https://git-scm.com/docs/gitignore; lines
-that never match (``!``, an unclosed class) are not errors.
+without effect (``!``, an unclosed class) are not errors.
 
 The library pathspec (1.1.1) differs from git: ``!dir/f`` re-includes a file although ``dir`` is ignored, and
 ``[[:alpha:]]`` is unsupported.
@@ -40,12 +40,10 @@ _NAMED = {
 
 
 class TooManyRulesError(ValueError):
-    """An ignore file has more rules, or longer ones, than the limits allow."""
+    """An ignore file has too many or too long rules."""
 
 
 class _IgnoreRule(NamedTuple):
-    """One rule of an ignore file."""
-
     expression: str  # only without ``text`` and ``suffix``
     is_negated: bool  # re-includes instead of ignoring
     folders_only: bool
@@ -60,7 +58,10 @@ _NONE = (-1, -1)
 
 
 class _Patterns:
-    """Rules in order, with a combined regular expression that finds most paths without a match at once."""
+    """Rules in order, with a combined regular expression.
+
+    The expression rules out most paths without a match at once.
+    """
 
     def __init__(self, rules: list[tuple[int, _IgnoreRule]]) -> None:
         self._rules = rules
@@ -70,7 +71,7 @@ class _Patterns:
         return re.compile("|".join(f"(?:{rule.expression})" for _, rule in self._rules), re.DOTALL)
 
     def last(self, text: str, *, is_folder: bool, above: int) -> int:
-        """Return the number of the last rule that matches, at least ``above``."""
+        """Return the number of the last matching rule, at least ``above``."""
         if self._rules and self._any.match(text):
             for number, rule in reversed(self._rules):
                 if number <= above:
@@ -81,7 +82,10 @@ class _Patterns:
 
 
 class _Level:
-    """The rules of one ignore file, and the folder ``prefix`` (``""`` or ``a/b/``) that they apply to."""
+    """The rules of one ignore file, and their folder.
+
+    ``prefix`` is that folder: ``""`` or ``a/b/``.
+    """
 
     def __init__(self, prefix: str, rules: list[_IgnoreRule]) -> None:
         self._prefix = len(prefix)
@@ -121,10 +125,10 @@ def _add(numbers: _Numbers, key: str, number: int, rule: _IgnoreRule) -> None:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules that apply in a folder, of the outermost ignore file to the innermost.
+    """The rules that apply in a folder.
 
-    Deeper files win, and within a file the last matching line. Files below an ignored folder cannot be re-included, so
-    a walk must not enter it.
+    They are ordered from the outermost ignore file to the innermost. Deeper files win, and within a file the last
+    matching line. Files below an ignored folder cannot be re-included, so a walk must not enter it.
     """
 
     levels: tuple[_Level, ...] = ()
@@ -133,7 +137,10 @@ class IgnoreRules:
         return sum(level.size for level in self.levels)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "IgnoreRules":
-        """Return these rules and those of an ignore file in the folder ``prefix`` (``""`` or ``a/b/``)."""
+        """Return these rules with those of a deeper ignore file.
+
+        The file is in the folder ``prefix`` (``""`` or ``a/b/``).
+        """
         if len(lines) > MOST_LINES:
             raise TooManyRulesError(f"has {len(lines):,} ignore rules, the limit is {MOST_LINES:,}")
         if (longest := max(map(len, lines), default=0)) > MOST_CHARACTERS:
@@ -277,5 +284,5 @@ MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 
 @cache
 def dependency_rules() -> IgnoreRules:
-    """Return rules that ignore the usual folders of dependencies, outputs and caches."""
+    """Return rules ignoring usual folders of dependencies, outputs and caches."""
     return IgnoreRules().below("", [f"{name}/" for name in _FOLDERS])

@@ -1,4 +1,4 @@
-"""Permissions of a project to read files, and names of files with secrets.
+"""A project's reading permissions, and names of files with secrets.
 
 Secret names are those of keys, passwords, tokens and shell histories, not of source code (``secrets.py``,
 ``credentials.go``), examples and public keys.
@@ -52,7 +52,10 @@ _PUBLIC: Final = re.compile(
 
 
 def is_secret(path: str) -> bool:
-    """Return whether a path looks like a file with secrets, by its name or folder."""
+    """Return whether a path looks like a file with secrets.
+
+    Its name or folder decides.
+    """
     folder, _, name = path.lower().rpartition("/")
     is_name = name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS)
     is_name = is_name or (name.endswith(".json") and _KEYS.fullmatch(name) is not None)

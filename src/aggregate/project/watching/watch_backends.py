@@ -1,4 +1,7 @@
-"""Receive events of the file system, by inotify on Linux and by watchdog on other systems."""
+"""Receive events of the file system.
+
+Uses inotify on Linux, and watchdog on any other system.
+"""
 
 import errno
 import os
@@ -108,7 +111,10 @@ class _InotifyFolder:
 
 
 class Observed:
-    """Receives events of whole trees by watchdog, on macOS, Windows and other systems."""
+    """Receives events of whole trees by watchdog.
+
+    For macOS, Windows and other systems without inotify.
+    """
 
     def __init__(self, root: str, report: Report) -> None:
         from watchdog.observers import Observer

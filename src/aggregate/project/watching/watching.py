@@ -51,11 +51,12 @@ MakeBackend = Callable[[str, Report], Backend]
 
 
 class TreeWatch:
-    """Watches the sources below a folder, and the branches, index and head of its repository.
+    """Watches the sources below a folder and its repository's state.
 
-    Skips ignored folders, dependencies, outputs, caches and the rest of ``.git``; ``watch_files`` adds single files
-    anywhere. The folder, and those of single files, may be created, deleted and replaced: ``wait`` checks them. Raises
-    ``ConfigError`` if the system allows no more watches, also in ``wait``. A context manager that stops its threads.
+    The state is branches, index and head. Skips ignored folders, dependencies, outputs, caches and the rest of
+    ``.git``; ``watch_files`` adds single files anywhere. The folder, and those of single files, may be created, deleted
+    and replaced: ``wait`` checks them. Raises ``ConfigError`` if the system allows no more watches, also in ``wait``.
+    As a context manager it stops its threads at the end.
     """
 
     def __init__(self, root: Path | str, *, make_backend: MakeBackend = system_backend) -> None:
@@ -102,7 +103,10 @@ class TreeWatch:
                     self._watch({folder: watched})
 
     def wait(self, seconds: float | None = None) -> ChangedPaths | None:
-        """Return the next batch of changes, at most 50 ms after the first one; None after ``seconds``."""
+        """Return the next batch of changes.
+
+        It comes at most 50 ms after the first change. Returns None after ``seconds``.
+        """
         end = None if seconds is None else time.monotonic() + seconds
         while not self._is_closed:
             remaining = _CHECK_SECONDS if end is None else max(0.0, end - time.monotonic())
@@ -140,7 +144,7 @@ class TreeWatch:
         return ChangedPaths(tuple(changed), is_incomplete=None in paths)
 
     def _check_identities(self) -> None:
-        """Report everything as changed if the watched folder was replaced by another one."""
+        """Report everything as changed if the watched folder was replaced."""
         if time.monotonic() < self._checked + _CHECK_SECONDS:
             return
         self._checked = time.monotonic()
