@@ -141,7 +141,7 @@ def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Dr
         change = _CHANGES.get(str(edit.get("op")))
         if change is None:
             raise ToolError(
-                f"unknown edit {str(edit.get('op'))[:40]!r}: reload the page, whose version differs"
+                f"unknown edit {str(edit.get('op'))[:40]!r}: reload the page, which is of another version"
             )
         draft = _changed(draft, edit, around, change)
         draft.project(around.config)  # raises for an invalid configuration

@@ -180,7 +180,7 @@ def _add_list(runs: RunCollector, segment: Segment) -> None:
         elif bead:
             runs.add(1, Label.BEAD, bead)
         elif line.startswith("Completed: "):
-            runs.add(1, Label.BEAD, "all that are completed")
+            runs.add(1, Label.BEAD, "all completed beads")
         else:
             _add_note(runs, line, segment.section)
 

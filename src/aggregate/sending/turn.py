@@ -174,7 +174,9 @@ def _add_turns(prepared: Exchange, reply: Reply, history: Path) -> None:
     if not prepared.replaces:
         append_turns(path, turns)
     elif not replace_last_turns(path, prepared.replaces, turns):
-        raise OutputError(f"{path} was changed meanwhile: it keeps the earlier answer")
+        raise OutputError(
+            f"{path} was changed during the request: the new answer was not written to it"
+        )
 
 
 def _check_answer(reply: Reply, provider: str) -> None:

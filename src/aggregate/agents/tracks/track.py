@@ -158,7 +158,7 @@ def _read(path: Path) -> str:
 
 _SLUG_CHARACTERS = 40  # of an id's name, part of file names beside a date and a ticket
 _REGISTER = "# Project Tracks\n"
-_LOOK = "Find what in the files bears on this question, with paths, and what speaks against:"
+_LOOK = "Find the evidence in the files for and against answers to this question, with paths:"
 _TICKETS = """\
 # Each ticket is a worker's job. All keys that it may have:
 {keys}

@@ -154,7 +154,7 @@ class PrefixReport(NamedTuple):
     def sentence(self) -> str:
         differs = f"; {self.where} differs" if self.where else ""
         if not self.shared:
-            return f"no token is as in the last prompt{differs}"
+            return f"it has no beginning in common with the last prompt{differs}"
         same = f"the first {self.shared:,} tokens are as in the last prompt"
         return f"{same}, so a provider's cache may hold them{differs}"
 
