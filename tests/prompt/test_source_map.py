@@ -225,7 +225,7 @@ def test_every_other_section_has_origins(tmp_path: Path, monkeypatch: pytest.Mon
         "screenshot|gone.png|![gone.png](gone.png) (missing)",
         "generated|heading of the section beads|## Beads Mode: Progress Track",
         "generated|note of the section beads|Source: .beads_mock/beads.json. Completed: 1. Active: 1, 1 of them ready.",
-        "bead|all that are completed|Completed: Done (b-2)",
+        "bead|all completed beads|Completed: Done (b-2)",
         "bead|b-1|- ready, P2 task: Open (one) (b-1)",
         "bead|b-1|  Description:",
         "bead|b-1|  ```",

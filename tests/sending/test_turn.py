@@ -221,7 +221,7 @@ def test_a_turn_that_is_asked_once_more_takes_the_place_of_the_old_one(folder: P
         "First?",
         "No.",
     ]
-    with pytest.raises(OutputError, match="it keeps the earlier answer") as error:
+    with pytest.raises(OutputError, match="the new answer was not written to it") as error:
         send_turn(again)
     assert "the answer is in" in error.value.__notes__[0]
     with pytest.raises(ConfigError, match="nothing is asked again"):

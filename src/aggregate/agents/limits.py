@@ -1,4 +1,7 @@
-"""The limits of goals and tickets, and the tokens and time that a goal has used."""
+"""Limits of goals and tickets, and a goal's usage.
+
+The usage is counted in tokens and seconds.
+"""
 
 import time
 from collections.abc import Callable
@@ -39,7 +42,7 @@ class EngineLimits:
 
 
 class Limit(StrEnum):
-    """A limit that can end a goal before it is complete."""
+    """A limit that can end an incomplete goal."""
 
     TOKENS = "tokens"
     SECONDS = "seconds"
@@ -58,7 +61,7 @@ class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its f
 
 @dataclass(slots=True)
 class BudgetTracker:
-    """The tokens and time that a goal has used; thread-safe."""
+    """The tokens and time used by a goal; thread-safe."""
 
     limits: EngineLimits
     clock: Callable[[], float] = time.perf_counter
@@ -108,7 +111,10 @@ class BudgetTracker:
 
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
-    """The limits of one ticket: tokens of all its attempts, seconds and turns of each."""
+    """The limits of one ticket.
+
+    Tokens are limited for all attempts together, seconds and turns for each attempt.
+    """
 
     max_tokens: int = 500_000  # of requests and answers, as providers report them
     max_seconds: float | None = None  # for as long as the ticket says
@@ -120,7 +126,10 @@ class TicketLimits:
         max_turns: int | None = None,
         max_seconds: float | None = None,
     ) -> "TicketLimits":
-        """Return limits, each the lower one of these and the arguments."""
+        """Return these limits, each lowered to its argument.
+
+        A limit below its argument, or with the argument ``None``, stays.
+        """
         seconds = [most for most in (self.max_seconds, max_seconds) if most is not None]
         return TicketLimits(
             min(self.max_tokens, max_tokens or self.max_tokens),

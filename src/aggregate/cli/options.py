@@ -113,6 +113,6 @@ allow_option = click.option(
 def scope_options(command: Command) -> Command:
     text = "Read files outside the project if its files name them."
     outside = click.option(ALLOW_OUTSIDE, is_flag=True, default=None, help=text)
-    text = "Read files that look like secrets if they are named."
+    text = "Read files that look like secrets, if you name them."
     secrets = click.option(ALLOW_SECRETS, is_flag=True, default=None, help=text)
     return outside(secrets(command))

@@ -1,1 +1,1 @@
-"""Source code: syntax trees, views of files, and anchors of slices."""
+"""Source code: syntax trees, views and anchors of slices."""

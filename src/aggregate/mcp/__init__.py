@@ -1,4 +1,7 @@
-"""A server of the Model Context Protocol (MCP): it gives agents prompts, files and definitions."""
+"""A Model Context Protocol (MCP) server for agents.
+
+It gives agents prompts, files and definitions.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

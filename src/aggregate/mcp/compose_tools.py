@@ -1,4 +1,7 @@
-"""The tools ``compose`` (returns a prompt, or its summary with a handle) and ``explain``."""
+"""The tools ``compose`` and ``explain``.
+
+``compose`` returns a prompt, or its summary with a handle.
+"""
 
 from collections.abc import Container
 from dataclasses import replace
@@ -94,7 +97,7 @@ def _compose_prompt(
 
 
 def _with_picks(request: Request, files: ReadFiles) -> Request:
-    """Turn focus files without lines, and symbols, into picks (T-10)."""
+    """Turn focus on symbols and whole files into picks (T-10)."""
     task, corpus = request.task or Task(), files.corpus
     if not task.focus:
         return request

@@ -1,4 +1,4 @@
-"""Add this server to the configuration files of agents, or remove it."""
+"""Add this server to agents' configuration files, or remove it."""
 
 import json
 import re
@@ -18,14 +18,17 @@ _NAME: Final = "aggregate"
 class Host(NamedTuple):
     file: str  # in the project's root, or with ``~`` in the user's home folder
     key: str  # of the servers
-    kind: str = ""  # its type of a server on standard input and output
+    kind: str = ""  # the host's name for servers on standard input and output
 
     def path(self, root: Path) -> Path:
         return root / Path(self.file).expanduser()
 
     @property
     def is_users_own(self) -> bool:
-        """Whether the host has one configuration for all projects, and starts servers in any folder."""
+        """Whether one configuration of the host serves all projects.
+
+        Such a host starts servers in any folder.
+        """
         return self.file.startswith("~")
 
 
@@ -79,7 +82,10 @@ def with_server(
 
 
 def _toml_with_server(text: str, host: Host, entry: dict[str, Any]) -> str:
-    """Return TOML with ``entry`` as this server's table, without it if empty."""
+    """Return TOML with ``entry`` as this server's table.
+
+    An empty ``entry`` removes the table.
+    """
     try:
         document = tomlkit.parse(text)
         servers: Any = document.get(host.key, {})

@@ -177,7 +177,7 @@ def find(
 
 def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[str]:
     numbers = set(below)
-    # Without the words at its ends, which may be parts of longer words.
+    # Without the first and last word, which may be parts of longer words.
     for term in sorted(set(term_list(re.sub(r"^\w+|\w+$", " ", query)))):
         numbers &= corpus.files_with(term).keys()
     matches = 0

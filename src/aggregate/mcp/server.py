@@ -195,7 +195,7 @@ class AgentServer:
 
 
 class _CancelledError(Exception):
-    """The call was cancelled by the client, or the client disconnected."""
+    """The client cancelled the call, or disconnected."""
 
 
 def _sentence(error: AggregateError) -> str:
@@ -208,7 +208,7 @@ def _failure(sentence: str) -> types.CallToolResult:
 
 
 def serve_on_stdio(config: Path, *, cap: int) -> str:
-    """Serve until the client disconnects; return a summary of the session."""
+    """Serve until the client disconnects; return the session's summary."""
     workspace = Workspace(config, cap=cap)
     anyio.run(AgentServer(workspace).serve_stdio)
     return workspace.summary

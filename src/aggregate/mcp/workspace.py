@@ -1,7 +1,7 @@
-"""A project for agents, and ledgers of sent lines, so that no line is sent twice.
+"""A project for agents, and ledgers of sent lines.
 
-An answer has a token limit: it has as many whole lines as fit, and says how to continue. Descriptions of arguments are
-short, since they are part of each request.
+Ledgers prevent sending a line twice. An answer has a token limit: it has as many whole lines as fit, and says how to
+continue. Descriptions of arguments are short, since they are part of each request.
 """
 
 import json
@@ -27,7 +27,10 @@ Count = Callable[[str], int]  # returns the tokens of a text
 
 
 def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:
-    """Return how many lines or characters from the start fit into ``limit`` tokens."""
+    """Count the lines or characters fitting into ``limit`` tokens.
+
+    They are counted from the start of ``text``.
+    """
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -59,7 +62,7 @@ class _SentText:
 
 
 class Ledger:
-    """The lines sent over a connection, each with the call that sent it."""
+    """The lines sent over a connection, each with its call."""
 
     def __init__(self) -> None:
         self._texts: dict[str, _SentText] = {}
@@ -72,7 +75,10 @@ class Ledger:
             sent.calls.setdefault(line, call)
 
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
-        """Return the last call that sent these lines of the unchanged text, or 0."""
+        """Return the call after which all these lines were sent.
+
+        0 if a line was not sent, or the text has changed.
+        """
         sent = self._texts.get(name)
         if sent is None or sent.digest != _digest(text):
             return 0
@@ -109,7 +115,10 @@ class Connection:
 
 
 class Workspace:
-    """A project whose configuration and files are read again for each request."""
+    """A project, read again for each request.
+
+    Both its configuration and its files are read.
+    """
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
         self._config = config
@@ -123,7 +132,10 @@ class Workspace:
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
-        """Return the first lines within ``limit`` tokens; a note has the number of others and ``more``."""
+        """Return the first lines within ``limit`` tokens.
+
+        A note has the number of omitted lines, and ``more``.
+        """
         text = "".join(f"{line}\n" for line in lines)
         most = self.cap if limit is None else limit
         if self.count(text) <= most:
@@ -177,7 +189,7 @@ class Workspace:
 
     @property
     def summary(self) -> str:
-        """Summary of all composed prompts, printed at the end of a session."""
+        """Summary of the session's prompts, printed at its end."""
         if not self.composed:
             return ""
         prompts = f"composed prompts: {len(self.composed):,} with {sum(self.composed):,} tokens"
@@ -203,7 +215,7 @@ class Arguments(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_texts(cls, values: Any) -> Any:  # noqa: ANN401 - whatever a host sends
-        """Convert lists and budgets that a host sends as texts."""
+        """Convert lists and budgets sent by a host as texts."""
         if not isinstance(values, Mapping):
             return values
         read = dict(values)

@@ -1,4 +1,4 @@
-"""The panel: a web page on this machine to compose prompts."""
+"""The panel: a local web page to compose prompts."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

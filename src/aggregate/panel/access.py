@@ -1,4 +1,7 @@
-"""Access control of the panel: one browser of this user, from the panel's own page."""
+"""Access control of the panel.
+
+Only one browser of this user has access, and only from the panel's own page.
+"""
 
 import hmac
 import os
@@ -41,7 +44,7 @@ _HEADERS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 )
-# Values of Sec-Fetch-Site for requests that no other site caused.
+# Values of Sec-Fetch-Site for requests not caused by other sites.
 _OWN_SITES: Final = ("same-origin", "none")
 _FOREIGN: Final = "refused a request of another site: only the panel's own page may use it"
 _OTHER_USER: Final = (
@@ -70,7 +73,7 @@ _UNOPENED_PAGE: Final = f"""<!doctype html>
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The secrets by which the panel recognizes its browser."""
+    """The panel's secrets for recognizing its browser."""
 
     token: str  # in the opened address, valid once
     key: str  # for cookies, also after a restart
@@ -78,19 +81,25 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The cookie's name, which contains the port: browsers share cookies among ports."""
+        """The cookie's name.
+
+        It contains the port, because browsers share cookies among ports.
+        """
         return f"aggregate_panel_{self.port}"
 
     @property
     def secret(self) -> str:
         """The cookie's value, a keyed hash of the port.
 
-        It is valid for this port only: open pages send it to any program that later uses the port.
+        It is valid for this port only: open pages send it to any later program on the port.
         """
         return hmac.new(self.key.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
     def is_own_host(self, header: str) -> bool:
-        """Return whether a Host header is the panel's; after DNS rebinding another one is sent."""
+        """Return whether a Host header is the panel's.
+
+        After DNS rebinding a browser sends another one.
+        """
         name, _, port = header.lower().rpartition(":")
         if self.port == 80 and header.lower() in _OWN_NAMES:  # browsers omit port 80
             return True
@@ -196,7 +205,7 @@ _ESTABLISHED: Final = "01"
 def connection_owner(
     client: Sequence[object], server: Sequence[object], *, tables: Sequence[Path] = _TABLES
 ) -> int | None:
-    """Return the user id of the client's end of a connection.
+    """Return the user id of a connection's client.
 
     Args:
         client: Address and port of the client.
@@ -229,7 +238,10 @@ def connection_owner(
 
 
 def _table_forms(host: str, port: int) -> tuple[str, str]:
-    """Format an address as in the system's tables, for IPv4 and IPv6 sockets."""
+    """Format an address as in the system's tables.
+
+    Return the forms for IPv4 and for IPv6 sockets.
+    """
     address = IPv4Address(host).packed
     short, long = (
         # Words in this machine's byte order.

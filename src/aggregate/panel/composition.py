@@ -1,4 +1,7 @@
-"""Compose a draft's prompt, map its lines to files, and track changes on the disk."""
+"""Compose a draft's prompt, and track changes on the disk.
+
+Each line of the prompt is mapped to its file.
+"""
 
 import os
 import re
@@ -48,7 +51,10 @@ _SECTIONS: Final = {
 
 
 class PromptLines:
-    """A prompt's lines with text, colours and origins; 1-based and separated by line feeds."""
+    """The lines of a prompt, with text, colours and origins.
+
+    Line numbers are 1-based; line feeds separate the lines.
+    """
 
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._segments = composition.prompt.segments
@@ -65,7 +71,10 @@ class PromptLines:
         return int(self._starts[segment + 1] - 2)
 
     def where(self, path: str, line: int) -> int:
-        """Return the prompt's line for a file's line, else the first line of the file's part, else 0."""
+        """Return the prompt's line for a line of a file.
+
+        If the line is not shown, return the first line of the file's part, else 0.
+        """
         prompt_line = self._map.find(path, line)
         if prompt_line is not None:
             return prompt_line
@@ -86,7 +95,10 @@ class PromptLines:
         }
 
     def _between(self, first: int, last: int, convert: Callable[[str], Sequence[str]]) -> list[str]:
-        """Return the values of lines ``first`` to ``last``; ``convert`` gives those of a segment."""
+        """Return the values of lines ``first`` to ``last``.
+
+        ``convert`` returns the values of a segment's text.
+        """
         if first > last:
             return []
         lines: list[str] = []
@@ -109,12 +121,18 @@ class PromptLines:
         return origins
 
     def _source_line(self, origin: Origin) -> list[str | int] | None:
-        """Return the file and line that a prompt's line shows, None if it shows no file."""
+        """Return the source file and line of a prompt's line.
+
+        None if the line is not from a file.
+        """
         is_file = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
         return [origin.source, origin.first] if is_file and origin.source in self._files else None
 
     def sections(self) -> list[dict[str, Any]]:
-        """Return the rows of the outline: sections, and the parts below each."""
+        """Return the rows of the outline.
+
+        Each section is followed by its parts.
+        """
         rows: list[dict[str, Any]] = []
         segments = self._segments
         starts = [
@@ -166,7 +184,10 @@ class ComposedDraft:
 def compose_draft(
     draft: Draft, project: Project, composer: Composer, *, disk: int
 ) -> ComposedDraft:
-    """Compose a draft's prompt; the caller must hold the composer's lock."""
+    """Compose a draft's prompt.
+
+    The caller must hold the composer's lock.
+    """
     request = draft.request(project)
     composition, selected = composer.compose(request, disk=disk)
     tokens = count_prompt(composition.prompt, index=composer.index, end=END)
@@ -190,7 +211,9 @@ HALF_WRITTEN: Final = re.compile(r"(?:^|[/\\])\.[^/\\]+-[0-9a-f]{16}\.tmp$")
 
 
 class DiskState:
-    """The changes on the disk since the last prompt; not thread-safe.
+    """The changes on the disk since the last prompt.
+
+    It is not thread-safe.
 
     Attributes:
         number: Changes with each noted change on the disk.
@@ -204,13 +227,19 @@ class DiskState:
         self._must_list = True
 
     def check_all(self, *, must_list: bool = True) -> None:
-        """Let the next prompt check all files; with ``must_list`` also list them again."""
+        """Make the next composition check all files.
+
+        With ``must_list`` the files are also listed again.
+        """
         self.number += 1
         self._changed = None
         self._must_list |= must_list
 
     def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
-        """Note changed, new or deleted files; ``listed`` are the known ones."""
+        """Note changed, new or deleted files.
+
+        ``listed`` are the paths in the panel's file table.
+        """
         self.number += 1
         if self._changed is not None:
             self._changed.update(paths)
@@ -222,7 +251,10 @@ class DiskState:
         )
 
     def take(self) -> tuple[set[str] | None, bool]:
-        """Return the files changed since the last call (None: unknown), and whether to list files again."""
+        """Return the files changed since the last call.
+
+        None if any file may have changed. The second value says whether to list the files again.
+        """
         if not self.is_watched:  # any file may have changed
             self.check_all(must_list=False)
         changes = self._changed, self._must_list
@@ -231,9 +263,10 @@ class DiskState:
 
 
 def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path) -> bool:
-    """Return whether all paths are prompts, records or states of this program.
+    """Return whether all paths are this program's own files.
 
-    Other files in the same folders do not count: prompts may be in a folder of sources.
+    Own files are its prompts, records and states. Other files in the same folders do not count: prompts may be in a
+    folder of sources.
     """
     if composed is None:
         return False
@@ -246,7 +279,10 @@ def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path)
 
 
 def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
-    """Read a file of the table; refuse a link out of the project."""
+    """Read a file of the panel's file table.
+
+    Refuse a link that leads out of the project.
+    """
     if file.problem or not file.file:
         return SourceFile("", error=file.problem or "cannot be read")
     if not scope.allow_outside and not is_inside(real_path(file.file), scope.root):
@@ -255,7 +291,7 @@ def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
 
 
 def single_files(composed: ComposedDraft) -> list[str]:
-    """Return the absolute paths of files to watch one by one.
+    """Return the absolute paths of individually watched files.
 
     These are named files (ignored or not), files outside the base directory, the discussion, and beads.
     """

@@ -1,4 +1,7 @@
-"""The page's unsaved changes of the configuration, held in memory."""
+"""The page's unsaved changes of the configuration.
+
+They are held in memory.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +36,10 @@ from aggregate.prompt import (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One version of the draft; ``text`` is the configuration to be saved."""
+    """One version of the draft.
+
+    ``text`` is the configuration to be saved.
+    """
 
     text: str
     focus: tuple[str, ...] = ()  # PATH[:LINE[-LINE]]
@@ -42,14 +48,14 @@ class Draft:
     discussion: str = ""  # the default one
     has_history: bool = True
     turns_out: frozenset[int] = frozenset()  # omitted turns, 0-based
-    images: tuple[str, ...] = ()  # screenshots that were switched off
+    images: tuple[str, ...] = ()  # switched-off screenshots
 
     def project(self, path: Path) -> Project:
         config = validate(parse_toml(self.text, path), path=path, text=self.text)
         return open_project(Project(config, path.parent, path))
 
     def request(self, project: Project) -> Request:
-        """Return the request that ``aggregate run`` would make for this draft."""
+        """Return the request of ``aggregate run`` for this draft."""
         task = None
         if self.symbols or self.since:
             task = Task(project.config.task.text, symbols=self.symbols, since=self.since)
@@ -74,7 +80,10 @@ class Draft:
         return redaction_for(project, is_asked=self.asks(project))
 
     def asks(self, project: Project) -> bool:
-        """Return whether the draft has a task or a budget; without entries all files then count (T-6)."""
+        """Return whether the draft has a task or a budget.
+
+        Without entries, all files are then candidates (T-6).
+        """
         has_budget = budget_in_force(project.config) is not None
         return bool(project.config.task.text.strip() or has_budget or self.symbols or self.since)
 
@@ -83,11 +92,14 @@ _MOST_STEPS: Final = 200  # of undo, with a few megabytes of configurations at m
 
 
 class ConflictError(AggregateError):
-    """The configuration file changed on the disk since the draft was loaded."""
+    """The configuration file was changed after the draft was loaded."""
 
 
 class ConfigDraft:
-    """The draft of a configuration file, with undo; not thread-safe."""
+    """The draft of a configuration file, with undo.
+
+    It is not thread-safe.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -110,7 +122,10 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     def take(self, draft: Draft, *, step: str = "") -> bool:
-        """Accept a new draft; consecutive ones with the same ``step`` are undone together."""
+        """Accept a new draft.
+
+        Consecutive drafts with the same ``step`` are undone together.
+        """
         if draft == self.current:
             return False
         undoable = self.undoable
@@ -158,7 +173,7 @@ class ConfigDraft:
             self._rebase(text)
 
     def is_as_read(self) -> bool:
-        """Return whether the file is unchanged since it was read or saved."""
+        """Return whether the file is as last read or saved."""
         try:
             return not (self.outside or self.problem) and self._read() == self._base
         except ConfigError:
@@ -177,7 +192,10 @@ class ConfigDraft:
         return f"saved {self.path.name}"
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store the draft's files, screenshots and budget as a preset ``name``."""
+        """Store the draft's selection as a preset ``name``.
+
+        The preset has the draft's files, screenshots and budget.
+        """
         project = self.project
         request = self.current.request(project)
         budget = budget_in_force(project.config)
@@ -198,12 +216,18 @@ class ConfigDraft:
         self._go(draft, (), ())
 
     def _rebase(self, text: str | None) -> None:
-        """Replace the draft by the file's text; undo is not possible."""
+        """Replace the draft by the file's text.
+
+        Undo is not possible afterwards.
+        """
         self._go(replace(self.current, text=text or ""), (), ())
         self._base, self.outside, self.problem = text, False, ""
 
     def _checked_root(self) -> Path | None:
-        """Return the folder that must contain the configuration file, None if any folder may."""
+        """Return the required folder of the configuration file.
+
+        None if the file may be in any folder.
+        """
         scope = scope_of(self.project)
         root = None if scope.allow_outside else Path(scope.root)
         confined(self.path, root)

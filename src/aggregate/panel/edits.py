@@ -1,4 +1,7 @@
-"""Apply the page's edits to a draft; the field ``op`` is the kind of an edit."""
+"""Apply the page's edits to a draft.
+
+The field ``op`` is the kind of an edit.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +25,7 @@ from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
 # An edit from the page; the docstrings below name the keys beside ``op``.
 Edit = Mapping[str, Any]
 
-_WORTH_A_GLOB: Final = 4  # files of a folder that are replaced by a glob
+_WORTH_A_GLOB: Final = 4  # least number of a folder's files replaced by a glob
 _VIEWS: Final[tuple[str, ...]] = get_args(ViewModeName)
 _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 
@@ -96,9 +99,9 @@ class Editor:
 
     @property
     def composition(self) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """The table of the active files: a preset, or the configuration.
+        """The table of the active files.
 
-        A global preset is first copied into this project.
+        It is a preset or the configuration. A global preset is first copied into this project.
         """
         if not self.preset:
             return self.table("files")
@@ -114,14 +117,17 @@ class Editor:
         return EntryList(self.composition, key, base_dir)
 
     def entries_to_add_to(self) -> EntryList:
-        """Return the active entries; implicit ones are first written out."""
+        """Return the active entries.
+
+        Implicit entries are first written out.
+        """
         entries = self.entries
         if not len(entries) and not self.preset and self.draft.asks(self.project):
             entries.add(ALL_FILES)
         return entries
 
     def exclude_no_longer(self, paths: Sequence[str]) -> None:
-        """Remove the ``exclude`` patterns of files that get an entry."""
+        """Remove the ``exclude`` patterns of files with a new entry."""
         patterns = {exclude_pattern(path) for path in paths}
         excluded = self.document.get("files", {}).get("exclude", [])
         remove_all(excluded, [i for i, pattern in enumerate(excluded) if pattern in patterns])
@@ -141,7 +147,7 @@ def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Dr
         change = _CHANGES.get(str(edit.get("op")))
         if change is None:
             raise ToolError(
-                f"unknown edit {str(edit.get('op'))[:40]!r}: reload the page, whose version differs"
+                f"unknown edit {str(edit.get('op'))[:40]!r}: reload the page, which is of another version"
             )
         draft = _changed(draft, edit, around, change)
         draft.project(around.config)  # raises for an invalid configuration
@@ -166,7 +172,10 @@ def _changed(
 
 
 def _set_views(editor: Editor) -> None:
-    """Set the view (``mode``) of files (``paths``), or omit the files (rule E-5)."""
+    """Set the view (``mode``) of files (``paths``).
+
+    ``mode`` may also omit the files (rule E-5).
+    """
     paths = editor.texts("paths")
     if editor.edit.get("mode") == "out":
         _take_out(editor, paths)
@@ -215,7 +224,10 @@ def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[
 
 
 def _take_out(editor: Editor, paths: Sequence[str]) -> None:
-    """Remove the entries of files; exclude files of globs by few patterns."""
+    """Remove the entries of files.
+
+    Files of globs are excluded by few patterns.
+    """
     if len(editor.entries):
         editor.entries.remove(paths)
     selected = editor.around.select(editor.finished())
@@ -251,7 +263,10 @@ def _per_folder(paths: Sequence[str]) -> dict[str, int]:
 
 
 def _set_mask(editor: Editor) -> None:
-    """Show a definition (``path``, ``name``) by its ``mask``: in full, as signature or not at all."""
+    """Show a definition (``path``, ``name``) by its ``mask``.
+
+    The definition is shown in full, as signature or not at all.
+    """
     path, name = editor.text("path"), editor.text("name")
     mask = editor.text("mask") and editor.word("mask", _MASKS, "mask")
     editor.around.text(path)  # raises unless it is a file of the project
@@ -268,7 +283,10 @@ def _set_mask(editor: Editor) -> None:
 
 
 def _single_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-    """Return the entry of one file, with the view ``mode``; add it if missing."""
+    """Return the entry of one file, with the view ``mode``.
+
+    A missing entry is added.
+    """
     entries = editor.entries_to_add_to()
     editor.exclude_no_longer([path])
     table = entries.table_of(path)
@@ -278,7 +296,10 @@ def _single_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 
 
 
 def _add_slice(editor: Editor) -> None:
-    """Add a slice (``path``, ``start``, ``end``, ``tag``, ``comment``), and set the file's view to slices."""
+    """Add a slice (``path``, ``start``, ``end``, ``tag``, ``comment``).
+
+    The file's view becomes slices.
+    """
     path = editor.text("path")
     new = _capture(editor, path, editor.number("start"), editor.number("end"), editor.edit)
     table = _single_entry(editor, path, "custom")
@@ -307,7 +328,7 @@ def _remove_slice(editor: Editor) -> None:
 
 
 def _chosen_slice(editor: Editor) -> tuple[Any, list[dict[str, Any]], int]:
-    """Return the entry of an edit's slice, the entry's slices, and the slice's index."""
+    """Return the entry, slices and index of an edit's slice."""
     path, number = editor.text("path"), editor.number("id")
     table = editor.entries.table_of(path)
     slices = _slices_of(table)
@@ -327,7 +348,10 @@ def _slices_of(table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a table of
 
 
 def _set_slices(table: Any, slices: Sequence[dict[str, Any]]) -> None:  # noqa: ANN401 - as above
-    """Set the slices of an entry; None values, which TOML lacks, are left out."""
+    """Set the slices of an entry.
+
+    None values are left out, since TOML lacks them.
+    """
     tables = []
     for piece in slices:
         inline = tomlkit.inline_table()
@@ -355,7 +379,7 @@ def _set_task(editor: Editor) -> None:
 
 
 def _set_budget(editor: Editor, budget: int | str | None) -> None:
-    """Set the budget of the active preset or of the configuration."""
+    """Set the budget of the active preset or the configuration."""
     if budget is not None:
         try:
             parse_amount(budget)
@@ -376,7 +400,7 @@ def _set_strategy(editor: Editor) -> None:
 
 
 def _set_discussion(editor: Editor) -> None:
-    """Show another discussion (``name``) with all of its turns."""
+    """Select a discussion (``name``) with all of its turns."""
     editor.draft = replace(
         editor.draft, discussion=editor.text("name"), turns_out=frozenset(), has_history=True
     )
@@ -401,7 +425,10 @@ def _set_section(editor: Editor) -> None:
 
 
 def _set_screenshot(editor: Editor) -> None:
-    """Include or omit (``on``) a screenshot (``path``); an omitted one stays in the list."""
+    """Include or omit (``on``) a screenshot (``path``).
+
+    An omitted one stays in the list.
+    """
     path, is_on = editor.text("path"), bool(editor.edit.get("on"))
     table = editor.composition if editor.preset else editor.table("screenshots")
     key = "screenshots" if editor.preset else "paths"

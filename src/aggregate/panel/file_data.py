@@ -1,4 +1,7 @@
-"""What the page shows about one file (source, view, definitions, slices), and its screenshots."""
+"""Data of one file for the page, and screenshots.
+
+The data are source, view, definitions and slices.
+"""
 
 import base64
 import binascii
@@ -40,7 +43,7 @@ def file_data(
     choice: FileChoice | None,
     count: SavedCounts,
 ) -> dict[str, Any]:
-    """Return the data of a file that the page shows."""
+    """Return the page's data of one file."""
     if len(source.text) > _MOST_CHARACTERS:
         size = f"{len(source.text):,} characters"
         source = SourceFile("", error=f"too large to display: {size}; its view still applies")
@@ -90,7 +93,10 @@ def _lines(text: str) -> list[str]:
 
 
 def _origins(view: View, source: str) -> list[int]:
-    """Return for each line of a view its line in the file, 0 if generated."""
+    """Return the file's line for each line of its view.
+
+    0 for generated lines.
+    """
     count = len(_lines(view.text))
     if view.text == source:
         return list(range(1, count + 1))
@@ -201,9 +207,9 @@ def image_data(request: Request, draft: Draft, path: str) -> tuple[bytes, str]:
 
 
 def add_image(request: Request, encoded: str, name: str = "") -> Path:
-    """Write a new screenshot to the configured folder; return its path.
+    """Write a new screenshot to the configured folder.
 
-    If that folder is the project's own, it is written to ``screenshots``.
+    Return the path of the screenshot. If the configured folder is the project's own, ``screenshots`` is used.
     """
     try:
         data = base64.b64decode(encoded, validate=True)

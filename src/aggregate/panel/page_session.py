@@ -1,4 +1,7 @@
-"""The state of an open page: its draft, its prompt, and changes on the disk."""
+"""The state of an open page.
+
+It has a draft, a prompt, and changes on the disk.
+"""
 
 import os
 import secrets
@@ -55,13 +58,15 @@ class SessionState(NamedTuple):
 
 
 class Session:
-    """The state of a page; thread-safe. Only methods that save write files.
+    """The state of a page.
+
+    It is thread-safe. Only the methods for saving write files.
 
     Args:
         config: The configuration's path; the file may be missing.
         index: The index of files, by default the user's.
         on_event: Called for each change, on any thread.
-        composer: By default a new one with that index.
+        composer: By default a new one with ``index``.
 
     Attributes:
         version: A random text, different for each start.
@@ -114,7 +119,10 @@ class Session:
             return SessionState(self.revision, copy(self.draft), self.view)
 
     def edit(self, edits: list[Edit], *, step: str = "") -> None:
-        """Change the draft; edits with the same ``step``, such as typing, are undone together."""
+        """Change the draft.
+
+        Edits with the same ``step``, such as typing, are undone together.
+        """
         with self._lock:
             draft = apply_edits(self.draft.current, edits, self._surroundings())
             if self.draft.take(draft, step=step):
@@ -148,7 +156,10 @@ class Session:
             self._config_written()
 
     def add_image(self, encoded: str, name: str) -> str:
-        """Write a screenshot and include it in the prompt; return its path."""
+        """Write a screenshot and include it in the prompt.
+
+        Return the path of the screenshot.
+        """
         with self._lock:
             request = self.draft.current.request(self.project)
             path = display_path(add_image(request, encoded, name), request.shown_from)
@@ -162,7 +173,10 @@ class Session:
         return Surroundings(self.config, self._selected_now, self.view.listed, self._text_of)
 
     def _config_written(self) -> None:
-        """Compose again after saving: the prompt may contain the configuration."""
+        """Compose again after saving.
+
+        The prompt may contain the configuration.
+        """
         path = display_path(real_path(self.config), self.base_dir)
         self._disk.note([path], self.view.listed, self.base_dir)
         self._draft_changed("config")
@@ -184,7 +198,10 @@ class Session:
     def fit(
         self, budget: int | str | None, *, is_released: bool, since: int | None = None
     ) -> dict[str, Any]:
-        """Compose for another budget while a slider moves; the draft keeps it if ``is_released``."""
+        """Compose for a new budget while a slider moves.
+
+        The draft keeps the budget if the slider ``is_released``.
+        """
         edits: list[Edit] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
@@ -248,7 +265,10 @@ class Session:
         return source.text
 
     def _resolved(self, path: str, draft: Draft) -> ResolvedFile:
-        """Return a file of the table or the draft; raise ``ToolError`` for others."""
+        """Return a file of the table or the draft.
+
+        Raise ``ToolError`` for other files.
+        """
         file = self._selected_now(draft).get(path) or self.view.listed.get(path)
         if file is None:
             raise ToolError(f"no such file in this project: {path[:200]!r}")
@@ -273,7 +293,10 @@ class Session:
         self._wanted.set()
 
     def catch_up(self) -> None:
-        """Check all files of the project, since changes until now were not watched."""
+        """Check all files of the project.
+
+        Changes until now were not watched.
+        """
         with self._lock:
             is_saved = self.draft.is_as_read()
         if not is_saved:
@@ -327,7 +350,10 @@ class Session:
             self._price_models()
 
     def _price_models(self) -> None:
-        """Load the list of models with prices; a failure only sets ``problem``."""
+        """Load the list of models with prices.
+
+        A failure only sets ``problem``.
+        """
         if self.models:
             return
         problem = ""
@@ -385,7 +411,10 @@ class Session:
             self._send_event("disk")
 
     def _show(self, composed: ComposedDraft, revision: int) -> None:
-        """Make a prompt the current one, and compare it with the last one sent or written."""
+        """Show a new prompt, compared with the last one.
+
+        The last one is the prompt sent or written before.
+        """
         marks = cache_marks(composed, self._logged)
         rows = self._table.rows(composed, marks, self.view.composed)
         with self._lock:

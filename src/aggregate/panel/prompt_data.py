@@ -1,4 +1,4 @@
-"""What the page shows about the prompt, and the table of all files."""
+"""The prompt's data for the page, and the file table."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ class CacheMarks(NamedTuple):
 
 
 def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> CacheMarks:
-    """Return where the default model's cache breaks, and the unchanged beginning."""
+    """Return the default model's breakpoints and the unchanged beginning."""
     # Loaded late: the page shows the files meanwhile.
     from aggregate.sending.cache import HashedPrompt, compare_prefixes, plan_request
     from aggregate.sending.clients import cache_policy, usual_recipient
@@ -67,7 +67,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
 def prompt_data(
     composed: ComposedDraft | None, marks: CacheMarks, revision: int, error: str
 ) -> dict[str, Any]:
-    """Return what the page shows about a prompt, except its text."""
+    """Return the page's data of a prompt, except its text."""
     hidden: list[FileChoice] = []
     if composed is not None and composed.request.budget is not None:
         last = len(composed.choices) + 1
@@ -101,7 +101,7 @@ def _hidden_file(choice: FileChoice) -> dict[str, Any]:
 
 
 def beside_prompt(model: dict[str, Any], size: dict[str, int] | None) -> dict[str, Any]:
-    """Add to a model its token count and price of the prompt."""
+    """Add the prompt's token count and price to a model."""
     if size is None:
         return {**model, "tokens": None, "cost": None}
     tokens = round(size["tokens"] * model["ratio"])
@@ -119,7 +119,7 @@ _OMITTED: Final[Mapping[str, str]] = {
     "generated": "generated: globs only list it",
 }
 
-# Identity of a file's content: inode, size and both times, one of which cannot be set.
+# Identity of a file's content: inode, size and both times; programs cannot set the change time.
 _Stamp = tuple[int, ...]
 
 
@@ -135,7 +135,10 @@ class FileRow(NamedTuple):
 
 
 class FileRows:
-    """The table's rows of all files, updated after each prompt; not thread-safe."""
+    """The table's rows of all files, updated after each prompt.
+
+    It is not thread-safe.
+    """
 
     def __init__(self) -> None:
         self.listed: Mapping[str, ResolvedFile] = {}
@@ -156,7 +159,10 @@ class FileRows:
         self._sizes = {**self._sizes, **_file_sizes(touched)}
 
     def show_names(self, revision: int) -> None:
-        """Fill the rows with names and sizes before the first prompt."""
+        """Fill the table with names and sizes.
+
+        It is used before the first prompt.
+        """
         rows = {path: FileRow("", "", 0, size, None, "", "") for path, size in self._sizes.items()}
         self.show(rows, revision)
         self._shown_sizes = None
@@ -175,7 +181,10 @@ class FileRows:
         self._shown_sizes = self._sizes
 
     def data(self, since: int | None) -> dict[str, Any]:
-        """Return the table by columns, or only the rows changed since a revision."""
+        """Return the table by columns.
+
+        With a revision ``since``, return only the rows changed after it.
+        """
         is_full = since is None or not self._first <= since <= self._revision
         rows, removed = self._rows, list[str]()
         if since is not None and not is_full:
@@ -219,7 +228,10 @@ class FileRows:
     def _omitted_states(
         self, composed: ComposedDraft, rendered: Mapping[str, RenderedFile]
     ) -> Mapping[str, str]:
-        """Return why globs skip each omitted file, cached by the file's stamp."""
+        """Return why globs skip each omitted file.
+
+        The results are cached by the file's stamp.
+        """
         if composed.request.budget is not None:
             return {}
         states: dict[str, tuple[_Stamp, str]] = {}
@@ -238,7 +250,10 @@ class FileRows:
 def _row(
     path: str, composed: ComposedDraft, rendered: RenderedFile | None, state: str, size: int
 ) -> FileRow:
-    """Return the row of a file; ``state`` is replaced by a worse one."""
+    """Return the row of a file.
+
+    ``state`` is replaced by a worse one.
+    """
     file, choice = composed.selected.get(path), composed.choices.get(path)
     tokens = composed.tokens.files.get(path, 0)
     mode = view = ""
@@ -267,7 +282,10 @@ def _row(
 
 
 def _is_hidden_in_both(path: str, composed: ComposedDraft, earlier: ComposedDraft) -> bool:
-    """Return whether two prompts hide a file, with equal rows in the table."""
+    """Return whether a file is hidden in both prompts.
+
+    Its rows in the table must also be equal.
+    """
     if composed.selected.get(path) != earlier.selected.get(path):
         return False
     new, old = composed.choices.get(path), earlier.choices.get(path)
@@ -286,7 +304,10 @@ def _has_stale(file: RenderedFile) -> bool:
 
 
 def _file_sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
-    """Return the estimated tokens of whole files, in the table's order."""
+    """Return the estimated tokens of whole files.
+
+    They are in the table's order.
+    """
     sizes: dict[str, int] = {}
     for path in sorted(listed, key=_tree_order):
         stamp = _stamp(listed[path].file)
@@ -295,7 +316,10 @@ def _file_sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
 
 
 def _tree_order(path: str) -> str:
-    """Return a sort key for paths that keeps the files of a folder together."""
+    """Return the sort key of a path.
+
+    It keeps the files of a folder together.
+    """
     return path.replace("/", "\0")
 
 

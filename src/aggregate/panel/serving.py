@@ -1,4 +1,7 @@
-"""Run the panel until Ctrl-C: serve on this machine, open the browser, watch the disk."""
+"""Run the panel until Ctrl-C.
+
+It serves on this machine, opens the browser and watches the disk.
+"""
 
 import json
 import os
@@ -37,7 +40,10 @@ _CHECK_SECONDS: Final = 0.5  # until the watch notices the end of the session
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The panel's port and secret key, reused so that open pages reconnect."""
+    """The panel's port and secret key.
+
+    They are reused so that open pages reconnect.
+    """
 
     key: str  # of its cookies
     port: int = 0  # 0 for any free port
@@ -53,7 +59,10 @@ class Address:
         return last if is_usable else cls(_new_token())
 
     def keep(self, folder: Path) -> None:
-        """Store the address for the next start. If that fails, pages must be opened again after a restart."""
+        """Store the address for the next start.
+
+        If this fails, pages must be opened again after a restart.
+        """
         with suppress(OutputError):
             replace_own(_state_file(folder), json.dumps(asdict(self)))
 
@@ -93,7 +102,7 @@ def serve_panel(
     try:
         server(panel.guarded(access), panel.end).run(sockets=[listener])
     except KeyboardInterrupt:
-        return  # as it is meant to end
+        return  # Ctrl-C is the usual end
     finally:
         panel.end()
         panel.wait(_STORE_SECONDS)
@@ -104,7 +113,10 @@ def serve_panel(
 
 
 def open_listener(port: int | None, last: int) -> socket.socket:
-    """Listen at ``port``, else at the last port, else at any free one."""
+    """Listen at ``port``, by default at the last port.
+
+    If the last port is in use, any free port is taken.
+    """
     ports = [port] if port is not None else [last, 0]
     problem = ""
     for number in ports:
@@ -125,7 +137,7 @@ def open_listener(port: int | None, last: int) -> socket.socket:
 
 
 def watch_disk(session: Session, say: Callable[[str], None]) -> None:
-    """Report changes on the disk to a session until it is closed."""
+    """Report changes on the disk until the session is closed."""
     try:
         while not session.is_closed:
             _watch_folder(session, session.base_dir, say)

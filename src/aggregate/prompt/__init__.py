@@ -1,4 +1,7 @@
-"""Sections to one prompt, and one prompt to one numbered file."""
+"""Compose a prompt from sections, and write its file.
+
+The file has the next number in its folder.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

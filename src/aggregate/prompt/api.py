@@ -1,4 +1,7 @@
-"""Public functions of the pipeline, which take and return mappings of files."""
+"""Public functions of the pipeline.
+
+They take and return mappings of files.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -46,10 +49,11 @@ def build_file_items(
     allow_outside: bool = True,
     allow_secrets: bool = True,
 ) -> list[FileRecord]:
-    """Read files and render their views; return a record for each file (rule M-5).
+    """Read files and render their views as records.
 
-    A failure never ends the run: the record of the file has the reason as ``content``, and ``error`` set. Binary and
-    secret-looking files that a glob matches are left out; one more record with ``error`` lists them.
+    Each file has one record (rule M-5). A failure never ends the run: the record of the file has the reason as
+    ``content``, and ``error`` set. Binary and secret-looking files of globs are left out; one more record
+    with ``error`` lists them.
 
     Args:
         base_dir: Where relative paths begin.
@@ -102,9 +106,9 @@ def build_markdown_from_items(
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
 ) -> str:
-    """Compose all sections of a prompt from records of files (rule M-9).
+    """Compose all sections of a prompt from files' records.
 
-    With ``execution_mode`` ``"beads"``, ``base_dir`` is the project with the beads.
+    See rule M-9. With ``execution_mode`` ``"beads"``, ``base_dir`` is the project with the beads.
     """
     is_summary = Strategy.parse(aggregation_strategy).is_summary(summary_only=summary_only)
     segments = section_segments(
@@ -126,9 +130,9 @@ def build_markdown_no_history(
     execution_mode: str = "native",
     base_dir: str | Path | None = None,
 ) -> str:
-    """Compose all sections of a prompt except the discussion (rules M-10, M-X5).
+    """Compose all sections of a prompt except the discussion.
 
-    The whole prompt is this text, two line breaks, and ``build_discussion_text(history)``.
+    See rules M-10 and M-X5. The whole prompt is this text, two line breaks, and ``build_discussion_text(history)``.
     """
     with get_monitor().scope("build_markdown_no_history"):
         inputs = file_items, screenshot_base_dir, screenshots, ()
@@ -150,7 +154,9 @@ def build_tier3_context(
     cache_dir: str | Path = CACHE_DIR,
     results_threshold: int | None = None,
 ) -> str:
-    """Compose the context of a Tier 3 worker (rules M-12, M-53).
+    """Compose the context of a Tier 3 worker.
+
+    See rules M-12 and M-53.
 
     Args:
         file_items: Records.
@@ -185,7 +191,10 @@ def build_markdown(
     summary_only: bool = False,
     execution_mode: str = "native",
 ) -> str:
-    """Read files and compose all sections of a prompt (rule M-13)."""
+    """Read files and compose all sections of a prompt.
+
+    See rule M-13.
+    """
     shown = build_file_items(base_dir, files), screenshot_base_dir, screenshots, history
     return build_markdown_from_items(
         *shown, summary_only, execution_mode=execution_mode, base_dir=base_dir
@@ -206,9 +215,10 @@ def run(
     redact: bool | None = None,
     results_threshold: int | None = None,
 ) -> tuple[str, Path, list[FileRecord]]:
-    """Compose a prompt and write it to the next numbered file (rules M-14, T-1).
+    """Compose a prompt and write it to a numbered file.
 
-    With a task or a budget and no files in ``config`` it uses all files that git does not ignore (rule T-6).
+    The file gets the next free number (rules M-14, T-1). With a task or a budget and no files in ``config`` it uses all
+    files not ignored by git (rule T-6).
 
     Args:
         config: The tables as a mapping (folders relative to the working directory), a loaded project, or the path of a
@@ -265,7 +275,9 @@ def compose_prompt(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> Composition:
-    """Read the files of a request and compose the prompt; nothing is written.
+    """Read a request's files and compose the prompt.
+
+    Nothing is written.
 
     Args:
         request: The files, the task and the budget.
@@ -312,7 +324,10 @@ def _with_scores(composition: Composition, request: Request, index: Index) -> Co
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
-    """Return the body of the section ``## Files (Summary)``: a digest of each file (rule M-16)."""
+    """Return the body of the section ``## Files (Summary)``.
+
+    It is a digest of each file (rule M-16).
+    """
     segments = tuple(files_segments(_files(file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
 

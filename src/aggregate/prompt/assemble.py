@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 def find_screenshots(
     base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
 ) -> tuple[Screenshot, ...]:
-    """Return the images that paths and globs below ``base_dir`` match, each once."""
+    """Return the images matched by paths and globs.
+
+    ``entries`` are relative to ``base_dir``; each image is returned once.
+    """
     images: dict[str, Screenshot] = {}
     for entry in entries:
         resolved = listing.resolve(base_dir, entry)
@@ -51,7 +54,10 @@ def find_screenshots(
 def read_images(
     screenshots: Sequence[Screenshot], *, limit: int
 ) -> tuple[tuple[Image, ...], tuple[str, ...]]:
-    """Read screenshots; return the images, and a warning for each file that is not a usable image."""
+    """Read screenshots; return the images, and warnings.
+
+    There is a warning for each file without a usable image.
+    """
     images: list[Image] = []
     warnings = []
     for screenshot in screenshots:
@@ -73,7 +79,7 @@ def read_images(
     return tuple(images), tuple(warnings)
 
 
-_MOST_PLACES: Final = 10  # files and sections that the warning names: a few rows of a terminal
+_MOST_PLACES: Final = 10  # files and sections named in the warning: a few rows of a terminal
 
 
 class FoundSecrets:
@@ -89,7 +95,10 @@ class FoundSecrets:
             self._files.add(path)
 
     def shown_segment(self, segment: Segment) -> Segment:
-        """Return a segment with redacted text and source, and count the secrets found in it."""
+        """Return a segment with redacted text and source.
+
+        Also count the secrets found in the segment.
+        """
         if segment.section is Section.FILES:  # searched when the files were read
             if segment.source in self._files:
                 self.shown(segment.text, segment.source)
@@ -113,7 +122,10 @@ class FoundSecrets:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Return a warning with the number and the places of secrets, and how to show or replace them."""
+        """Return a warning about secrets, ``()`` without any.
+
+        It says the number of secrets and their places, and how to show or replace them.
+        """
         findings = list(chain(*self._by_place.values()))
         if not findings:
             return ()
@@ -156,18 +168,18 @@ def no_file_fits(smallest: int) -> str:
 class Composition:
     """A prompt with its files, decisions and warnings.
 
-    It can be iterated once for its segments; warnings and rows are complete after that. It stores no texts, unless it
-    is ``composed``.
+    It can be iterated once for its segments; warnings and rows are complete after the iteration. The prompt stores no
+    texts, unless it is ``composed``.
 
     Attributes:
         source: The request's files, some of which may be read only during the iteration.
         choices: Audit rows of a prompt with a task or a budget, in the order of the configuration.
-        cut: Other parts that were shortened or left out for the budget.
-        missing: Evidence that the ranking lacked.
+        cut: Parts other than files, shortened or left out for the budget.
+        missing: Evidence missing for the ranking.
         guess: Why the choice of files is a guess, if it is one.
-        parts: The other sections of a prompt with a budget.
-        rows: The data of the files that a later run needs.
-        smallest: If no file fits, the smallest budget that shows one, else ``0``.
+        parts: In a prompt with a budget, the sections other than files.
+        rows: The data of the files for later runs.
+        smallest: If no file fits, the smallest budget for showing a file, else ``0``.
     """
 
     request: Request
@@ -186,7 +198,7 @@ class Composition:
     _map: "SourceMap | None" = None
 
     def composed(self) -> "Composition":
-        """Iterate the prompt now and keep the text of its segments."""
+        """Iterate the prompt now and keep its segments' text."""
         self._prompt = Prompt(tuple(self))
         return self
 
@@ -218,12 +230,12 @@ class Composition:
 
     @property
     def secret_places(self) -> set[str]:
-        """Names of the files and sections in which secrets were found, replaced or not."""
+        """Names of files and sections with secrets, replaced or not."""
         return self._secrets.places if self._secrets else set()
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Warnings about files outside of the scope, which may not be read."""
+        """Warnings about files outside of the readable scope."""
         refused = (
             f"screenshot {image.path}: {image.refused}" for image in self._images if image.refused
         )
@@ -282,11 +294,17 @@ class Composition:
         return self._map
 
     def origin(self, line: int) -> "Origin | None":
-        """Return the origin of the prompt's 1-based ``line``, ``None`` after its end."""
+        """Return the origin of a line of the prompt.
+
+        Line numbers begin at 1; after the last line the origin is ``None``.
+        """
         return self.source_map.origin(line)
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the prompt's line with a file's line, or with the gap mark that stands for it."""
+        """Return the prompt's line showing a file's line.
+
+        If the file's line is omitted, return the line of its gap mark.
+        """
         return self.source_map.find(path, line)
 
     @property
@@ -302,7 +320,10 @@ class Composition:
 def given_parts(
     history: Sequence[Segment], results: "Sequence[Results]" = (), finish: Finish | None = None
 ) -> Parts:
-    """Return the sections of a prompt without a budget: discussion, results and the user's texts."""
+    """Return the sections of a prompt without a budget.
+
+    They are the discussion, the results and the user's texts.
+    """
     parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: history}
     if finish:
         parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)
@@ -324,9 +345,10 @@ def section_segments(
     beads: str,
     is_finished: bool = False,
 ) -> Iterator[Segment]:
-    """Yield the segments of all sections of a prompt, beginning with those that change least (rule M-9).
+    """Yield the segments of all sections of a prompt.
 
-    The discussion comes last, unless the prompt ``is_finished``: then the task does (rule T-7).
+    The most stable sections come first (rule M-9). The discussion comes last, unless the prompt ``is_finished``: then
+    the task does (rule T-7).
     """
     links = screenshots_section(images)
     small = {
@@ -357,7 +379,9 @@ def build_beads_section(
     now: datetime | None = None,
     root: str = "",
 ) -> str:
-    """Render the beads of the project around ``base_dir``, ``""`` without any (rule M-8).
+    """Render the beads of the project around ``base_dir``.
+
+    Without beads the text is empty (rule M-8).
 
     Args:
         base_dir: A folder of the project.
@@ -378,9 +402,10 @@ def build_beads_section(
 def with_references(
     results: "Results | Sequence[Results]", cache_dir: str | Path, threshold: int | None = THRESHOLD
 ) -> "tuple[Results, ...]":
-    """Replace large values in results by references to files; return each result separately.
+    """Replace large values in results by references to files.
 
-    Values with ``threshold`` or more bytes of JSON are written below ``cache_dir``; ``None`` writes none.
+    Each result is returned separately. Values with ``threshold`` or more bytes of JSON are written below ``cache_dir``;
+    ``None`` writes none.
     """
     if type(results) is tuple and not results:  # isinstance could run a foreign __class__
         return ()

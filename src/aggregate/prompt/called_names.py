@@ -1,4 +1,7 @@
-"""Names of the functions and classes that visible code calls (rule B-7)."""
+"""Names of functions and classes called by visible code.
+
+See rule B-7.
+"""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,7 +12,10 @@ _MOST: Final = 100  # names to look up
 
 
 def called_names(marks: Mapping[int, bytes], corpus: FileCorpus) -> list[str]:
-    """Return the names that are called in the visible lines (mark ``1``), in the order of files and lines."""
+    """Return the names called in the visible lines.
+
+    Visible lines have the mark ``1``. Names are in the order of files and lines.
+    """
     names: dict[str, None] = {}
     analyses = corpus.analyses([*marks], with_references=True)
     for visible, analysis in zip(marks.values(), analyses, strict=True):

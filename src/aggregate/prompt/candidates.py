@@ -1,4 +1,7 @@
-"""Candidate files of a prompt with a budget: which are shown, in which order, and their audit rows."""
+"""Candidate files of a prompt with a budget.
+
+They decide on the shown files and their order, and make the audit rows.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
@@ -25,14 +28,17 @@ LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
 
 
 class Candidates(OpenedCandidates):
-    """The candidate files of a request; their order, notes and audit rows after a fit to the budget."""
+    """The candidate files of a request, after a fit.
+
+    They have the order, the notes and the audit rows for the fitted lines.
+    """
 
     @cached_property
     def _refused(self) -> tuple[str, ...]:
         return refusals(self.files.selection)
 
     def left_out(self, fit: Fit) -> Iterator[Hidden]:
-        """Yield the candidates that a fit does not show, the most relevant first."""
+        """Yield the candidates hidden by a fit, most relevant first."""
         visible = {number for number, state in fit.shown.items() if not state.is_empty}
         estimates, by_number = self._estimates, self.by_number
         originals = {n: by_number[first].file.path for n, first in self._copies.items()}
@@ -43,7 +49,10 @@ class Candidates(OpenedCandidates):
         )
 
     def called(self, fit: Fit) -> list[Called]:
-        """Return the definitions that visible code of the likeliest files calls, but that are not shown."""
+        """Return hidden definitions called by visible code.
+
+        Only the visible code of the likeliest files counts.
+        """
         marks = {
             number: bytes(fit.shown[number].marks)
             for number in (self._leading if self.has_least else ())
@@ -58,7 +67,6 @@ class Candidates(OpenedCandidates):
         return [*names_by_path.items()]
 
     def _called_names(self, marks: Mapping[int, bytes]) -> list[str]:
-        """Return the names called in lines with mark ``1``, in the order of files and lines."""
         names: dict[str, None] = {}
         analyses = self._corpus.analyses([*marks], with_references=True)
         for visible, analysis in zip(marks.values(), analyses, strict=True):
@@ -76,9 +84,9 @@ class Candidates(OpenedCandidates):
     def shown_files(
         self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
     ) -> RenderedFiles:
-        """Return the files that a fit shows, and notes on unreadable files.
+        """Return the files shown by a fit, with notes.
 
-        ``with_notes`` adds the notes that a prompt without a budget would have.
+        The notes are about unreadable files. ``with_notes`` adds the notes of a prompt without a budget.
         """
         unreadable = (
             noted_file(reading.file, reading.source)
@@ -89,7 +97,10 @@ class Candidates(OpenedCandidates):
         return RenderedFiles(tuple(files), (*doubts, *self._warnings(files)), self._refused)
 
     def _notes(self) -> Sequence[RenderedFile]:
-        """Return the notes on excluded files, and the remarks on files that globs left out."""
+        """Return notes on excluded files, and remarks on globs.
+
+        The remarks list the files left out by globs.
+        """
         corpus = self._corpus
         excluded = (
             noted_file(file, corpus.reading(number).source)
@@ -127,7 +138,10 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _sources(self) -> Mapping[str, str]:
-        """The source file that each test or document belongs to, by the path of the test or document."""
+        """The source file of each test or document.
+
+        Keys are the paths of the tests and documents.
+        """
         companions = self.ranked.ranking.companions
         return {
             file.path: reason.matched
@@ -138,7 +152,10 @@ class Candidates(OpenedCandidates):
         }
 
     def _by_relevance(self, files: Mapping[str, RenderedFile]) -> list[RenderedFile]:
-        """Return files in the order of their scores, each source followed by its tests and documents (rule B-8)."""
+        """Return files in the order of their scores.
+
+        Tests and documents follow their source (rule B-8).
+        """
         if self.ranked.question.is_overview:  # from top to bottom, as a newcomer reads
             first = [self._corpus.shown[number].path for number in self.ranked.ranking.companions]
             return [*_sorted_by(files, first).values()]
@@ -219,7 +236,7 @@ class Candidates(OpenedCandidates):
             shown: Marks of the visible lines by file number.
             later: Marks with a larger budget.
             tokens: Tokens of the files' blocks by path.
-            named: Paths that the section lists by name.
+            named: Paths listed by name in the section of hidden files.
         """
         numbers = {self.by_number[number].file.path: number for number in later}
         choices: list[FileChoice] = []
@@ -241,7 +258,7 @@ class Candidates(OpenedCandidates):
     def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
         """Return the audit row of a candidate.
 
-        ``marks`` are its visible lines, ``later`` the lines that a larger budget would show.
+        ``marks`` are its visible lines, ``later`` the lines shown with a larger budget.
         """
         return self._hidden[self.by_number[number].file.path]._replace(
             level=self.level(number, marks),
@@ -298,5 +315,5 @@ def _unranked(file: ResolvedFile, tokens: int) -> FileChoice:
 
 
 def _is_wanted(reading: Reading) -> bool:
-    """Return whether the user has named the file, or a glob that matches it."""
+    """Return whether the user named the file or its glob."""
     return reading.file.item.path != ALL_FILES

@@ -1,4 +1,7 @@
-"""The commits of a project, read from git once and then cached by commit id (rule I-6)."""
+"""The commits of a project, cached by commit id.
+
+Each commit is read from git only once (rule I-6).
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +65,7 @@ class CommitHistory:
     names: Mapping[str, Names] = field(default_factory=dict)  # by commit id, not cached yet
 
     def with_names(self, ages: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
-        """Return all commits, some of them with the names of the definitions that they changed.
+        """Return all commits, some with names of changed definitions.
 
         ``ages`` are the positions of these commits; 0 is the newest.
         """
@@ -77,7 +80,10 @@ class CommitHistory:
 
 
 def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
-    """Start reading the newest commits below ``folder``; the returned function waits for them."""
+    """Start reading the newest commits below ``folder``.
+
+    The returned function waits for the commits.
+    """
     reason = why_no_history(folder)
     head = None if reason else find_head(folder)
     ids = _commit_ids(folder, head, index) if head else ()
@@ -106,7 +112,10 @@ def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]
 
 
 def _commit_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
-    """Return the ids of the commits; git needs at least 100 ms for the list."""
+    """Return the ids of the commits.
+
+    The list is cached, because git needs at least 100 ms for it.
+    """
     if head.is_shallow:  # older ones may be fetched without a new head
         return commit_ids(folder, head, most=MOST_COMMITS)
     key = _key("ids", head.prefix, [head.commit])
@@ -188,7 +197,10 @@ def _key(kind: str, prefix: str, ids: Sequence[str]) -> bytes:
 
 @cache
 def history_version() -> str:
-    """Return the version of the cached commits, which depends on git, ``""`` if unknown."""
+    """Return the version of the cached commits.
+
+    It depends on the code and on git, and is ``""`` if either is unknown.
+    """
     version = code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
     try:
         rules = sha256(context_rules()).hexdigest()

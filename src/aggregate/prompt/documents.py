@@ -1,4 +1,7 @@
-"""The files of a prompt as XML documents, in the form of Anthropic's guide to long contexts (rule T-16)."""
+"""The files of a prompt as XML documents.
+
+The form is that of Anthropic's guide to long contexts (rule T-16).
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +17,10 @@ _CLOSING: Final = re.compile(r"<(?=/\s*(?:documents?|document_content|source)\b)
 
 
 def as_documents(files: Iterable[Segment]) -> Iterator[Segment]:
-    """Yield the segments of the Files section with each file as a numbered document."""
+    """Yield the Files section with numbered documents.
+
+    Each file is a document.
+    """
     number = 0
     is_open = False
     for segment in files:
@@ -32,7 +38,10 @@ def _tag(text: str) -> Segment:
 
 
 def _document(segment: Segment, number: int) -> Segment:
-    """Return a file's block as a document, with as many lines around the content."""
+    """Return a file's block as a document.
+
+    The document has as many lines around the content as the block.
+    """
     heading, _, *lines = segment.text.split("\n")
     shown, content = segment.shown, lines
     if is_fenced(segment.text):

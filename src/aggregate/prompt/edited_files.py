@@ -1,4 +1,7 @@
-"""Data about the files of a prompt, which lets a later run render only changed files."""
+"""Data about a prompt's files for later runs.
+
+With the data a later run renders only changed files.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -37,9 +40,10 @@ class KnownRow(NamedTuple):
 
 
 def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownRow]:
-    """Return data about a prompt's files for later runs, empty if a changed file could affect other blocks.
+    """Return data about a prompt's files for later runs.
 
-    ``steering`` are absolute paths of files that affect other files, such as ``.gitignore``.
+    The list is empty if a changed file could affect other files' blocks. ``steering`` are absolute paths of files that
+    affect other files, such as ``.gitignore``.
     """
     request, source = composition.request, composition.source
     depends = request.is_audited or request.is_tier3 or request.is_summary or request.results
@@ -65,7 +69,10 @@ def known_rows(composition: Composition, steering: Sequence[str]) -> list[KnownR
 
 
 def edited_blocks(request: Request, rows: Sequence[KnownRow]) -> Mapping[str, str] | None:
-    """Render the blocks of changed files by path, ``None`` if other parts of the prompt may change too."""
+    """Render the blocks of changed files by path.
+
+    Return ``None`` if more than these blocks may change in the prompt.
+    """
     files = [
         ResolvedFile(row.path, row.file, request.entries[row.entry], row.by_glob) for row in rows
     ]

@@ -1,4 +1,7 @@
-"""The files that a ranking compares; only new and changed files are read and analysed."""
+"""The files compared by a ranking.
+
+Only new and changed files are read and analysed.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +29,7 @@ from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import term_list
 from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 
-_ABSENT: Final = -1  # number of a group's file that is not in the corpus
+_ABSENT: Final = -1  # number of a group's file outside of the corpus
 _GROUPS_AT_ONCE: Final = 16  # groups whose terms are in memory: some megabytes
 _MOST_LOADED: Final = 2_000  # analyses in memory for the next question: tens of megabytes
 _MOST_TERMS: Final = 200  # terms in memory, of about ten questions
@@ -39,7 +42,7 @@ NumberedPart = tuple[Part, Sequence[int]]  # a group's part, and the corpus numb
 
 @dataclass(eq=False)
 class FileCorpus:
-    """A ``Corpus`` of readable files, numbered, with access to their texts."""
+    """A ``Corpus`` of readable, numbered files with their texts."""
 
     files: Sequence[FileFacts]
     shown: Sequence[ResolvedFile]
@@ -55,7 +58,10 @@ class FileCorpus:
     _defining: dict[str, Sequence[int]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Find in one pass which files contain some terms, for later calls of ``files_with``."""
+        """Find the files with some terms, in one pass.
+
+        Later calls of ``files_with`` use the result.
+        """
         wanted = [term for term in dict.fromkeys(terms) if term not in self._terms]
         files_by_term: dict[str, dict[int, int]] = {term: {} for term in wanted}
         for start in range(0, len(self.groups) if wanted else 0, _GROUPS_AT_ONCE):
@@ -94,7 +100,10 @@ class FileCorpus:
         return self._defining[name]
 
     def files_naming(self, name: str) -> Sequence[int]:
-        """Return the files that define or use a name, ignoring case; some may not."""
+        """Return the files with definitions or uses of a name.
+
+        Case is ignored; some of the files may not contain the name.
+        """
         terms = term_list(name)
         if terms:  # the first one covers the whole identifier
             return sorted(self.files_with(terms[0]))
@@ -102,7 +111,10 @@ class FileCorpus:
         return [number for number in range(len(self.files)) if name in self.text(number)]
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
-        """Load the analyses of files, from memory, the index or the texts."""
+        """Load the analyses of files.
+
+        They come from memory, the index or the texts.
+        """
         missing = [file for file in dict.fromkeys(files) if self._lacks(file, with_references)]
         if missing:
             identities = [self.identities[number] for number in missing]
@@ -147,9 +159,9 @@ class FileCorpus:
         return self.reading(number).source.text
 
     def reading(self, number: int) -> Reading:
-        """Return the redacted text of a file (``""`` if deleted) with facts about it.
+        """Return the redacted text of a file with its facts.
 
-        A changed file is analysed again, so that text and analysis match.
+        The text is ``""`` if the file was deleted. A changed file is analysed again, so that text and analysis match.
         """
         reading = self._read(number)
         identity = self.known.identity(self.shown[number].path, reading.clean)
@@ -162,7 +174,7 @@ class FileCorpus:
         return content_hash(self.identities[number])
 
     def trim(self) -> None:
-        """Free memory that earlier questions used, if it is much."""
+        """Free memory used by earlier questions, if it is much."""
         self._defining.clear()
         if len(self._analyses) > _MOST_LOADED and self.known.index.is_used:
             self._analyses.clear()
@@ -271,7 +283,10 @@ class _FileRows:
         )
 
     def _reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
-        """Return what the index knows of a file, ``None`` if the file is not shown itself."""
+        """Return the index's data on a file.
+
+        Return ``None`` if the file itself is not shown.
+        """
         if not facts.generated and self._reader.why_generated(file, facts):
             # Marked by .gitattributes alone: its size is not stored.
             facts = ReadFacts.of(file.path, read_file(file.file))

@@ -1,4 +1,7 @@
-"""Read files and redact secrets; write notes about files that are left out or may be misread."""
+"""Read files and redact secrets.
+
+Also write notes about files left out or possibly misread.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +25,7 @@ _BINARY: Final = "binary"
 
 
 class ReadFacts(NamedTuple):
-    """Facts about a file that are stored beside its text, such as its encoding."""
+    """Facts stored beside a file's text, such as its encoding."""
 
     error: str = ""
     is_binary: bool = False
@@ -46,7 +49,10 @@ class ReadFacts(NamedTuple):
 
 
 class NoteKind(Enum):
-    """Kinds of notes about files, in the order in which warnings are printed."""
+    """Kinds of notes about files.
+
+    Warnings are printed in this order.
+    """
 
     ENCODING = auto()  # it is not in UTF-8
     INVISIBLE = auto()  # it has invisible characters
@@ -55,7 +61,10 @@ class NoteKind(Enum):
 
 
 class Reading(NamedTuple):
-    """The result of reading a file; the text is missing if the index has all that is needed."""
+    """The result of reading a file.
+
+    The text is missing if the index has all needed data.
+    """
 
     file: ResolvedFile
     source: SourceFile
@@ -65,7 +74,7 @@ class Reading(NamedTuple):
 
 
 class _Omitted(NamedTuple):
-    """A binary or generated file of a glob that is left out."""
+    """An omitted binary or generated file of a glob."""
 
     file: ResolvedFile
     reason: str
@@ -74,7 +83,7 @@ class _Omitted(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileReader:
-    """Reads files one by one, and collects notes and omitted files."""
+    """Reads files, and collects notes and omitted files."""
 
     redaction: Redaction
     generated: GeneratedPolicy = field(default_factory=GeneratedPolicy)
@@ -82,7 +91,10 @@ class FileReader:
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
     def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
-        """Read a file and redact its text; a text with hash ``clean_hash`` is known to have no secrets."""
+        """Read a file and redact its text.
+
+        A text with hash ``clean_hash`` is known to have no secrets.
+        """
         source = self.open(file, hashed=hashed)
         is_clean = bool(clean_hash) and source.content_hash == clean_hash
         is_searched = not source.error and not is_clean
@@ -94,7 +106,10 @@ class FileReader:
         return read_file(file.file, hashed=hashed)
 
     def take(self, file: ResolvedFile, source: SourceFile, redacted: Redacted | None) -> Reading:
-        """Return the result for a file whose content is known; ``redacted`` is the redacted text, if known."""
+        """Return the result for a file with known content.
+
+        ``redacted`` is the redacted text, if known.
+        """
         if file.problem:
             return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
@@ -108,7 +123,10 @@ class FileReader:
         return Reading(resolved or file, source, clean, facts, is_listed=resolved is None)
 
     def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
-        """Return a file with the view in which it is shown, ``None`` for a binary or generated file of a glob."""
+        """Return a file with its view for the prompt.
+
+        Return ``None`` for a binary or generated file of a glob.
+        """
         if facts.is_binary and file.by_glob:
             self._omitted[file.path] = _Omitted(file, _BINARY)
             return None
@@ -133,7 +151,10 @@ class FileReader:
             self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
 
     def generated_view(self, file: ResolvedFile) -> GeneratedView:
-        """Return the configured view of generated files, or ``FULL`` if the user chose how this file is shown."""
+        """Return the configured view of generated files.
+
+        Return ``FULL`` if the user chose the view of this file.
+        """
         item = file.item
         is_chosen = (
             not file.by_glob
@@ -148,7 +169,10 @@ class FileReader:
         return GeneratedView.FULL if is_chosen else self.generated.view
 
     def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
-        """Return why a file counts as generated, or ``""``; git attributes are decisive."""
+        """Return why a file counts as generated, or ``""``.
+
+        Git attributes are decisive.
+        """
         mark = self.generated.marks.get(file.path)
         if mark is None:
             return facts.generated
@@ -159,7 +183,7 @@ class FileReader:
 
     @property
     def noted(self) -> set[str]:
-        """Paths of the files that have notes or were left out."""
+        """Paths of files with notes, and of omitted files."""
         return {*self._notes, *self._omitted}
 
     def forget(self, path: str) -> None:
@@ -169,7 +193,10 @@ class FileReader:
     def warnings(
         self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
     ) -> tuple[str, ...]:
-        """Return a warning for each skipped path, for each kind of note, and for each error."""
+        """Return warnings about skipped paths, notes and errors.
+
+        There is one for each skipped path, for each kind of note, and for each error.
+        """
         paths = [file.path for file in selection.files] if shown is None else shown
         all_notes = [note for path in paths for note in self._notes.get(path, ())]
         doubts = [*selection.skipped]
@@ -179,7 +206,7 @@ class FileReader:
         return (*(f"{path}: {problem}" for path, problem in doubts), *errors)
 
     def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
-        """Return for each glob a remark about the files that it left out."""
+        """Return a remark on the omitted files of each glob."""
         remarks = {file.path: file for file in files if file.is_remark}
         for is_binary in (True, False):
             groups: dict[str, list[_Omitted]] = {}
@@ -244,7 +271,10 @@ def _without_secrets(
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return slices with line numbers in ``text``, which stay valid when secrets are replaced."""
+    """Return slices with line numbers in ``text``.
+
+    The numbers stay valid when secrets are replaced.
+    """
     from aggregate.code.anchors import FuzzyAnchor  # 30 ms, and few files have slices
 
     fixed = [dict(piece) for piece in slices]
@@ -292,7 +322,10 @@ def missing_grammars(requests: Iterable[ViewRequest]) -> list[str]:
 
 
 def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
-    """Yield a note for each language without an installed grammar, at its first file."""
+    """Yield a note for each language without an installed grammar.
+
+    The note is about the first file of the language.
+    """
     first_paths: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for path, language in files:

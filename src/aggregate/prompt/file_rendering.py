@@ -1,4 +1,7 @@
-"""Read, redact and render the files of a request, with a cache of views."""
+"""Read, redact and render the files of a request.
+
+Views are cached.
+"""
 
 import json
 from collections import deque
@@ -61,7 +64,10 @@ _NO_VIEW: Final = View("")
 
 
 def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
-    """Return the text that a prompt shows in place of an unreadable file (fixed for a missing one, M-5)."""
+    """Return the text shown in place of an unreadable file.
+
+    The text is fixed for a missing file (rule M-5).
+    """
     return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
 
 
@@ -81,7 +87,7 @@ def error_sentence(file: RenderedFile) -> str:
 
 
 class _Lookup(NamedTuple):
-    """A file that was read, with the row of the view cache that belongs to it."""
+    """A read file with its row of the view cache."""
 
     reading: Reading
     key: bytes = b""  # of the cached view, ``b""`` for none
@@ -89,7 +95,10 @@ class _Lookup(NamedTuple):
 
 
 def _pack(view: View, text: str) -> bytes:
-    """Pack the view of ``text`` for the index, which must not store the text itself (rule I-5)."""
+    """Pack the view of ``text`` for the index.
+
+    The index must not store the text itself (rule I-5).
+    """
     language, spans = view.language.encode(), PackedSpans.of(view.spans).data
     is_text = view.text == text
     content = b"" if is_text else view.text.encode("utf-8", "surrogatepass")
@@ -108,7 +117,7 @@ def _unpack(row: bytes, text: str) -> View:
 
 @dataclass(frozen=True, slots=True)
 class RenderedFiles:
-    """The rendered files of a request, for any number of prompts."""
+    """The rendered files of a request, for several prompts."""
 
     files: tuple[RenderedFile, ...]
     warnings: tuple[str, ...] = ()
@@ -123,7 +132,10 @@ class RenderedFiles:
 
 @dataclass(slots=True, eq=False)
 class FileStream:
-    """Reads and renders files while it is iterated, so that only a few are in memory."""
+    """Reads and renders files while it is iterated.
+
+    So only a few files are in memory.
+    """
 
     selection: Selection
     reader: FileReader
@@ -134,7 +146,10 @@ class FileStream:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each omission or doubt; complete after the iteration."""
+        """One sentence for each omission or doubt.
+
+        The warnings are complete after the iteration.
+        """
         return (*self.doubts, *self.reader.warnings(self.selection, self._errors))
 
     @property
@@ -142,7 +157,7 @@ class FileStream:
         return refusals(self.selection)
 
     def __iter__(self) -> Iterator[RenderedFile]:
-        """Yield the files in order, then notes about omitted files of globs."""
+        """Yield the files, then notes about globs' omitted files."""
         can_outline = self.selection.generated.view is GeneratedView.OUTLINE
         is_plain = not can_outline and not any(file.is_rendered for file in self.selection.files)
         files = get_monitor().steps("read_files", self._shown(is_plain=is_plain))
@@ -157,7 +172,10 @@ class FileStream:
     def _with_views(
         self, files: Iterator[_Lookup], *, is_plain: bool
     ) -> Iterator[tuple[_Lookup, View | str]]:
-        """Yield the files with their views; no child process is started if all views are the text itself."""
+        """Yield the files with their views.
+
+        If all views are the text itself, no child process is started.
+        """
         if is_plain:
             for lookup in files:
                 yield lookup, _NO_VIEW
@@ -201,7 +219,10 @@ class FileStream:
             yield _Lookup(unread(remark))
 
     def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
-        """Read files and look up their views in the cache; the texts are not redacted yet."""
+        """Read files and look up their views in the cache.
+
+        The texts are not redacted yet.
+        """
         reader, index = self.reader, self.index
         readings = [
             reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
@@ -258,9 +279,10 @@ def stream_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> FileStream:
-    """Return an iterable that reads and renders the files of a request.
+    """Return an iterable of a request's rendered files.
 
-    ``on_start`` is called once with their number. ``selection`` are the files, if already selected.
+    The files are read and rendered during the iteration. ``on_start`` is called once with their number. ``selection``
+    are the files, if already selected.
     """
     if selection is None:
         with get_monitor().scope("select_files"):
@@ -279,7 +301,10 @@ def render_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> RenderedFiles:
-    """Read and render the files of a request at once; see ``stream_files`` for the arguments."""
+    """Read and render the files of a request at once.
+
+    See ``stream_files`` for the arguments.
+    """
     with get_monitor().scope("build_file_items"):
         stream = stream_files(
             request, index=index, on_start=on_start, on_done=on_done, selection=selection
@@ -288,7 +313,10 @@ def render_files(
 
 
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return a file that shows only a note, such as that the file is unreadable."""
+    """Return a file with only a note as its content.
+
+    The note may say, for example, why the file is unreadable.
+    """
     if not source.error:
         return rendered_file(file, source, View(EXCLUDED))
     problem = error_text(file.path, source.error, is_remark=file.is_remark)
@@ -322,7 +350,10 @@ def _view_key(reading: Reading) -> bytes:
 
 
 def _view_request(lookup: _Lookup) -> ViewRequest:
-    """Return in which view to render a file; mode ``NONE`` if the file needs no view."""
+    """Return the view for rendering a file.
+
+    The mode is ``NONE`` if the file needs no view.
+    """
     file, source = lookup.reading.file, lookup.reading.source
     if lookup.row is not None or source.error or not file.is_rendered:
         return ViewRequest(file.path, source.text, ViewMode.NONE)
@@ -333,7 +364,10 @@ def _view_request(lookup: _Lookup) -> ViewRequest:
 
 
 def _holds_text(reading: Reading, view: View) -> bool:
-    """Return whether a view contains the file's whole text, which the index must not store (rule I-5)."""
+    """Return whether a view contains the file's whole text.
+
+    The index must not store such a view (rule I-5).
+    """
     if reading.file.entry.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
     # Line ends and outer blanks may differ.

@@ -1,4 +1,4 @@
-"""Lines, definitions and tokens of files, in full and in each view."""
+"""Lines, definitions and tokens of files, in each view."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ _OUTLINE = _MEASURED.index(ViewMode.OUTLINE)
 
 @dataclass(frozen=True, slots=True)
 class FileSizes:
-    """Lines, definitions and tokens of a file, in full and in each view."""
+    """Lines, definitions and tokens of a file, in each view."""
 
     path: str
     lines: int
@@ -55,7 +55,10 @@ def measure_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> list[FileSizes]:
-    """Return the sizes of a request's files in order; ``on_start`` and ``on_done`` count the views made."""
+    """Return the sizes of a request's files in order.
+
+    ``on_start`` and ``on_done`` count the views made.
+    """
     selection = select_files(request)
     if on_start:
         on_start(len(selection.files) * len(_MEASURED))
@@ -93,7 +96,10 @@ class _Unknown(NamedTuple):
 def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
 ) -> Iterator[_Unknown]:
-    """Read files; put the sizes that are cached into ``sizes``, and yield the files without."""
+    """Read files; yield those without cached sizes.
+
+    Cached sizes are put into ``sizes``.
+    """
     readings = (reader.read(file, hashed=index.is_used) for file in files)
     lookups = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
     rows = iter(index.get_many(_kind(), [lookup.key for lookup in lookups if lookup.key]))
@@ -109,7 +115,10 @@ def _unknown(
 def _measured(
     unknown: Iterator[_Unknown], index: Index, on_done: Callable[[int], None] | None
 ) -> list[FileSizes]:
-    """Measure files: threads count tokens while child processes make the next views."""
+    """Measure files in threads and child processes.
+
+    Threads count tokens while child processes make the next views.
+    """
     waiting: deque[_Unknown] = deque()
     measured: list[tuple[FileSizes, bytes]] = []
 
@@ -140,7 +149,10 @@ def _measured(
 
 
 def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[FileSizes, bytes]:
-    """Return the sizes of a file with tokens still to be counted, and its cache key."""
+    """Return a file's sizes without tokens, and its cache key.
+
+    The tokens are counted later.
+    """
     file, source = unknown.reading.file, unknown.reading.source
     language, outline = language_of(file.path, source.text), views[_OUTLINE]
     elements = 0
@@ -174,10 +186,10 @@ def _kind() -> Kind:
 
 
 def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
-    r"""Return ``files`` grouped by their folder, in their order (rule M-3).
+    r"""Group ``files`` by their folder, in their order.
 
-    A file is an item, a mapping with ``path`` (or ``entry``), or a path; ``\\`` counts as ``/``. The folder of a bare
-    name is ``"."``.
+    See rule M-3. A file is an item, a mapping with ``path`` (or ``entry``), or a path; ``\\`` counts as ``/``. The
+    folder of a bare name is ``"."``.
     """
     groups: dict[str, list[Any]] = {}
     for file in files:
@@ -191,9 +203,10 @@ def group_files_by_dir(files: list[Any]) -> dict[str, list[Any]]:
 
 
 def compute_file_stats(abs_path: str) -> dict[str, int]:
-    """Return the number of ``lines`` of a file and of its ``ast_elements``: classes, functions, methods (rule M-4).
+    """Return the number of a file's lines and definitions.
 
-    Only Python files have elements; an unreadable file, or one that takes too long to parse, has none.
+    The keys are ``lines`` and ``ast_elements``: classes, functions, methods (rule M-4). Only Python files have
+    elements; an unreadable file, or one that takes too long to parse, has none.
     """
     source = read_file(Path(abs_path))
     language = language_of(str(abs_path), source.text)

@@ -1,4 +1,4 @@
-"""Compose a prompt that fits into a token budget."""
+"""Compose a prompt within a token budget."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -54,7 +54,10 @@ def compose_within_budget(
     on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> Composition:
-    """Rank the files of a request, and compose a prompt within its budget (rules B-1 to B-8)."""
+    """Rank a request's files, and compose its prompt.
+
+    The prompt keeps the request's budget (rules B-1 to B-8).
+    """
     ranked = rank_files(
         request, index=index, weights=weights, on_start=on_start, on_done=on_done, files=files
     )
@@ -62,7 +65,7 @@ def compose_within_budget(
 
 
 def fit_prompt(request: Request, files: Candidates) -> Composition:
-    """Compose the prompt of candidates that are ranked already, within the request's budget."""
+    """Compose the prompt of ranked candidates within the request's budget."""
     try:
         composition = _fitted_prompt(request, files)
     except BudgetError as error:
@@ -110,7 +113,7 @@ def _fitted_prompt(request: Request, files: Candidates) -> Composition:
 
 
 class _Fitted(NamedTuple):
-    """A prompt, with the lines of files and the other sections that it shows."""
+    """A prompt with visible lines of files, and other sections."""
 
     composition: Composition
     tokens: list[int]  # by segment
@@ -159,7 +162,10 @@ class _Filling:
         )
 
     def _complete(self) -> _Fitted | None:
-        """Return the prompt with all files in full (rule B-12), ``None`` if it exceeds the budget."""
+        """Return the prompt with all files in full.
+
+        Return ``None`` if this prompt exceeds the budget (rule B-12).
+        """
         fit = self.files.whole_fit(self.budget.tokens)
         if fit is None:
             return None
@@ -198,9 +204,9 @@ class _Filling:
         return max(_LEAST_REMAINDER, int(self.budget.tokens * _REMAINDER))
 
     def _within(self, room: int, runs: Mapping[int, tuple[Run, ...]]) -> _Fitted | None:
-        """Return the prompt with the most lines in ``room`` tokens, not counting pinned files, ``None`` if none fits.
+        """Return the prompt with the most lines in ``room`` tokens.
 
-        The lines ``runs`` are always shown.
+        Return ``None`` if none fits. The tokens of pinned files do not count. The lines in ``runs`` are always shown.
         """
         count = self.files.count
         sections = self.shares.within(room)
@@ -228,7 +234,10 @@ class _Filling:
         return None
 
     def _advanced(self, fit: Fit, sections: Fitted, target: int, initial_room: int) -> _Fitted:
-        """Show lines until the prompt has ``target`` tokens; return it without the list of hidden files."""
+        """Show lines until the prompt has ``target`` tokens.
+
+        Return the prompt without the list of hidden files.
+        """
         fit.advance(max(target, 0))
         fitted = self._laid_out(fit, sections)
         for _ in range(_ROUNDS):
@@ -241,9 +250,9 @@ class _Filling:
         return fitted
 
     def _kept_lines(self, fitted: _Fitted) -> dict[int, tuple[Run, ...]]:
-        """Return which lines of the last prompt the new one shows again (rule B-9).
+        """Return the last prompt's lines to show again.
 
-        ``fitted`` is a prompt for the new task alone.
+        See rule B-9. ``fitted`` is a prompt for the new task alone.
         """
         numbers = {file.path: number for number, file, _, _ in self.files.in_rank_order}
         tokens, marks = fitted.file_tokens, _marks(fitted.fit)

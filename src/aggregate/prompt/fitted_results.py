@@ -1,4 +1,7 @@
-"""Sub-agents' results within a token limit: short ones in full, the others cut to equal sizes (rule F-11)."""
+"""Sub-agents' results within a token limit.
+
+Short results are shown in full, the others cut to equal sizes (rule F-11).
+"""
 
 import json
 from bisect import bisect_right
@@ -27,10 +30,11 @@ _CUT: Final = "the results' share of the budget is used up"
 def fit_results(
     results: Sequence[Results], limit: int, count: Count, *, is_readable: bool = False
 ) -> FittedSection:
-    """Return the section of results in at most ``limit`` tokens, not counting their names.
+    """Return the section of results within ``limit`` tokens.
 
-    All results get equal numbers of characters; short ones are shown in full. If not even first lines fit, the last
-    results are only named. ``is_readable`` means that the reader has a tool for omitted text.
+    The tokens of the results' names do not count. All results get equal numbers of characters; short ones are shown in
+    full. If not even first lines fit, the last results are only named. With ``is_readable`` the reader has a tool for
+    omitted text.
     """
     blocks = result_blocks(results)
     if not blocks:
@@ -49,7 +53,7 @@ def fit_results(
 
 
 def results_without_budget(results: Sequence[Results], count: Count) -> tuple[Segment, ...]:
-    """Return the section of results for a prompt without a budget."""
+    """Return the section of results without a budget."""
     least = fit_results(results, 0, count)
     return fit_results(results, max(WITHOUT_BUDGET - least.tokens, 0), count).segments
 
@@ -61,7 +65,7 @@ def result_texts(results: Sequence[Results]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The section in all sizes, from names only to full texts.
+    """The section in all sizes, from names to full texts.
 
     Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each further size adds one
     character to every item.
@@ -98,7 +102,10 @@ class _Layout:
         return tuple(segments)
 
     def tokens(self, size: int) -> int:
-        """Return the tokens of the section at a size; those of single results are cached."""
+        """Return the tokens of the section at a size.
+
+        The tokens of single results are cached.
+        """
         shown = min(size, len(self.items))
         characters = self._characters(size)
         names = [item.name for item in self.items[shown:]]
@@ -115,7 +122,10 @@ class _Layout:
         )
 
     def cuts(self, size: int) -> tuple[Cut, ...]:
-        """Return which results are shortened or only named at a size, and the tokens saved."""
+        """Return the shortened results at a size.
+
+        Each has the tokens saved; some results are only named.
+        """
         number, characters = min(size, len(self.items)), self._characters(size)
         cuts = []
         for index, item in enumerate(self.items):

@@ -1,4 +1,7 @@
-"""How many tokens of a budget the sections other than files get (rule B-5)."""
+"""Token limits of the sections other than files.
+
+They are parts of the budget (rule B-5).
+"""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +35,10 @@ _NO_ROOM = "the section's share of the budget is used up"
 
 
 class Share(NamedTuple):
-    """The largest part of the tokens, without those of pinned files, that a section may use."""
+    """A section's largest part of the tokens.
+
+    The tokens of pinned files do not count.
+    """
 
     section: Section
     part: float
@@ -47,9 +53,10 @@ class Shares(NamedTuple):
     least: Fitted
 
     def reserved(self, room: int) -> int:
-        """Return how many of ``room`` tokens the sections may use in addition to their smallest size.
+        """Return the tokens reserved for the sections.
 
-        Parts that a section does not use count too, so that the room for files is the same in every turn.
+        They are a part of ``room``, in addition to the sections' smallest size. Unused parts count too, so that the
+        room for files is the same in every turn.
         """
         pairs = [(share.part, self.least[share.section]) for share in self.shares]
         return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)
@@ -58,7 +65,10 @@ class Shares(NamedTuple):
         return {section: fit(int(room * part)) for section, part, fit in self.shares}
 
     def with_more(self, sections: Fitted, room: int) -> Fitted:
-        """Return the sections with ``room`` more tokens, given to the first sections first."""
+        """Return the sections with ``room`` more tokens.
+
+        The first sections get tokens first.
+        """
         fitted = {}
         for name, _, fit in self.shares:
             section = sections[name]
@@ -69,9 +79,9 @@ class Shares(NamedTuple):
 
 
 def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
-    """Return the first and last sections of a budgeted prompt (rules T-7, T-12).
+    """Return the first and last sections of a budgeted prompt.
 
-    ``note`` is a sentence about the choice of files, such as that it is a guess.
+    See rules T-7 and T-12. ``note`` is a sentence about the choice of files, for example if it is a guess.
     """
     task, finish = request.task, request.finish
     if request.budget is None or finish is None or not finish.has_frame:
@@ -98,9 +108,9 @@ def shares_of(
     changes: Changes = NO_CHANGES,
     tree: Tree | None = None,
 ) -> Shares:
-    """Return the sections of a request, other than files, with their shares of the budget.
+    """Return a request's sections, other than files, with shares.
 
-    ``tree`` is shown in an overview.
+    The shares are parts of the budget. ``tree`` is shown in an overview.
     """
     finish = request.finish or Finish()
     fit_texts = partial(fit_given, count=count)
@@ -118,14 +128,20 @@ def shares_of(
 
 
 def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
-    """Return the tree of files with as many open folders as ``limit`` tokens allow."""
+    """Return the tree of files within ``limit`` tokens.
+
+    It has as many open folders as the limit allows.
+    """
     sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
     number = bisect_right(sizes, limit) - 1
     return FittedSection(tree.segments(number), sizes[number], sizes[-1])
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
-    """Return the section of the newest turns in ``limit`` tokens; the last turn is always shown and not counted."""
+    """Return the section of the newest turns.
+
+    It has at most ``limit`` tokens, not counting the last turn, which is always shown.
+    """
     segments = safe_discussion_segments(history)
     sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
     needed = tokens_of(segments, count)
@@ -165,7 +181,10 @@ def fit_given(
     limit: int,
     count: Count,
 ) -> FittedSection:
-    """Return the section of the user's texts in ``limit`` tokens; long texts lose their middle."""
+    """Return the section of the user's texts.
+
+    It has at most ``limit`` tokens; long texts lose their middle.
+    """
     if not texts:
         return FittedSection()
     complete = lay_out(texts)
@@ -188,7 +207,10 @@ def fit_given(
 
 
 def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
-    """Return the section of changes in ``limit`` tokens: all files, and hunks of the likeliest ones."""
+    """Return the section of changes within ``limit`` tokens.
+
+    It lists all changed files, and has hunks of the likeliest files.
+    """
     if not (changes.files or changes.others):
         return FittedSection()
     heading = tokens_of(changes_segments(changes, [()] * len(changes.files)), count)
@@ -228,7 +250,10 @@ def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
 
 
 def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
-    """Return the beginning and end of a hunk that fit into ``limit`` tokens, empty if too little fits."""
+    """Return a hunk's beginning and end within ``limit`` tokens.
+
+    The list is empty if too few lines fit.
+    """
     sizes = range(1, min(len(hunk), limit * _CHARACTERS))
     size = bisect_left(sizes, True, key=lambda n: tokens_with(cut_middle(hunk, n)) > limit)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []

@@ -1,7 +1,7 @@
-"""Tables of the words and definitions of files, cached by content for the ranking.
+"""Tables of words and definitions in files.
 
-Neighbouring files form a group with one large table. Edited files move to a small second table. Definitions and pieces
-are cached only for files that a question has analysed.
+They are cached by content for the ranking. Neighbouring files form a group with one large table. Edited files move to a
+small second table. Definitions and pieces are cached only for files analysed for a question.
 """
 
 import json
@@ -73,7 +73,10 @@ def _read(file: str, path: str, seen_ns: int) -> tuple[FileRead, str]:
 def _read_tables(
     files: Sequence[tuple[str, str]], seen_ns: int
 ) -> tuple[list[FileRead], tuple[bytes, bytes]]:
-    """Read files, pairs of location and path, and pack their tables."""
+    """Read files and pack their tables.
+
+    ``files`` are pairs of location and path.
+    """
     reads: list[FileRead] = []
     words: list[RoughFile | None] = []
     for file, path in files:
@@ -85,7 +88,10 @@ def _read_tables(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stored table about some files of a group, and which files these are."""
+    """A stored table with its files.
+
+    The files belong to one group.
+    """
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
@@ -95,7 +101,10 @@ class Part:
 
 @dataclass(slots=True)
 class FileGroup:
-    """Neighbouring files whose words and facts are stored in common tables; unchanged ones are not read again."""
+    """Neighbouring files with common stored tables.
+
+    The tables have the files' words and facts. Unchanged files are not read again.
+    """
 
     files: Sequence[ResolvedFile]
     places: Sequence[int]  # indexes among all files of the prompt
@@ -108,7 +117,7 @@ class FileGroup:
 
     @property
     def unknown(self) -> Sequence[int]:
-        """Files of the group that no table contains."""
+        """The group's files without a table."""
         members = {member for part in self.parts for member in part.members}
         return [member for member in range(len(self.files)) if member not in members]
 
@@ -121,9 +130,10 @@ class FileGroup:
         return b"".join([_SIZE.pack(len(about)), about, *self.identities])
 
     def unpack(self, row: bytes, before: Sequence[int]) -> list[tuple[bytes, bytes]]:
-        """Return the parts in a row of the index: key, and numbers of the files, for each.
+        """Return the parts in a row of the index.
 
-        ``before`` has each file's number in the row, ``-1`` if the row lacks it.
+        Each part is a key with the numbers of its files. ``before`` has each file's number in the row, ``-1`` if the
+        row lacks it.
         """
         self.identities = [b""] * len(self.files)
         if not row:
@@ -179,13 +189,16 @@ _OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an id
 
 
 def content_hash(identity: bytes) -> bytes:
-    """Return the hash of a file's bytes, ``b""`` if the redacted text was hashed."""
+    """Return the hash of a file's bytes.
+
+    It is ``b""`` if the redacted text was hashed.
+    """
     return identity[:_HASH_BYTES] if identity[-1:] == _OF_BYTES else b""
 
 
 @dataclass(slots=True, eq=False)
 class KnownFiles:
-    """Cached analyses of single files, and cached tables of groups.
+    """Cached analyses of files, and cached tables of groups.
 
     A key is a hash of a file's bytes (or of its redacted text) and of the parts of its name that matter.
     """
@@ -195,7 +208,10 @@ class KnownFiles:
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
-        """Return the readable files in groups, with stored tables for files that are unchanged."""
+        """Return the readable files in groups.
+
+        Unchanged files come with their stored tables.
+        """
         groups = list(self._groups(files))
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             batch = groups[start : start + _GROUPS_AT_ONCE]
@@ -213,7 +229,10 @@ class KnownFiles:
         return groups
 
     def _groups(self, files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
-        """Yield the readable files in groups; borders depend on paths, so that a new file changes few groups."""
+        """Yield the readable files in groups.
+
+        Borders depend on paths, so a new file changes few groups.
+        """
         versions = json.dumps([sys.byteorder, analysis_version()])
         settings = sha256(versions.encode()).digest()
         ordered = sorted((file.path, index) for index, file in enumerate(files) if not file.problem)
@@ -232,7 +251,10 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Make tables for files that have none; yield the number of files read after each step."""
+        """Make tables for files without one.
+
+        Yield the number of files read after each step.
+        """
 
         def calls() -> Iterator[Call[tuple[FileGroup, int, Sequence[int]], Any]]:
             has_begun = False
@@ -261,7 +283,10 @@ class KnownFiles:
                 yield count
 
     def _new_part(self, group: FileGroup) -> Sequence[int]:
-        """Add the table of a group's new files from the index, or return the files that must be read for it."""
+        """Add the table of a group's new files.
+
+        Without such a table in the index, return the files to read for it.
+        """
         for member, identity in enumerate(group.identities):
             if not identity:
                 file = group.files[member]

@@ -1,4 +1,7 @@
-"""Markdown of files and screenshots: headings, fences and links that no content can break."""
+"""Markdown of files and screenshots.
+
+No content can break its headings, fences and links.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -69,7 +72,10 @@ def rendered_segment(file: RenderedFile) -> Segment:
 
 
 def numbered(segment: Segment) -> Segment:
-    """Add line numbers to a file's block, except to lines that do not come from exactly one line."""
+    """Add line numbers to a file's block.
+
+    Lines without exactly one line of origin get no number.
+    """
     source, lines = segment.shown, segment.text.split("\n")
     if source is None or source.is_message or not is_fenced(segment.text):
         return segment
@@ -84,7 +90,10 @@ def numbered(segment: Segment) -> Segment:
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
-    """Return the segment with the view of a file, or with the error that prevented it."""
+    """Return the segment with the view of a file.
+
+    If the view failed, the segment shows the error.
+    """
     if isinstance(view, str):
         block = file_block(file.path, view_error_text(file.path, mode, view))
         return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
@@ -97,7 +106,10 @@ def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
 
 
 def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -> Iterator[Segment]:
-    """Yield the Files section, without files that have ``auto_aggregate`` off."""
+    """Yield the Files section.
+
+    Files with ``auto_aggregate`` off are left out.
+    """
     in_prompt = (file for file in files if file.auto_aggregate)
     if is_summary:
         return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
@@ -105,7 +117,10 @@ def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -
 
 
 def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
-    """Yield digests of the raw texts (rule M-X2); full files, errors and notes stay."""
+    """Yield digests of the raw texts (rule M-X2).
+
+    Full files, errors and notes stay.
+    """
     rendered, sources = tee(files)
     requests = (
         ViewRequest(file.path, file.source, ViewMode.NONE if _stays(file) else ViewMode.SUMMARY)
@@ -136,7 +151,10 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def screenshots_section(images: Sequence[Screenshot]) -> str:
-    """Render images as ``![name](path)``, missing ones marked (rules M-7, M-51, M-X20)."""
+    """Render images as ``![name](path)``.
+
+    Missing images are marked (rules M-7, M-51, M-X20).
+    """
     return "\n\n".join([HEADING, *map(_link, images)]) if images else ""
 
 
@@ -153,7 +171,10 @@ def _link_text(name: str) -> str:
 
 
 def _destination(path: str) -> str:
-    """Return a path as a link's destination, in angle brackets if necessary (CommonMark 6.3)."""
+    """Return a path as a link's destination.
+
+    If necessary, it is in angle brackets (CommonMark 6.3).
+    """
     encoded = _PATH_ENCODED.sub(_percent, path)
     if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
         # A first part with a colon would be a scheme (RFC 3986, section 4.2).
@@ -164,7 +185,10 @@ def _destination(path: str) -> str:
 
 
 def _percent(match: re.Match[str]) -> str:
-    """Return matched characters as ``%XX`` per byte, including bytes that are not UTF-8 (PEP 383)."""
+    """Return matched characters as ``%XX`` for each byte.
+
+    Bytes outside of UTF-8 are included (PEP 383).
+    """
     is_byte = "\udc80" <= match[0] <= "\udcff"
     raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)
@@ -178,17 +202,19 @@ _BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
 def tier3_segments(
     files: Iterable[RenderedFile], focus_files: Sequence[str]
 ) -> tuple[Segment, ...]:
-    """Return the section ``## Files (Tier 3 - Focused)`` (rule M-53).
+    """Return the section ``## Files (Tier 3 - Focused)``.
 
-    Focus files, files of tier 3 and files forced to full are shown as they are; focus files even if excluded or not
-    aggregated (rule M-X8). Of the others the slices are shown; else of Python the skeleton, of C and C++ an outline,
-    and of all other files their view.
+    See rule M-53. Focus files, files of tier 3 and files forced to full are shown as they are; focus files even if
+    excluded or not aggregated (rule M-X8). Of all remaining files the slices are shown; without slices, the skeleton of
+    Python files, an outline of C and C++ files, and else the file's view.
     """
     return Tier3Files(files).section(focus_files)
 
 
 class Tier3Files:
-    """The files of many Tier 3 prompts, rendered once in full and once as structure.
+    """The files of many Tier 3 prompts.
+
+    Each file is rendered once in full and once as structure.
 
     Args:
         files: In the order of the prompts.
@@ -247,7 +273,10 @@ class Tier3Files:
 
 
 def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
-    """Return how to render a file that is not in focus, ``None`` if its content is shown unchanged."""
+    """Return the view for rendering an unfocused file.
+
+    Return ``None`` if the file's content is shown unchanged.
+    """
     if file.error or file.view_mode is ViewMode.NONE:
         return None
     mode: ViewMode | None = ViewMode.CUSTOM

@@ -13,9 +13,10 @@ _LINE: Final = 160  # characters of a line that an answer repeats
 
 
 def look_up_name(corpus: FileCorpus, query: str, paths: Mapping[int, str]) -> list[str]:
-    """Return lines about a name: the number of its definitions with each, then of its uses.
+    """Return lines about the definitions and uses of a name.
 
-    ``paths`` are the files to search, by number. An unknown name gives no lines.
+    Definitions come first, then uses, each group below its number. ``paths`` are the files to search, by number. An
+    unknown name gives no lines.
     """
     if not _NAME.fullmatch(query):
         return []

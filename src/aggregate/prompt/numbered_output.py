@@ -21,11 +21,14 @@ from aggregate.base.disk.writing import (
 from aggregate.base.errors import OutputError
 from aggregate.base.monitor import get_monitor
 
-_LEFTOVER_SECONDS = 3600  # age of a temporary file that a killed run has left
+_LEFTOVER_SECONDS = 3600  # age of a temporary file left by a killed run
 
 
 def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
-    """Return whether ``name`` is the number or the path of a prompt in the output folder."""
+    """Return whether ``name`` is a prompt in the output folder.
+
+    ``name`` is the number or the path of a prompt.
+    """
     if re.fullmatch(r"[0-9]+", name):
         return True
     path = Path(name)
@@ -36,7 +39,10 @@ def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
 
 
 def find_next_increment(output_dir: Path, namespace: str) -> int:
-    """Return the number for the next prompt: one more than the highest in the output folder (rule M-1)."""
+    """Return the number for the next prompt.
+
+    It is one more than the highest number in the output folder (rule M-1).
+    """
     return max((number for number, _ in numbered_files(output_dir, namespace)), default=0) + 1
 
 
@@ -62,10 +68,11 @@ def write_numbered(
     project: Path | None = None,
     suffix: str = ".md",
 ) -> Path:
-    """Write text, or pieces of UTF-8, to the next ``<namespace>_<NNN>.md`` or ``.xml``.
+    """Write a prompt to the next numbered file.
 
-    No two runs share a number, no file is overwritten, and a kill leaves no torn output. There is no fsync: a power
-    failure may lose the newest prompt. The file and its new folders are private to the user.
+    The file is ``<namespace>_<NNN>.md`` or ``.xml``; the content is text, or pieces of UTF-8. No two runs share a
+    number, no file is overwritten, and a kill leaves no torn output. There is no fsync: a power failure may lose the
+    newest prompt. The file and its new folders are private to the user.
 
     Raises:
         OutputError: The file cannot be written, is outside of ``project``, or the namespace is not a file name.
@@ -95,9 +102,10 @@ def _ignore_folder(folder: Path) -> None:
 
 
 def write_named(path: Path, pieces: Iterable[bytes]) -> bool:
-    """Write a prompt to the file that the user named; return whether records may be written beside it.
+    """Write a prompt to the file named by the user.
 
-    A regular file is replaced atomically. A pipe or device is written to, and has no records.
+    Return whether records may be written beside the file. A regular file is replaced atomically. A pipe or device is
+    written to, and has no records.
     """
     target = Path(os.path.realpath(path))
     try:
@@ -120,7 +128,10 @@ def _forget_records(path: Path) -> None:
 
 
 def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
-    """Yield the paths of the next numbered prompts; the number of a reply without prompt is skipped."""
+    """Yield the paths of the next numbered prompts.
+
+    Numbers of replies without a prompt are skipped.
+    """
     for number in count(find_next_increment(output_dir, namespace)):
         path = output_dir / f"{namespace}_{number:03d}.md"
         if not any(map(os.path.lexists, (path, path.with_suffix(".xml"), reply_path(path)))):
@@ -130,9 +141,9 @@ def _free_paths(output_dir: Path, namespace: str) -> Iterator[Path]:
 def prune_outputs(
     output_dir: Path, namespace: str, *, keep: int, project: Path | None = None
 ) -> list[Path]:
-    """Delete all prompts except the ``keep`` newest, with their records; return the deleted paths.
+    """Delete all prompts except the ``keep`` newest.
 
-    Temporary files of killed runs are deleted after an hour.
+    Their records are deleted too. Return the deleted paths. Temporary files of killed runs are deleted after an hour.
     """
     confined(output_dir, project)
     files = [path for _, path in numbered_files(output_dir, namespace)]
@@ -154,7 +165,10 @@ def request_log_path(prompt: Path) -> Path:
 
 
 def audit_path(prompt: Path) -> Path:
-    """Return the path of a prompt's audit, ``.<name>.audit.json`` beside it (rule A-1)."""
+    """Return the path of a prompt's audit.
+
+    It is ``.<name>.audit.json`` beside the prompt (rule A-1).
+    """
     return prompt.with_name(f".{prompt.stem}.audit.json")
 
 

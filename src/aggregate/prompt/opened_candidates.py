@@ -1,4 +1,7 @@
-"""The candidate files of a prompt with a budget, opened so that their lines can be fitted."""
+"""The opened candidate files of a prompt with a budget.
+
+Opened files have lines ready for a fit.
+"""
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,7 +69,7 @@ _NOTHING: Final = Piece(1, 1, -1, characters=0)  # the only piece of an empty fi
 
 
 class Candidate(NamedTuple):
-    """A ranked file that the prompt may show."""
+    """A ranked file which the prompt may show."""
 
     number: int  # in the corpus
     file: ResolvedFile
@@ -75,7 +78,7 @@ class Candidate(NamedTuple):
 
 
 class OpenedCandidates:
-    """The ranked files of a request, for one budget after another.
+    """The ranked files of a request, for several budgets.
 
     Texts and views are made when a fit first needs them, and reused for the next budget.
     """
@@ -116,7 +119,10 @@ class OpenedCandidates:
 
     @property
     def has_pins(self) -> bool:
-        """Whether the user named lines or files that must be shown."""
+        """Whether the user named lines or files to show.
+
+        Such lines are shown in any case.
+        """
         return bool(self._pinned)
 
     @cached_property
@@ -130,7 +136,10 @@ class OpenedCandidates:
         }
 
     def new_fit(self, runs_by_number: Mapping[int, tuple[Run, ...]] | None = None) -> Fit:
-        """Return a new fit in which pinned lines, and lines kept from the last prompt, are already visible."""
+        """Return a new fit with some lines already visible.
+
+        They are the pinned lines, and the lines kept from the last prompt.
+        """
         share = _BROAD if self.ranked.ranking.is_broad else WITH_TASK
         share = _WITHOUT_TASK if self.ranked.question.is_empty else share
         fit = Fit(StepOrder(self._shares(), share), self.lines, self.count)
@@ -142,7 +151,10 @@ class OpenedCandidates:
         return fit
 
     def changed_definitions(self, room: int) -> dict[int, tuple[Run, ...]]:
-        """Return changed definitions, the likeliest first, in about ``room`` tokens (rule T-14)."""
+        """Return changed definitions, the likeliest first.
+
+        They have about ``room`` tokens (rule T-14).
+        """
         changes: dict[str, list[Place]] = {}
         for change in self.ranked.question.changes:
             changes.setdefault(change.path, []).append(Place(*change))
@@ -163,7 +175,10 @@ class OpenedCandidates:
         return runs_by_number
 
     def _shares(self) -> list[Share]:
-        """Return the parts of the budget for likely files, for their tests and documents, and for all others."""
+        """Return the shares of the budget by group of files.
+
+        The groups are likely files, their tests and documents, and all remaining files.
+        """
         if self.ranked.question.is_overview:
             return self._shares_of_overview()
         companions = self.ranked.ranking.companions
@@ -186,7 +201,10 @@ class OpenedCandidates:
         return [Share(groups, 0.0, first, is_limited), *companions_shares]
 
     def _shares_of_overview(self) -> list[Share]:
-        """Return the files of an overview in groups: introductions, files of large folders, and all others."""
+        """Return the files of an overview in groups.
+
+        The groups are introductions, files of large folders, and all remaining files.
+        """
         groups = overview_groups(self.in_rank_order, self._corpus, self.ranked.ranking.companions)
         first = 1 + SEEN_FILES // max(1, len(groups.folders))
         return [
@@ -198,20 +216,26 @@ class OpenedCandidates:
 
     @cached_property
     def relevant(self) -> float:
-        """The least score with which a file is shown in the prompt."""
+        """The least score of a file shown in the prompt."""
         if not self._is_relative:
             return self._least(_RELEVANT)
         return max(_RELEVANT, _OF_BEST * self.in_rank_order[0].ranked.score)
 
     @cached_property
     def _least_piece(self) -> float:
-        """The least probability of a piece that is shown of a file far below the likeliest."""
+        """The least probability of a shown piece.
+
+        It is for pieces of files far below the likeliest file.
+        """
         likeliest = (max(file.ranked.pieces, default=0.0) for file in self.in_rank_order)
         return _OF_BEST_PIECE * max(islice(likeliest, SEEN_FILES))
 
     @property
     def _is_relative(self) -> bool:
-        """Whether files and pieces far below the likeliest are hidden; after a pick all others score little."""
+        """Whether files and pieces far below the likeliest are hidden.
+
+        After a pick they stay visible, because all unpicked files score little.
+        """
         is_picked = self.ranked.ranking.unpicked != 1.0
         is_limited = self.has_least and self._is_finished
         return is_limited and bool(self.in_rank_order) and not is_picked
@@ -227,7 +251,10 @@ class OpenedCandidates:
 
     @cached_property
     def _copies(self) -> Mapping[int, int]:
-        """For each built or vendored copy, the number of the likelier file with the same content."""
+        """The original of each built or vendored copy.
+
+        Keys and values are numbers of files; the original is the likelier file with the same content.
+        """
         firsts: dict[bytes, int] = {}
         numbers = [number for number, _, _, ranked in self.in_rank_order if ranked.pieces]
         pairs = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in numbers)
@@ -286,7 +313,7 @@ class OpenedCandidates:
 
     @cached_property
     def _introductions(self) -> Mapping[int, float]:
-        """Scores of the files that a newcomer reads first."""
+        """Scores of the first files for a newcomer to read."""
         if not self.ranked.question.is_overview:
             return {}
         files = self.ranked.ranking.companions
@@ -294,13 +321,19 @@ class OpenedCandidates:
 
     @cached_property
     def _leading(self) -> Sequence[int]:
-        """The likeliest files in the order of their scores; empty if the ranking is a guess."""
+        """The likeliest files in the order of their scores.
+
+        The list is empty if the ranking is a guess.
+        """
         leading = self.in_rank_order[:_LEADING] if self.has_least else ()
         leading = self.in_rank_order if self.ranked.question.is_overview else leading
         return [candidate.number for candidate in leading]
 
     def _calls(self, number: int) -> Mapping[int, Sequence[int]]:
-        """Return which definitions of a file each of its definitions calls; ambiguous names are ignored."""
+        """Return the calls between a file's definitions.
+
+        For each definition they list the called definitions; ambiguous names are ignored.
+        """
         analysis = self._corpus.analyses([number], with_references=True)[0]
         calls: dict[int, list[int]] = {}
         for reference in analysis.references:
@@ -337,19 +370,25 @@ class OpenedCandidates:
 
     @cached_property
     def _estimates(self) -> Sequence[int]:
-        """Estimated tokens of all files of the corpus, in their order."""
+        """Estimated tokens of all files, in the corpus's order."""
         sizes = (facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self._corpus.files)
         return array("q", sizes)
 
     def whole_fit(self, most: int) -> Fit | None:
-        """Return an object that shows all lines of all files, ``None`` if these have more than ``most`` tokens."""
+        """Return a fit with all lines of all files.
+
+        Return ``None`` if the lines have more than ``most`` tokens.
+        """
         self._set_shortening(is_on=False)
         fit = self._whole_fit(most)
         self._set_shortening(is_on=fit is None)
         return fit
 
     def _set_shortening(self, *, is_on: bool) -> None:
-        """Turn the shortening of long lines on or off; affected files are opened again."""
+        """Turn the shortening of long lines on or off.
+
+        Affected files are opened again.
+        """
         if self._shortens == is_on:
             return
         self._shortens = is_on

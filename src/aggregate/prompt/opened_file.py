@@ -1,4 +1,7 @@
-"""A file whose lines can be fitted to a budget: its text or view, its statements and definitions."""
+"""A file opened for fitting its lines to a budget.
+
+It has its text or view, its statements and its definitions.
+"""
 
 import re
 from array import array
@@ -47,10 +50,11 @@ def open_file(
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
-    """Return the lines of a file's view with its statements and definitions, ``None`` if the view fails.
+    """Return a view's lines with its statements and definitions.
 
-    ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
-    ``is_numbered`` adds line numbers, ``around`` tokens to the file's frame, ``shortens`` cuts long lines.
+    Return ``None`` if the view fails. ``statements`` has for each line the first line of its statement. ``count``
+    returns the tokens of a text. ``is_numbered`` adds line numbers, ``around`` tokens to the file's frame, ``shortens``
+    cuts long lines.
     """
     path, item = file.path, file.item
     is_text = is_the_text(path, mode)
@@ -97,7 +101,10 @@ def _text_view(path: str, text: str, *, shortens: bool) -> View:
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
-    """Return for each line the last line of its innermost definition, ``0`` at that line or outside."""
+    """Return the end of each line's innermost definition.
+
+    It is the definition's last line; at that line, or outside of definitions, it is ``0``.
+    """
     ends = array("i", bytes(4 * lines))
     for definition in definitions:  # outer ones first
         first, last = definition.first, min(definition.last, lines)
@@ -144,7 +151,10 @@ def _leads(
 
 
 def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
-    """Return the lines with the first sentence of the comment above a definition."""
+    """Return the first sentence of a definition's comment.
+
+    The comment is above the definition; the result is a run of lines.
+    """
     lines = range(definition.first, definition.signature)
     first = next((line for line in lines if _COMMENT.match(texts[line - 1])), 0)
     if not first or _TAG.match("".join(texts[first - 1 : definition.signature - 1])):
@@ -160,13 +170,19 @@ def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
 
 
 def _first_statement(first: int, last: int, texts: Sequence[str], units: Sequence[int]) -> int:
-    """Return the first line of a statement, ``0`` for none; a brace belongs to the signature."""
+    """Return the first line of a range's first statement.
+
+    The range is from ``first`` to ``last``; without a statement return ``0``. A brace belongs to the signature.
+    """
     lines = (line for line in range(first, last + 1) if units[line - 1] == line)
     return next((line for line in lines if texts[line - 1].strip()), 0)
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
-    """Return the statements of a view's lines; ``statements`` are those of the file's lines."""
+    """Return the statements of a view's lines.
+
+    ``statements`` are the statements of the file's lines.
+    """
     units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
     for start, end, first, last in view.spans:
         for line in range(start, end + 1):
@@ -178,9 +194,9 @@ def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
 
 
 def _finder(view: View, lines: int) -> Callable[[Run], Iterable[Run]]:
-    """Return a function that converts lines of a file to lines of its view.
+    """Return a converter from a file's lines to view lines.
 
-    Its result includes the lines of the view that come from no line of the file.
+    Its result includes the lines of the view without a line of the file.
     """
     spans = sorted(view.spans)
     covered = bytearray(lines)

@@ -56,7 +56,10 @@ def open_project(
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
 ) -> Project:
-    """Return a validated project from a loaded one, the path of its configuration, or a mapping."""
+    """Return a validated project.
+
+    ``config`` is a loaded project, the path of its configuration, or a mapping.
+    """
     if isinstance(config, Project):
         project = config
     else:
@@ -110,13 +113,13 @@ def request_for(
 ) -> Request:
     """Return the request for a prompt of a project.
 
-    With a task or a budget and no configured files, all files are used that git does not ignore (rule T-6).
+    With a task or a budget and no configured files, all files not ignored by git are used (rule T-6).
 
     Args:
         project: The project.
         strategy: How files are rendered; by default as configured.
         preset: The name of a context preset, which replaces the configured files; by default the active one.
-        focus_files: With a task or a budget, lines or files that are always shown, where the ranking starts; else, and
+        focus_files: With a task or a budget, lines or files to show always, where the ranking starts; else, and
             for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
         tier: ``3`` for a Tier 3 prompt.
         with_history: Include the discussion.
@@ -197,7 +200,10 @@ def _configured(
 def _listed(
     project: Project, applied: "ContextPreset | None"
 ) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the files and screenshots of a preset, else the configured ones; of a bare folder all files."""
+    """Return the files and screenshots of a preset.
+
+    Without a preset they are the configured ones; for a folder without a configuration, all files.
+    """
     if applied is not None:
         return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
     if project.is_bare:
@@ -249,13 +255,19 @@ def discussion_turns(
 
 
 def _check_within(file: Path | None, scope: Scope) -> None:
-    """Raise ``ScopeError`` if a file of the user is a link that leads out of the scope."""
+    """Raise ``ScopeError`` for a link out of the scope.
+
+    ``file`` is a file of the user.
+    """
     if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
         raise ScopeError(f"{OUTSIDE}: {file}")
 
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
-    """Return the absolute paths of files with the discussion and the beads, existing or not."""
+    """Return the files with the discussion and the beads.
+
+    Paths are absolute; the files may be missing.
+    """
     history = find_history_file(config, request.discussion, request.output_dir)
     paths = [history] if history else []
     if request.beads:
@@ -266,7 +278,10 @@ def files_of_sections(config: Path, request: Request) -> list[str]:
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
-    """Return the persona of a name, of the project or else the user; an empty one without a name."""
+    """Return the persona of a name.
+
+    The project's personas come before the user's. Without a name the persona is empty.
+    """
     if not name:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}
@@ -283,7 +298,10 @@ def shared_personas() -> Mapping[str, PersonaTable]:
 
 
 def is_users_own(path: Path | None) -> bool:
-    """Return whether the configuration at a path is the user's own, not that of a project."""
+    """Return whether a configuration is the user's own.
+
+    ``path`` is its file; a project's configuration is not the user's own.
+    """
     return path is not None and real_path(path) == real_path(global_config_path())
 
 
@@ -296,8 +314,9 @@ def redaction_for(
 ) -> Redaction:
     """Return whether secrets are replaced, and which values are allowed.
 
-    By default they are replaced if the prompt is sent, or has a task or a budget. A project can turn it on for every
-    ``run``, and allow values by their hash, which requires to know them. Only the user can turn it off for sending.
+    By default they are replaced if the prompt is sent, or has a task or a budget. A project can turn redaction on for
+    every ``run``, and allow values by their hash, which requires to know them. Only the user can turn it off for
+    sending.
     """
     user = user_config().redaction
     config = project.config.redaction if project else RedactionTable()
@@ -307,7 +326,10 @@ def redaction_for(
 
 
 def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
-    """Return warnings about unknown values, for which defaults are used (M-30), and about unused settings."""
+    """Return warnings about unknown values and unused settings.
+
+    Defaults replace unknown values (rule M-30).
+    """
     words = {
         "aggregation_strategy": (strategy, [value.value for value in Strategy], Strategy.AUTO),
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
@@ -325,7 +347,10 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
 
 
 def find_preset(project: Project, name: str) -> "ContextPreset":
-    """Return the preset of a name from the project's configuration, or else from its presets file."""
+    """Return the preset of a name.
+
+    The project's configuration comes before its presets file.
+    """
     table = project.config.context_presets.get(name)
     if table is None:
         return presets_of(project).get(name)

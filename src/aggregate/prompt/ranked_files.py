@@ -1,4 +1,7 @@
-"""Rank the files of a request by its task; files that were read stay in memory for later questions."""
+"""Rank the files of a request by its task.
+
+Read files stay in memory for later questions.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -48,9 +51,10 @@ def question_for(
     paths: Sequence[str],
     history: Callable[[], CommitHistory] | None = None,
 ) -> Question:
-    """Return the question that files are ranked by, empty for a request without a task.
+    """Return the question for ranking files.
 
-    ``paths`` are the candidates' paths in the prompt; ``history`` waits for the commits.
+    It is empty for a request without a task. ``paths`` are the candidates' paths in the prompt; ``history`` waits for
+    the commits.
     """
     task = request.task or Task()
     folder = str(request.base_dir)
@@ -90,10 +94,11 @@ def question_for(
 
 
 def resolve_place(place: Place, candidates: Set[str]) -> tuple[str, int, int]:
-    """Return a place that the user named as path, first and last line of a candidate.
+    """Return path, first and last line of a named place.
 
-    A place names a candidate by its path, or by the path's last parts if they are unique. A file with a name such as
-    ``a:1`` takes precedence over a place. Unknown paths are returned unchanged.
+    The user has named the place; the path is that of a candidate. A place names a candidate by its path, or by the
+    path's last parts if they are unique. A file with a name such as ``a:1`` takes precedence over a place. Unknown
+    paths are returned unchanged.
     """
     file = _candidate(str(place), candidates) if place.first else None
     if file:
@@ -113,7 +118,7 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Files and lines that are always shown, since the user named them."""
+    """Files and lines shown always, since the user named them."""
 
     files: dict[str, tuple[Place, ...]]  # places by path, ``()`` for the whole file
     doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
@@ -150,12 +155,15 @@ def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
 
 
 def task_is_strict(request: Request) -> bool:
-    """Return whether unknown places and symbols of the task are errors, or only warnings as in Tier 3 prompts."""
+    """Return whether the task's unknown names are errors.
+
+    The names are places and symbols. For Tier 3 prompts unknown names only cause warnings.
+    """
     return request.task is not None and request.task.is_strict and request.tier != FOCUS_TIER
 
 
 def check_focus(request: Request, selection: Selection) -> None:
-    """Raise ``SeedError`` if none of the focus files of a request exists."""
+    """Raise ``SeedError`` if no focus file of a request exists."""
     files = [(file.path, file.item.path) for file in selection.files if not file.is_remark]
     if request.focus_paths and not focus_paths(files, request.focus_paths):
         paths = [path for path, _ in files]
@@ -188,7 +196,10 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
 
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
-    """Yield for each place the lines of its innermost definition, and the signatures around it."""
+    """Yield the lines to show around each place.
+
+    They are the place's innermost definition, and the signatures around the definition.
+    """
     from aggregate.prompt.fit.entry_order import signature_run
 
     for place in places:
@@ -206,7 +217,10 @@ def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) ->
 
 
 def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> "Run":
-    """Return a definition's lines around a place: a part if it is long and has inner definitions, else all."""
+    """Return a definition's lines around a place.
+
+    A long definition with inner definitions is shown in part, any other one whole.
+    """
     definition = definitions[number]
     inner = [definition for definition in definitions if definition.outer == number]
     if not inner or definition.last - definition.first < _LONGEST:
@@ -219,7 +233,10 @@ def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName])
 
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
-    """Files that were read for a request; requests for the same files can share them."""
+    """Files read for a request.
+
+    Requests for the same files can share them.
+    """
 
     selection: Selection
     reader: FileReader
@@ -241,7 +258,10 @@ def read_files(
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> ReadFiles:
-    """Read the files of a request for the ranking; ``on_start`` and ``on_done`` count those that are new or changed."""
+    """Read the files of a request for the ranking.
+
+    ``on_start`` and ``on_done`` count the new or changed files.
+    """
     selection = selection or select_files(request)
     reader = FileReader(request.redaction, selection.generated)
     corpus = read_corpus(
@@ -256,10 +276,11 @@ def read_files(
 
 
 class OpenFiles:
-    """Files that were read for the last question, reused for the next one in the same process.
+    """Files read for the last question.
 
-    Each question selects the files again and compares device, inode, size and times (rule I-4). New analyses are read
-    from the index once before they are reused, so that answers never depend on earlier questions. Not thread-safe.
+    The next question in the same process reuses them. Each question selects the files again and compares device, inode,
+    size and times (rule I-4). New analyses are read from the index once before they are reused, so that answers never
+    depend on earlier questions. Not thread-safe.
     """
 
     def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
@@ -309,7 +330,10 @@ def rank_files(
     on_done: Callable[[int], None] | None = None,
     files: ReadFiles | None = None,
 ) -> RankedFiles:
-    """Read and rank the files of a request by its task; see ``read_files`` for the arguments."""
+    """Read and rank the files of a request by its task.
+
+    See ``read_files`` for the arguments.
+    """
     history = None
     if request.task:  # while the files are read
         history = begin_history(str(request.base_dir), index=index)
@@ -328,7 +352,10 @@ def rank_files(
 
 
 def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":
-    """Add scores of files, and doubts about them, to a prompt with a task but no budget (rule T-3)."""
+    """Add scores of files, and doubts, to a prompt.
+
+    The prompt has a task but no budget (rule T-3); the doubts are about the scores.
+    """
     corpus = ranked.files.corpus
     by_path = {
         corpus.files[entry.file].path: (position, entry)

@@ -1,4 +1,7 @@
-"""Large values in files, with short references to them in prompts (rules D-40 to D-49)."""
+"""Large values in files, with short references in prompts.
+
+See rules D-40 to D-49.
+"""
 
 import hashlib
 import json
@@ -53,10 +56,10 @@ _ALIKE: Final = 3  # entries from which an object of objects counts as a list
 def compact_data(
     data: Value, context_key: str, *, cache_dir: str | Path = CACHE_DIR, threshold: int = THRESHOLD
 ) -> Value:
-    """Return small ``data`` unchanged; store large data and return a reference.
+    """Return small ``data``, or a reference to stored large data.
 
-    The size is that of its JSON in ASCII. Values that JSON lacks are stored in the form of ``jsonable``: tuples as
-    lists, dates and keys as texts (rule D-48).
+    The size is that of the value's JSON in ASCII. Values that JSON lacks are stored in the form of ``jsonable``: tuples
+    as lists, dates and keys as texts (rule D-48).
 
     Args:
         data: The value.
@@ -75,7 +78,7 @@ def compact_data(
 
 
 def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
-    """Return the stored value that a reference names.
+    """Return the stored value of a reference.
 
     Raises:
         DataReferenceError: The id is invalid or unknown, or the file is damaged.
@@ -90,9 +93,10 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
 
 
 def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
-    """Return the reference that a mapping was before it became JSON, ``None`` for other values.
+    """Return the reference represented by a mapping from JSON.
 
-    Only the id is taken from ``value``, and only if the stored value matches it.
+    Return ``None`` for a value without a reference. Only the id is taken from ``value``, and only if the stored value
+    matches it.
     """
     if is_reference(value):
         return value
@@ -111,9 +115,9 @@ def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> D
 def prune_data_cache(
     cache_dir: str | Path = CACHE_DIR, *, keep_days: float, now: float | None = None
 ) -> tuple[Path, ...]:
-    """Delete stored values and temporary files older than ``keep_days``; return the paths, sorted.
+    """Delete values and temporary files older than ``keep_days``.
 
-    Other files in the folder stay.
+    Return the sorted paths of the deleted files. Other files in the folder stay.
 
     Args:
         cache_dir: Folder of the files; it may be missing.
@@ -179,7 +183,10 @@ class _Cache:
         )
 
     def read(self, ref_id: Value) -> bytes:
-        """Read the file of a stored value; refuse links, and ids that name a file elsewhere (D-47)."""
+        """Read the file of a stored value.
+
+        Refuse links, and ids of files elsewhere (rule D-47).
+        """
         if _REF_ID.fullmatch(str(ref_id)):
             path = self._file(ref_id)
             with suppress(OSError, OutputError):
@@ -189,7 +196,10 @@ class _Cache:
         raise DataReferenceError(f"Data reference not found: {ref_id}")
 
     def compact_result(self, result: Results) -> Results:
-        """Store the large values of a result, an answer or a report; return it with references in their place."""
+        """Replace a result's large values by references.
+
+        ``result`` is a result, an answer or a report; the large values are stored in files.
+        """
         if isinstance(result, AggregatedResult):
             name = result.variable_name.lstrip("$")
             value = self._shown(result.value, name)
@@ -222,7 +232,10 @@ class _Cache:
         return sections
 
     def _shown(self, value: Value, key: str) -> Value:
-        """Store ``value`` if it is large, and return its reference; use a printable copy if JSON cannot encode it."""
+        """Return ``value``, or a reference if it is large.
+
+        Large values are stored in files. If JSON cannot encode the value, a printable copy replaces it.
+        """
         try:
             return self.compact(value, key)
         except OutputError:
@@ -251,7 +264,10 @@ def _stored_json(data: Value, context_key: str) -> str:
 
 
 def _refuse_link(folder: Path) -> None:
-    """Raise ``OutputError`` if the folder of stored values, or its parent ``state``, is a link."""
+    """Raise ``OutputError`` if the folder of values is a link.
+
+    The parent ``state`` of the default folder must not be a link either.
+    """
     is_default = folder.parts[-2:] == PurePath(CACHE_DIR).parts
     for path in (folder, folder.parent) if is_default else (folder,):
         if path.is_symlink():
@@ -261,9 +277,10 @@ def _refuse_link(folder: Path) -> None:
 
 
 def _summary(data: Value) -> str:
-    """Describe a value in a line: the number, the fields and the first items of its longest list (X-2).
+    """Describe a value in a line (rule X-2).
 
-    ``63 activities with fields: name, distance, moving_time...`` for ``{"activities": [63 objects]}``.
+    The line has the number, the fields and the first items of the value's longest list, such as ``63 activities with
+    fields: name, distance, moving_time...`` for ``{"activities": [63 objects]}``.
     """
     if isinstance(data, str):
         return f"Text of {len(data)} characters: {escape_surrogates(data[:_SAMPLE_CHARACTERS])}"

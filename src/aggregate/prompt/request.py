@@ -37,7 +37,10 @@ _REPLACED = "secrets in the task are replaced: --no-redact keeps them"
 
 
 class Strategy(StrEnum):
-    """How files are rendered: each in its own view, or all as summaries (rule M-30)."""
+    """How files are rendered (rule M-30).
+
+    Each is rendered in its own view, or all as summaries.
+    """
 
     AUTO = "auto"
     SUMMARIZE = "summarize"
@@ -45,7 +48,10 @@ class Strategy(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "Strategy":
-        """Return the strategy that a configured value names, ``AUTO`` for an unknown one."""
+        """Return the strategy of a configured value.
+
+        An unknown value gives ``AUTO``.
+        """
         try:
             return cls(str(value))
         except ValueError:
@@ -72,11 +78,11 @@ class Request:
         kept: With a budget: the files of the discussion's last prompt, in the order sent (rule B-9).
         reads_results: Whether the reader has the tool for cut results.
         discussion: The name of the discussion in ``history``, ``""`` for the default one.
-        continues: The name of the discussion that it was forked from.
+        continues: The name of the discussion from which this one was forked.
         title: The project's name.
         finish: The user's texts; none for a prompt to be sent, whose task is a message.
-        is_overview: Whether it shows a folder without a configuration and a task (rule T-12).
-        narrowing: The files that the command line selects.
+        is_overview: Whether the prompt shows a folder without a configuration and a task (rule T-12).
+        narrowing: The files selected by the command line.
         output_file: The file to write instead of a numbered one.
     """
 
@@ -131,18 +137,24 @@ class Request:
 
     @property
     def written_in(self) -> Path | None:
-        """The folder in which ``output_dir`` must be, as a real path, ``None`` for no restriction."""
+        """Real path of the folder that must contain ``output_dir``.
+
+        ``None`` allows any folder.
+        """
         return None if self.scope.allow_outside else Path(self.scope.root)
 
     @property
     def focus_paths(self) -> tuple[str, ...]:
-        """Paths of the files that the user focused on, each once."""
+        """Paths of the user's focus files, each once."""
         focus = self.task.focus if self.task else ()
         return tuple(dict.fromkeys((*self.focus_files, *(place.path for place in focus))))
 
     @property
     def is_structural(self) -> bool:
-        """Whether the prompt has a budget but no task, so that it explains the structure of the project."""
+        """Whether the prompt explains the structure of the project.
+
+        It does with a budget but without a task.
+        """
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary
@@ -150,17 +162,23 @@ class Request:
 
     @property
     def is_audited(self) -> bool:
-        """Whether the prompt gets an audit file: with a task or a budget (rule A-1)."""
+        """Whether the prompt gets an audit file.
+
+        It does with a task or a budget (rule A-1).
+        """
         return self.task is not None or self.budget is not None
 
     @property
     def is_finished(self) -> bool:
-        """Whether the prompt is complete without a message: it has a task and a budget (rule T-3)."""
+        """Whether the prompt is complete without a message.
+
+        It is with a task and a budget (rule T-3).
+        """
         return self.finish is not None and self.task is not None and self.budget is not None
 
     @property
     def file_order(self) -> FileOrder:
-        """The order of files in a prompt with a budget (rule B-8)."""
+        """The order of files in a budgeted prompt (rule B-8)."""
         order = self.budget.order if self.budget else FileOrder.CONFIGURED
         if order is not FileOrder.AUTO:
             return order
@@ -197,7 +215,10 @@ class Request:
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
-    """Return whether one of ``focus_files`` is a file's entry, or the last parts of its path."""
+    """Return whether ``focus_files`` name a file.
+
+    They name it by its entry, or by the last parts of its path.
+    """
     parts = _parts(path)
     return any(focus == entry or _names(_parts(focus), parts) for focus in focus_files)
 
@@ -214,13 +235,19 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def unknown_focus(focus: str, paths: Sequence[str]) -> str:
-    """Return an error message about a focus that matches no file, with similar ``paths``."""
+    """Return an error message about an unmatched focus.
+
+    The message names similar ``paths``.
+    """
     remedy = path_meant(focus, paths) or "; if it is a file of the project, add it to [files] paths"
     return f"focus {focus}: no file of the project matches it{remedy}"
 
 
 class FocusIndex:
-    """Finds the files that ``focus_files`` name, by entries and last parts of paths."""
+    """Finds the files named by ``focus_files``.
+
+    Names are entries, or last parts of paths.
+    """
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         self._files = tuple(files)
@@ -233,7 +260,10 @@ class FocusIndex:
                 self._by_part.setdefault(part, []).append(number)
 
     def find(self, *focus_files: str) -> list[int]:
-        """Return the numbers of the files that ``focus_files`` name, in the order of the files."""
+        """Return the numbers of the files named by ``focus_files``.
+
+        The numbers are in the order of the files.
+        """
         numbers: set[int] = set()
         for focus in set(focus_files):
             by_part = self._by_part.get(_parts(focus)[-1], ())
@@ -254,13 +284,16 @@ def focus_paths(files: Iterable[tuple[str, str]], focus_files: Iterable[str]) ->
 
 
 def parse_place(text: str, folder: Path) -> Place:
-    """Parse ``PATH[:LINE[-LINE]]``; if a file with the whole text as name exists, it is meant."""
+    """Parse ``PATH[:LINE[-LINE]]``.
+
+    If a file has the whole text as its name, the place is this file.
+    """
     return Place(text) if os.path.lexists(os.path.join(folder, text)) else Place.parse(text)
 
 
 AskedTask = str | Task  # a task's text, or a task
 AskedBudget = int | str | Budget  # ``32000``, ``"32k"``, ``"auto"``, or a budget
-ALL_FILES: Final = "**/*"  # the glob for all files that git does not ignore
+ALL_FILES: Final = "**/*"  # the glob for all files not ignored by git
 EVERY: Final = Entry(FileItem(ALL_FILES))
 NO_BUDGET: Final = "all"  # overrides a configured budget
 WITHOUT_MODEL: Final = 32_000  # tokens of ``auto`` without a model: all hosted models read as much
@@ -283,9 +316,10 @@ def asked_for(
     window: int | None,
     answer: int,
 ) -> Request:
-    """Return a request with the caller's task, budget and focus, else those of the configuration.
+    """Return a request with task, budget and focus.
 
-    With a task or a budget ``focus_files`` are places, otherwise files of a Tier 3 prompt (rule T-2).
+    The caller's values come before the configured ones. With a task or a budget ``focus_files`` are places, otherwise
+    files of a Tier 3 prompt (rule T-2).
     """
     wanted, limit = _task_of(task, config.task), preset.budget if preset else None
     tokens = _budget_of(
@@ -305,7 +339,10 @@ def asked_for(
 
 
 def _task_of(asked: AskedTask | None, standing: TaskTable) -> Task | None:
-    """Return the caller's task, else the configured one, whose text is also the default (rule T-1)."""
+    """Return the caller's task, else the configured one.
+
+    A caller's task without a text takes the configured text (rule T-1).
+    """
     if asked is None:
         return Task(standing.text) if standing.text.strip() else None
     task = Task(asked) if isinstance(asked, str) else asked
@@ -322,9 +359,10 @@ def _budget_of(
     window: int | None,
     answer: int,
 ) -> Budget | None:
-    """Return the budget of the caller, else of the preset, else of the configuration (rule B-1).
+    """Return the budget of a prompt (rule B-1).
 
-    For Tier 3 ``[budget] tier3`` overrides ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
+    The caller's budget comes first, then the preset's, then the configured one. For Tier 3 ``[budget] tier3`` overrides
+    ``tokens`` (rule B-11); ``window`` and ``answer`` are for ``auto``.
     """
     if isinstance(asked, Budget):
         if not 1 <= asked.tokens <= MOST_TOKENS:
@@ -384,7 +422,10 @@ def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return the warnings that a reader of the prompt needs: none about binary files that the default glob skips."""
+    """Return the warnings needed by a reader of the prompt.
+
+    Warnings about binary files skipped by the default glob are left out.
+    """
     sentences = []
     for warning in warnings:
         sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")

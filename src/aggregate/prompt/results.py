@@ -1,4 +1,7 @@
-"""Results of sub-agents with their producers, and their text in prompts."""
+"""Results of sub-agents, and their text in prompts.
+
+Each result has its producer.
+"""
 
 import re
 from collections.abc import Mapping
@@ -41,7 +44,10 @@ class ProducedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AggregatedResult:
-    """The outputs of a group of sub-agents, merged into one value (rules O-10, O-50)."""
+    """The merged output of a group of sub-agents.
+
+    All outputs are merged into one value (rules O-10, O-50).
+    """
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -76,7 +82,10 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer that was chosen from the results of several steps (rule X-6)."""
+    """The answer chosen from the results of several steps.
+
+    See rule X-6.
+    """
 
     summary: str
     source: AnswerSource
@@ -97,9 +106,10 @@ _LINE: Final = re.compile(rf"([{_BREAK}])([^:{_BREAK}]{{1,300}}):")
 
 
 def result_text(result: AggregatedResult, *, labels: bool = True) -> str:
-    r"""Render a merged value as text, with the producers' ``labels`` for the strategy ``concat`` (rule O-3).
+    r"""Render a merged value as text.
 
-    A line that looks like a label is escaped by ``\``, so that no output can forge another.
+    The strategy ``concat`` adds the producers' ``labels`` (rule O-3). A line that looks like a label is escaped by
+    ``\``, so no output can forge another output's label.
     """
     if result.value is None:
         return ""

@@ -1,4 +1,7 @@
-"""Select the files that the entries of a request (paths and globs) match, each file once."""
+"""Select the files matched by a request's entries.
+
+Entries are paths and globs; each file is selected once.
+"""
 
 import os
 import re
@@ -38,7 +41,7 @@ _NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 
 
 class ResolvedFile(NamedTuple):
-    """A file to read, or a note in place of one.
+    """A file to read, or a note in its place.
 
     A named tuple takes little memory: large projects have 100,000 files.
 
@@ -70,7 +73,10 @@ class ResolvedFile(NamedTuple):
 
     @property
     def is_rendered(self) -> bool:
-        """Whether the file is shown by a view."""
+        """Whether the file is shown by a view.
+
+        Raw files, files with a problem and files with ``auto_aggregate`` off are not.
+        """
         item = self.entry.item
         is_raw = item.force_full or is_the_text(self.path, self.entry.view_mode)
         return not is_raw and item.auto_aggregate and not self.problem
@@ -97,10 +103,10 @@ class Selection:
 
 
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
-    """Return the files of a request; secrets in their names are replaced.
+    """Return the files of a request.
 
-    Globs skip the program's own output and excluded files. With a task and no budget, focus files are shown in full
-    (rule T-2); prompts with a budget and Tier 3 prompts have other rules.
+    Secrets in their names are replaced. Globs skip the program's own output and excluded files. With a task and no
+    budget, focus files are shown in full (rule T-2); prompts with a budget and Tier 3 prompts have other rules.
     """
     base_dir = request.base_dir
     if request.entries and not base_dir.is_dir():
@@ -140,7 +146,10 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 def _narrowed(
     selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
 ) -> Selection:
-    """Return the files that the command line selects, with the settings of configured entries (T-13, B-3)."""
+    """Return the files selected by the command line.
+
+    Settings are those of configured entries (rules T-13, B-3).
+    """
     if narrowing.paths:
         configured = {file.path: file for file in selection.files if not file.is_remark}
         selected = resolve(Entry(FileItem(path)) for path in narrowing.paths)
@@ -177,7 +186,7 @@ def resolve_entries(
     """Resolve ``entries`` below ``base_dir``.
 
     A file is listed once, at its first entry. Entries without wildcards override globs, later entries earlier ones.
-    ``is_ours`` and ``is_excluded`` filter globs. Entries that may not be read, globs without matches and globs with
+    ``is_ours`` and ``is_excluded`` filter globs. Forbidden entries, globs without matches and globs with
     secret-looking files are listed with the reason.
     """
     listing = listing or FolderListing()
@@ -240,7 +249,10 @@ def _glob_remark(
     scope: Scope,
     find_ignored: Callable[[str, str], str],
 ) -> ResolvedFile | None:
-    """Return a remark on a glob that matches no files, or secret-looking or forbidden ones."""
+    """Return a remark on a glob.
+
+    The glob matches no files, or secret-looking or forbidden ones.
+    """
     glob = entry.item.path
     if secrets:
         hint = "" if scope.is_fixed else _NAME_SECRETS
@@ -260,7 +272,10 @@ def _glob_remark(
 def omission_remark(
     entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
 ) -> ResolvedFile:
-    """Return a remark on the files of one kind that a glob left out."""
+    """Return a remark on files omitted by a glob.
+
+    The files are of one kind.
+    """
     files = "files are" if len(paths) > 1 else "file is"
     names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
     if len(paths) > MOST_NAMED:
@@ -270,7 +285,10 @@ def omission_remark(
 
 
 def with_generated_policy(selection: Selection, request: "Request") -> Selection:
-    """Apply the configured view of generated files, and git's attributes that mark these."""
+    """Apply the configured view of generated files.
+
+    Git attributes can mark files as generated or not.
+    """
     if request.generated is GeneratedView.FULL:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]
@@ -292,11 +310,11 @@ def with_generated_policy(selection: Selection, request: "Request") -> Selection
 def own_output_filter(
     base_dir: Path, output_dir: Path, namespace: str, folder: Path
 ) -> Callable[[str], bool]:
-    """Return a test for this program's own files, which globs must skip.
+    """Return a test for this program's own files.
 
-    Below the output folder: numbered prompts of the namespace with replies, and folders of tracks' runs. Below the
-    configuration's ``folder``: ``state/``. Anywhere: records of prompts, prompts and replies beside a record, the
-    index, and temporary files.
+    Globs must skip these files. Below the output folder: numbered prompts of the namespace with replies, and folders of
+    tracks' runs. Below the configuration's ``folder``: ``state/``. Anywhere: records of prompts, prompts and replies
+    beside a record, the index, and temporary files.
     """
     begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
     output, state = map(re.escape, begins)
@@ -330,7 +348,10 @@ def own_output_filter(
 
 
 def _pattern_filter(patterns: Sequence[str], key: str) -> Callable[[str], bool]:
-    """Return a test for paths that match patterns as in ``.gitignore``."""
+    """Return a test for paths matching patterns.
+
+    The patterns are as in ``.gitignore``.
+    """
     if not patterns:
         return lambda _: False
     try:

@@ -1,4 +1,7 @@
-"""Split a prompt into several prompts of limited size, between files if possible (rule T-15)."""
+"""Split a prompt into several prompts of limited size.
+
+Cuts are between files if possible (rule T-15).
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -23,7 +26,10 @@ _CHARACTERS: Final = 8  # upper bound of characters per token
 
 
 def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> list[Prompt]:
-    """Split a prompt into parts of at most ``tokens``, each with a list of the others."""
+    """Split a prompt into parts of at most ``tokens``.
+
+    Each part has a list of the other parts.
+    """
     reserve = _FIRST_RESERVE
     while reserve <= tokens // 2:
         packed = _packed(prompt.segments, tokens - reserve, count)
@@ -42,7 +48,10 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
 def cuts_of(
     parts: Sequence[Prompt], paths: Sequence[Path], number: int, count: Count
 ) -> tuple[Cut, ...]:
-    """Return the other parts of a split prompt, for the audit of part ``number`` (rule A-4)."""
+    """Return the other parts of a split prompt.
+
+    They are for the audit of part ``number`` (rule A-4).
+    """
     return tuple(
         Cut(
             "parts",
@@ -56,7 +65,10 @@ def cuts_of(
 
 
 def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[Segment]]:
-    """Distribute segments over parts of at most ``room`` tokens; each part begins with the heading of files."""
+    """Distribute segments over parts of at most ``room`` tokens.
+
+    Each part begins with the heading of files.
+    """
     heading = next((segment for segment in segments if segment.section is Section.FILES), None)
     parts: list[list[Segment]] = [[]]
     remaining = room
@@ -82,7 +94,10 @@ def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[S
 
 
 def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
-    """Cut a file that is larger than a part, between definitions if possible, else between statements."""
+    """Cut a file larger than a part into pieces.
+
+    Cuts are between definitions if possible, else between statements.
+    """
     lines = segment.text.split("\n")
     if segment.section is not Section.FILES or not is_fenced(segment.text):
         name = segment.source or segment.section.value
@@ -116,7 +131,10 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
 
 
 def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
-    """Cut a line into pieces of at most ``room`` tokens, each with its range of characters."""
+    """Cut a line into pieces of at most ``room`` tokens.
+
+    Each piece comes with its range of characters.
+    """
     start = 0
     while start < len(line):
         size = min(room * _CHARACTERS, len(line) - start)
@@ -130,7 +148,10 @@ def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, st
 def _end_of_piece(
     lines: Sequence[str], statements: Sequence[int], first: int, room: int, count: Count
 ) -> int:
-    """Return the last line of the longest piece within ``room`` tokens that ends between definitions or statements."""
+    """Return the last line of the longest fitting piece.
+
+    A piece has at most ``room`` tokens, and ends between definitions or statements.
+    """
     end = first
     remaining = room
     while end < len(lines) and (remaining := remaining - count(lines[end] + "\n")) >= 0:
@@ -151,7 +172,7 @@ def _depth(lines: Sequence[str], line: int) -> tuple[int, bool]:
 def _piece(
     segment: Segment, text: str, run: tuple[int, int], number: int, place: str = ""
 ) -> Segment:
-    """Return some lines of a file as a block of its own.
+    """Return some lines of a file as a separate block.
 
     ``run`` are the first and last line, ``place`` the characters if only a part of a line is shown.
     """

@@ -1,7 +1,7 @@
 """Exact token counts of prompts, as sums over segments.
 
-Sums are exact if no token spans a cut. The vocabulary never joins a line break with the next line, unless that begins
-with white space or ``/``; segments begin with ``#`` or ``-``, and are counted with the separator behind them.
+Sums are exact if no token spans a cut. The vocabulary never joins a line break with the next line, unless the next line
+begins with white space or ``/``; segments begin with ``#`` or ``-``, and are counted with the separator behind them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,13 +33,19 @@ def token_version() -> str:
 
 @cache
 def token_kind() -> Kind:
-    """Return the kind of index entries with token counts, whose keys are SHA-256 of texts."""
+    """Return the kind of index entries with token counts.
+
+    Their keys are SHA-256 of texts.
+    """
     return Kind("tokens", token_version())
 
 
 @dataclass(slots=True, eq=False)
 class SegmentCounter:
-    """Counts the tokens of segments with their separators, in threads if there are many."""
+    """Counts the tokens of segments with their separators.
+
+    Many segments are counted in threads.
+    """
 
     _index: Index
     _waiting: list[tuple[bytes, str]] = field(default_factory=list, init=False)
@@ -80,7 +86,10 @@ class SegmentCounter:
 
 @dataclass(frozen=True, slots=True)
 class PromptTokens:
-    """Tokens (o200k) of a prompt: in all, by segment, by section, and by file without section headings."""
+    """Tokens (o200k) of a prompt and its parts.
+
+    The parts are segments, sections, and files without section headings.
+    """
 
     document: int
     segments: tuple[int, ...]
@@ -100,9 +109,10 @@ class PromptTokens:
 
 @get_monitor().scope("count_prompt")
 def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -> PromptTokens:
-    """Return the exact counts of a prompt, its sections and its files.
+    """Return exact token counts of a prompt.
 
-    ``index`` caches them, by default the user's. ``end`` follows the last segment: ``END`` for a written prompt.
+    They include those of its sections and files. ``index`` caches them, by default the user's. ``end`` follows the last
+    segment: ``END`` for a written prompt.
     """
     counter = SegmentCounter(index or user_index())
     last = len(prompt.segments) - 1
@@ -115,7 +125,10 @@ def count_prompt(prompt: Prompt, *, index: Index | None = None, end: str = "") -
 
 @dataclass(slots=True, eq=False)
 class SavedCounts:
-    """Counts the tokens of single texts with a cache; the vocabulary is loaded for the first new text."""
+    """Counts the tokens of single texts with a cache.
+
+    The vocabulary is loaded for the first new text.
+    """
 
     _index: Index
     _counts: dict[str, int] = field(default_factory=lambda: {"": 0}, init=False)

@@ -1,8 +1,9 @@
-"""The prompt's section with the turns of the discussion, safe against forged turns.
+"""The prompt's section with the turns of the discussion.
 
-The format is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``. Content is fenced if a line looks
-like a turn's heading, a rule between turns or a role, or if it leaves a block open. Other content keeps its bytes. A
-new turn changes the text of earlier turns only if it has a new role, and one of their lines begins with that role.
+It is safe against forged turns. The format is fixed (rule M-50): ``### Discussion Excerpt i``, then ``role: content``.
+Content is fenced if a line looks like a turn's heading, a rule between turns or a role, or if it leaves a block open.
+Other content keeps its bytes. A new turn changes the text of earlier turns only if it has a new role, and one of their
+lines begins with that role.
 """
 
 import re
@@ -47,7 +48,10 @@ class SpokenTurn(NamedTuple):
 
 
 class Omitted(NamedTuple):
-    """How many first turns a budget leaves out, and their tokens (rule B-5)."""
+    """First turns omitted by a budget (rule B-5).
+
+    The fields are their number and their tokens.
+    """
 
     number: int
     tokens: int
@@ -58,25 +62,29 @@ class Omitted(NamedTuple):
 
 
 def build_discussion_section(history: Sequence[object]) -> str:
-    """Render the turns without the heading of the section (rules M-6, M-50).
+    """Render the turns without the heading of the section.
 
-    ``history`` has texts and mappings with ``role`` and ``content``; anything else is shown as ``str``.
+    See rules M-6 and M-50. ``history`` has texts and mappings with ``role`` and ``content``; anything else is shown as
+    ``str``.
     """
     return SEPARATOR.join(segment.text for segment in discussion_segments(history)[1:])
 
 
 def build_discussion_text(history: Sequence[object]) -> str:
-    """Render the section of the discussion, ``""`` without turns (rules M-11, M-X4)."""
+    """Render the section of the discussion.
+
+    Without turns the text is empty (rules M-11, M-X4).
+    """
     return SEPARATOR.join(segment.text for segment in discussion_segments(history))
 
 
 def discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the heading of the section, and a segment per turn; empty without turns.
+    """Return the discussion's segments: a heading and the turns.
 
-    The rule between two turns belongs to the later one, so that a segment does not depend on later turns. Turns keep
-    their numbers if the first ones are ``omitted``.
+    Without turns there are none. The rule between two turns belongs to the later one, so that a segment does not depend
+    on later turns. Turns keep their numbers if the first ones are ``omitted``.
     """
     return tuple(
         Segment(Section.HISTORY, text, Stability.VOLATILE, source)
@@ -87,7 +95,10 @@ def discussion_segments(
 def safe_discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the segments of the turns; headings that look like other sections are escaped."""
+    """Return the segments of the turns with safe headings.
+
+    Headings are escaped if they look like other sections.
+    """
     return discussion_segments([*map(_with_plain_headings, history)], omitted)
 
 
@@ -110,7 +121,10 @@ def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple
 
 
 def excerpt_turn(segment: Segment) -> SpokenTurn | None:
-    """Return the turn that a segment shows, ``None`` if it is not a turn of the discussion."""
+    """Return the turn of a segment.
+
+    Return ``None`` if the segment is not a turn of the discussion.
+    """
     if segment.section is not Section.HISTORY:
         return None
     heading = _EXCERPT.match(segment.text)
@@ -118,7 +132,10 @@ def excerpt_turn(segment: Segment) -> SpokenTurn | None:
 
 
 def turn_texts(history: Sequence[object]) -> list[str]:
-    """Return the turns of a history (texts, or mappings with ``role`` and ``content``) as texts."""
+    """Return the turns of a history as texts.
+
+    ``history`` has texts, or mappings with ``role`` and ``content``.
+    """
     roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
 
@@ -138,7 +155,10 @@ def spoken_turn(text: str) -> SpokenTurn:
 
 
 def fenced_lines(text: str) -> int:
-    """Return the line with the opening fence of a turn, ``0`` if the turn is not fenced."""
+    """Return the line with the opening fence of a turn.
+
+    Return ``0`` if the turn is not fenced.
+    """
     opening = _FENCED.match(text)
     return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
 
@@ -165,7 +185,10 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Return whether a line of a text looks like a turn of these roles, or would hide the next turn."""
+    """Return whether a text could mislead as a turn.
+
+    One of its lines looks like a turn of these roles, or would hide the next turn.
+    """
     text = f"x{text}" if behind else text
     lines = as_seen(text)
     if leaves_open(text) or _RULE.search(lines) or _HEADING.search(lines):
@@ -182,7 +205,10 @@ def _name(role: str) -> str:
 
 
 def _safe_role(role: str) -> str:
-    r"""Return a role on one line; colons and a leading Markdown character are escaped as ``\xNN``."""
+    r"""Return a role on one line.
+
+    Colons and a leading Markdown character are escaped as ``\xNN``.
+    """
     text = re.sub(r"\\(?=[xu])", r"\\x5c", role)
     text = heading_text(text).replace(": ", "\\x3a ")
     start = len(text) - len(text.lstrip())

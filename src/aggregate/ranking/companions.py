@@ -1,4 +1,4 @@
-"""Find the tests and documents that belong to the likeliest source files."""
+"""Find tests and documents of the likeliest source files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ _EXCLUDED: Final = re.compile(
 def companions(
     inquiry: Inquiry, sums: Sequence[float], against: Mapping[int, float]
 ) -> list[Evidence]:
-    """Return as evidence the tests and documents that belong to the likeliest source files.
+    """Return evidence for tests and documents of likely source files.
 
     A task can exclude either ("without tests"). A review only has companions of the changed files.
 
@@ -77,7 +77,10 @@ def companions(
 
 
 def _explains(path: str, kind: PathKind) -> bool:
-    """Return whether a file is a test, not its data, or prose, not a changelog, which mentions every source."""
+    """Return whether a file is a test or prose.
+
+    Test data do not count, nor do changelogs, which mention every source.
+    """
     if kind is PathKind.TEST:
         return not _FIXTURE.search(path)
     suffix = path.rpartition("/")[2].partition(".")[2].rpartition(".")[2]

@@ -1,4 +1,7 @@
-"""Compare names of files and definitions with the words of the task, by their stems."""
+"""Compare names of files and definitions with the task's words.
+
+Words are compared by their stems.
+"""
 
 import re
 from collections import Counter
@@ -67,7 +70,10 @@ _ANY: Final = 0.3
 
 
 def root_of(word: str) -> str:
-    """Return the stem of a word, which need not be a word itself."""
+    """Return the stem of a word.
+
+    A stem need not be a word itself.
+    """
     root = stem(word)
     for ending, least in _ENDINGS:
         if root.endswith(ending) and len(root) - len(ending) >= least:
@@ -76,7 +82,10 @@ def root_of(word: str) -> str:
 
 
 def topic_words(line: str, *, is_question: bool) -> Mapping[str, float]:
-    """Return the stems of the words in a task's first line, with a weight for each."""
+    """Return weights of the words in a task's first line.
+
+    The keys are the stems of the words.
+    """
     begin = _ASKING.match(line)
     rest = line[begin.end() :] if begin else line
     ignored = STOP_WORDS if is_question else NO_TERMS  # a question may be about ``add``
@@ -89,7 +98,7 @@ def topic_words(line: str, *, is_question: bool) -> Mapping[str, float]:
 
 
 def looks_like_question(text: str) -> bool:
-    """Return whether a task asks a question or names a thing."""
+    """Return whether a task is a question or names something."""
     text = text.strip()
     first = _WORD.search(text)
     if first is None:
@@ -111,14 +120,20 @@ def _roots(text: str, ignored: Set[str]) -> Sequence[str]:
 
 
 class _Part(NamedTuple):
-    """A part of a name, such as ``read`` of ``read_file``, and the word of the task that it matches."""
+    """A part of a name, with the task's matching word.
+
+    ``read`` is a part of ``read_file``.
+    """
 
     word: str  # of the task, "" if none matches
     value: float
 
 
 def file_names(inquiry: Inquiry) -> Evidence:
-    """Return as evidence how much of each file's name the words of the task cover."""
+    """Return as evidence how well file names match the task.
+
+    The value is the share of a name covered by the task's words.
+    """
     stems = [name_of(facts.path) for facts in inquiry.files]
     coverage = _coverage(Counter(stems), inquiry.question.task.topic)
     values = scaled({file: coverage[stem] for file, stem in enumerate(stems) if stem in coverage})
@@ -131,7 +146,10 @@ def file_names(inquiry: Inquiry) -> Evidence:
 
 
 def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, float]:
-    """Return the notebooks whose names contain the words before "notebook" in the task's first line."""
+    """Return the notebooks named in the task's first line.
+
+    A notebook's name must contain the words before "notebook".
+    """
     line = inquiry.question.task.text.lstrip().partition("\n")[0].lower()
     phrase, mark, _ = line.partition(" notebook")
     words = _WORD.findall(phrase)[::-1] if mark else []
@@ -149,14 +167,20 @@ def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, flo
 
 
 def name_of(path: str) -> str:
-    """Return a file's name without suffixes, or for ``__init__`` and the like the folder's name."""
+    """Return a file's name without suffixes.
+
+    For ``__init__`` and the like it is the folder's name.
+    """
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _PACKAGE_FILES and folder else stem
 
 
 def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return as evidence how much of each definition's name the words of the task cover."""
+    """Return as evidence how well definition names match the task.
+
+    The value is the share of a name covered by the task's words.
+    """
     names_by_file = {
         file: [
             definition.path[-1] if definition.path else "" for definition in analysis.definitions
@@ -178,9 +202,9 @@ def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def _coverage(names: Mapping[str, int], words: Mapping[str, float]) -> Mapping[str, float]:
-    """Return for each name how much of it the task's words cover; rare words weigh more.
+    """Return how much of each name the task's words cover.
 
-    ``names`` maps names to their number of occurrences. Names without a match are left out.
+    Rare words weigh more. ``names`` maps names to their number of occurrences. Names without a match are left out.
     """
     # Most names contain no word's prefix and need not be split.
     prefix = re.compile("|".join(re.escape(word[:_SHORTEST_PREFIX]) for word in words) or r"(?!)")
@@ -207,7 +231,10 @@ def _coverage(names: Mapping[str, int], words: Mapping[str, float]) -> Mapping[s
 
 
 def _match_part(text: str, words: Mapping[str, float], cache: dict[str, _Part]) -> _Part:
-    """Find the word of the task with the same stem as a part of a name, else one with a common prefix."""
+    """Find the task's word for a part of a name.
+
+    A word with the same stem is preferred to one with a common prefix.
+    """
     if text in cache:
         return cache[text]
     root = root_of(text)

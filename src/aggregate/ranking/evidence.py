@@ -1,4 +1,4 @@
-"""Evidence that files and pieces are relevant, its weights, and weighted sums."""
+"""Evidence for relevant files and pieces, its weights and sums."""
 
 from array import array
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +18,9 @@ PieceKey = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One kind of evidence: a value, mostly between 0 and 1, for each file or each piece of a file.
+    """One kind of evidence for files and their pieces.
+
+    Values are mostly between 0 and 1.
 
     Attributes:
         matched: The matching words or names by file, for the audit.
@@ -33,7 +35,10 @@ class Evidence:
 
 
 class FileValues(Mapping[int, float]):
-    """A mapping from files to values in a tenth of the memory of a ``dict``; absent files have the value 0."""
+    """A compact mapping from files to values.
+
+    It takes a tenth of the memory of a ``dict``. Absent files have the value 0.
+    """
 
     def __init__(self, values: Iterable[float]) -> None:
         self._values = array("d", values)
@@ -51,7 +56,10 @@ class FileValues(Mapping[int, float]):
 
 
 class PieceValues(Mapping[PieceKey, float]):
-    """A mapping from pieces to values, stored as one row per file; absent pieces have the value 0."""
+    """A compact mapping from pieces to values.
+
+    It has one row per file. Absent pieces have the value 0.
+    """
 
     def __init__(self, rows: Mapping[int, Sequence[float]]) -> None:
         self.rows = rows
@@ -120,13 +128,19 @@ K1 = 1.2  # BM25's usual saturation; 0.9 to 2 made no difference on commits
 
 
 def rarity(total: int, holding: int) -> float:
-    """Return the inverse document frequency of a term that ``holding`` of ``total`` texts contain."""
+    """Return the inverse document frequency of a term.
+
+    ``holding`` of ``total`` texts contain the term.
+    """
     holding = min(holding, total)
     return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def saturation(count: float, *, length: float, b: float) -> float:
-    """Return the term frequency factor of BM25; ``length`` is relative to the average length."""
+    """Return the term frequency factor of BM25.
+
+    ``length`` is relative to the average length.
+    """
     return count * (K1 + 1) / (count + K1 * (1 - b + b * length))
 
 
@@ -183,7 +197,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 
 
 class RankedFile(NamedTuple):
-    """A file with its score, its rank and the reasons for it."""
+    """A file with its score, rank and reasons."""
 
     file: int
     score: float
@@ -193,7 +207,7 @@ class RankedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The files in the order of their relevance, the likeliest first.
+    """The files by relevance, the likeliest first.
 
     ``companions`` maps tests and documents of likely sources to ``"tests"`` or ``"documents"``.
     """
@@ -253,7 +267,10 @@ def add_to_pieces(
 def probabilities(
     pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
 ) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    """Convert the scores of all pieces, and of files without pieces, to probabilities by softmax."""
+    """Convert scores to probabilities by softmax.
+
+    ``pieces`` has the scores of all pieces, ``others`` those of files without pieces.
+    """
     best = max((value for values in pieces.values() for value in values), default=-inf)
     best = max(best, max(others.values(), default=-inf))
     if best == -inf:
@@ -307,7 +324,10 @@ def in_order(
     others: Mapping[int, float],
     why: Mapping[int, tuple[Reason, ...]],
 ) -> Sequence[RankedFile]:
-    """Return the files in the order of their probability, equal ones in the order of the corpus."""
+    """Return the files by probability, the likeliest first.
+
+    Files of equal probability keep the order of the corpus.
+    """
     ranked: list[RankedFile] = []
     new_entry = row_maker(RankedFile)
     for file in range(files):

@@ -1,4 +1,4 @@
-"""Detect vague tasks, and names that the task misspells (rule T-9)."""
+"""Detect vague tasks and misspelt names (rule T-9)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -51,7 +51,10 @@ def guess_of(
 
 
 def is_pointed(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:
-    """Return whether the task names a file, a definition or a location that the project has."""
+    """Return whether the task names something in the project.
+
+    Files, definitions and code locations count.
+    """
     return bool(traced_files(inquiry)) or any(map(_is_pointing, evidences))
 
 
@@ -96,7 +99,10 @@ _MOST_NEAR: Final = 60
 
 
 def without_foreign_names(inquiry: Inquiry) -> Question:
-    """Return the question without names of other packages, and without the project's own name."""
+    """Return the question without names of packages.
+
+    Removed are the names of other packages, and the project's own name.
+    """
     task = inquiry.question.task
     known = {*inquiry.paths.folders_by_name, *inquiry.paths.by_stem, ""}
     packages = {part for facts in inquiry.files for part in facts.path.lower().split("/")[:2]}
@@ -119,7 +125,10 @@ def without_foreign_names(inquiry: Inquiry) -> Question:
 
 
 def spelt(inquiry: Inquiry) -> Question:
-    """Return the question with corrected spelling of names that the project does not have."""
+    """Return the question with misspelt names corrected.
+
+    Names that the project has are not changed.
+    """
     question, task = inquiry.question, inquiry.question.task
     first_line = task.text.lstrip().partition("\n")[0]
     unknown: list[str] = []

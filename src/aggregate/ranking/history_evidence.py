@@ -1,4 +1,7 @@
-"""Evidence from commits: similar ones, recent ones, files changed together, and commit messages."""
+"""Evidence from the history of commits.
+
+It covers similar and recent commits, files changed together, and commit messages.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -136,7 +139,10 @@ _B: Final = 0.75  # BM25's usual length normalization; 0.3 was a little worse on
 
 
 def message_text(inquiry: Inquiry) -> Evidence:
-    """Return as evidence how well the task matches the messages of the commits that changed each file."""
+    """Return as evidence how well commit messages match the task.
+
+    A file's messages are those of the commits that changed it.
+    """
     lengths, counts = _messages_by_file(inquiry)
     if not counts:
         return Evidence("messages of changes")
@@ -164,7 +170,7 @@ def message_text(inquiry: Inquiry) -> Evidence:
 def _messages_by_file(
     inquiry: Inquiry,
 ) -> tuple[Mapping[int, float], Mapping[int, Mapping[str, float]]]:
-    """Return for each file the length and the terms of the messages of its commits."""
+    """Return length and terms of each file's commit messages."""
     numbers = inquiry.paths.numbers
     task_terms = [query.term for query in inquiry.terms]
     lengths: dict[int, float] = {}
@@ -188,7 +194,10 @@ def _messages_by_file(
 
 
 def last_changes(inquiry: Inquiry) -> Evidence:
-    """Return as evidence how recently each file was changed; the same for all questions."""
+    """Return as evidence how recently each file was changed.
+
+    It is the same for all questions.
+    """
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
     commits = () if inquiry.question.task.is_question else inquiry.question.commits

@@ -1,4 +1,4 @@
-"""A question about the files of a corpus, with look-ups that all kinds of evidence use."""
+"""A question about a corpus, with look-ups for all evidence."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -17,7 +17,10 @@ from aggregate.ranking.terms import term_list
 
 
 class Location(NamedTuple):
-    """A code location in the task's text, such as a traceback's frame."""
+    """A code location in the task's text.
+
+    An example is a traceback's frame.
+    """
 
     path: str  # as written, absolute or relative, with ``/``
     line: int = 0  # 1-based, ``0`` if unknown
@@ -46,7 +49,10 @@ class TaskText:
 
 
 class ChangedLines(NamedTuple):
-    """Lines of a file that were changed since a revision, by their current numbers."""
+    """Lines of a file changed since a revision.
+
+    The numbers are those of the current file.
+    """
 
     path: str
     first: int = 0  # 1-based; ``0`` if the whole file is new
@@ -54,7 +60,7 @@ class ChangedLines(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit of the project: its message, and the files and definitions that it changed."""
+    """A commit: its message, changed files and changed definitions."""
 
     terms: frozenset[str]
     paths: tuple[str, ...]
@@ -66,7 +72,10 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What files are ranked by: the task's text, places and symbols that the user named, changes and commits."""
+    """The input of a ranking, apart from the files.
+
+    The question has the task's text, the places and symbols named by the user, changes and commits.
+    """
 
     task: TaskText = field(default_factory=TaskText)
     focus: Sequence[tuple[str, int, int]] = ()  # path, first and last line; ``0`` for whole files
@@ -79,7 +88,10 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was asked, so that only structure decides the ranking."""
+        """Whether nothing was asked.
+
+        Then only structure decides the ranking.
+        """
         task = self.task
         has_task = task.terms or task.names or task.locations
         return not (has_task or self.focus or self.symbols or self.changes or self.picks)
@@ -101,7 +113,10 @@ class SimilarCommit(NamedTuple):
 def similar_commits(
     commits: Sequence[Commit], words: Iterable[str], most: int = MOST_READ
 ) -> list[SimilarCommit]:
-    """Return the ``most`` commits whose messages resemble the task most, newer ones first among equals."""
+    """Return the commits most similar to the task.
+
+    At most ``most`` commits are returned. Their messages decide; of equally similar commits newer ones come first.
+    """
     task_words = frozenset(words)
     shared = [commit.change_words & task_words for commit in commits]
     frequency = Counter(word for words_of_commit in shared for word in words_of_commit)
@@ -190,7 +205,10 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
 
 
 def pieces_holding(corpus: Corpus, files: Mapping[int, int]) -> int:
-    """Estimate how many pieces contain a term, from how often it occurs in files."""
+    """Estimate how many pieces contain a term.
+
+    ``files`` has its count by file.
+    """
     facts = corpus.files
     return sum(min(count, facts[file].pieces) for file, count in files.items())
 
@@ -205,7 +223,10 @@ _MOST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question about a corpus, with values that several kinds of evidence need."""
+    """A question about a corpus, with values for its evidence.
+
+    Each value is shared by several kinds of evidence.
+    """
 
     corpus: Corpus
     question: Question
@@ -239,7 +260,10 @@ class Inquiry:
         return self.corpus.files
 
     def strongest_words(self, gains: Mapping[str, float]) -> str:
-        """Return the words of the task that add most to a score, separated by commas."""
+        """Return the task's words with the greatest gains.
+
+        The words are separated by commas.
+        """
         words = {self.words.get(term, term): gain for term, gain in gains.items()}
         strongest = sorted((-gain, word) for word, gain in words.items())
         return ", ".join(word for _, word in strongest[:_TERMS_SHOWN])
@@ -285,7 +309,10 @@ def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
 
 
 def pieces_of(analysis: Analysis, definition: int, *, inner: bool = False) -> Sequence[int]:
-    """Return the pieces of a definition, as indices; with ``inner`` also those of nested definitions."""
+    """Return the pieces of a definition, as indices.
+
+    ``inner`` adds the pieces of nested definitions.
+    """
     pieces = analysis.pieces
     if definition < 0:
         return [index for index, piece in enumerate(pieces) if piece.definition < 0]
@@ -298,7 +325,10 @@ def pieces_of(analysis: Analysis, definition: int, *, inner: bool = False) -> Se
 
 
 def pieces_over(analysis: Analysis, begin: int, end: int) -> Sequence[int]:
-    """Return the pieces that have lines from ``begin`` to ``end``, as indices."""
+    """Return the pieces between two lines, as indices.
+
+    A piece counts if any of its lines is within ``begin`` and ``end``.
+    """
     start = bisect_left(analysis.pieces, begin, key=lambda piece: piece.last)
     stop = bisect_right(analysis.pieces, end, key=lambda piece: piece.first)
     return range(start, stop)

@@ -1,4 +1,7 @@
-"""Read the text of a reported issue without its form, environment and versions."""
+"""Read the essential text of a reported issue.
+
+Its form, environment and versions are left out.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -49,7 +52,10 @@ _TRACED: Final = re.compile(
 
 
 def report_text(text: str) -> str:
-    """Return the text of an issue without the form, the environment and tables of versions."""
+    """Return the essential text of an issue.
+
+    Left out are the form, the environment and tables of versions.
+    """
     return "\n".join(_without_versions(_without_form(text.split("\n"))))
 
 
@@ -77,7 +83,10 @@ def _without_versions(lines: Iterator[str]) -> Iterator[str]:
 
 
 def imported_names(text: str) -> dict[str, str]:
-    """Return the modules of names that an example imports, by name."""
+    """Return the modules of imported names, by name.
+
+    The names are those imported in an issue's example.
+    """
     modules: dict[str, str] = {}
     for match in _IMPORTED.finditer(text):
         for imported in match["names"].split(","):
@@ -89,9 +98,10 @@ def imported_names(text: str) -> dict[str, str]:
 
 
 def quoted_terms(text: str) -> tuple[tuple[str, ...], ...]:
-    """Return the terms of whole words in an issue's lines of code and messages.
+    """Return the terms of quoted code and messages.
 
-    Places, marks and values are left out, and lines that the reporter typed.
+    There is a tuple for each quoted line, of whole words only. Places, marks and values are left out, and lines that
+    the reporter typed.
     """
     quotes: dict[tuple[str, ...], None] = {}
     for line, is_fenced in with_fences(text.split("\n")):

@@ -1,4 +1,7 @@
-"""Evidence from the kind of files, such as tests or documents, and from their size."""
+"""Evidence from the kind and the size of files.
+
+Kinds are, for example, tests and documents.
+"""
 
 import re
 from collections import Counter
@@ -79,10 +82,10 @@ _MOST_READ = 40_000  # characters of a task; the rest is a log
 
 
 def file_kinds(inquiry: Inquiry, pointed: Set[int] = frozenset()) -> tuple[Evidence, ...]:
-    """Return evidence from the kinds of files: test, auxiliary, named in the task, without code.
+    """Return four kinds of evidence from the kinds of files.
 
-    Files in ``pointed`` are exempt. The last one differs from the language's share: it separates pages, styles and data
-    from any program.
+    The kinds of evidence are: test, auxiliary, named in the task, without code. Files in ``pointed`` are exempt. The
+    last kind differs from ``language_share``: it separates pages, styles and data from any program.
     """
     penalties = _penalties(inquiry.question.task)
     mentions_changelog = not _OF_CHANGES.isdisjoint(inquiry.question.task.terms)
@@ -148,7 +151,10 @@ _GUIDE = 0.85  # value of a guide; 1 for a README
 
 
 def introduction(inquiry: Inquiry) -> Evidence:
-    """Return as evidence the files that introduce a project: the README nearest to the root, and guides."""
+    """Return evidence for files that introduce a project.
+
+    They are the README nearest to the root, and guides.
+    """
     weights = Counter[str]()  # characters of sources by top folder
     for facts, kind in zip(inquiry.files, inquiry.kinds, strict=True):
         if facts.is_code and kind is PathKind.SOURCE:
@@ -165,7 +171,10 @@ def introduction(inquiry: Inquiry) -> Evidence:
 def _nearest(
     inquiry: Inquiry, pattern: re.Pattern[str], most: int, weights: Mapping[str, int]
 ) -> list[int]:
-    """Return the files with matching names, those at the root first; no tests and examples."""
+    """Return files with matching names, those near the root first.
+
+    Tests and examples are left out.
+    """
     matches = [
         (
             facts.path.count("/") > 0,
@@ -182,20 +191,26 @@ def _nearest(
 
 
 def chore_of(task: TaskText) -> str:
-    """Return the kind of chore that a task describes, or ``""``."""
+    """Return the kind of chore in a task, or ``""``."""
     subject = task.text.lstrip().partition("\n")[0]
     return next((name for name, words in _CHORES.items() if words.search(subject)), "")
 
 
 def kind_of_chore(chore: str) -> PathKind | None:
-    """Return the kind of files that a chore, such as updating dependencies, mostly changes."""
+    """Return the kind of files mostly changed by a chore.
+
+    An example of a chore is updating dependencies.
+    """
     if not chore:
         return None
     return PathKind.DOCUMENT if chore == _DOCUMENTATION else PathKind.SETTINGS
 
 
 def _penalties(task: TaskText) -> Mapping[PathKind, float]:
-    """Return for each kind of file how much its score is lowered (0 to 1), less if the task mentions the kind."""
+    """Return the penalty of each kind of file, 0 to 1.
+
+    The penalty is lower if the task mentions the kind.
+    """
     prefix = _PREFIX.match(task.text)
     scopes = {*task.scopes, *(term_list(prefix["type"]) if prefix else ())}
     if _DOCUMENTING.match(task.text):
@@ -217,7 +232,10 @@ def _penalties(task: TaskText) -> Mapping[PathKind, float]:
 
 
 def inner_files(inquiry: Inquiry) -> Evidence:
-    """Return as evidence which files are internal or outdated; only for questions, which are about public code."""
+    """Return evidence against internal and outdated files.
+
+    This evidence is for questions only, which are about public code.
+    """
     if not inquiry.question.task.is_question:
         return Evidence("inner")
     files = [file for file, facts in enumerate(inquiry.files) if _INNER.search(facts.path)]
@@ -225,7 +243,10 @@ def inner_files(inquiry: Inquiry) -> Evidence:
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
-    """Return as evidence the amount of code in each file's language, relative to the main language."""
+    """Return as evidence how common each file's language is.
+
+    The amount of code in a language is relative to the main language.
+    """
     languages = [_program_language(facts) for facts in inquiry.files]
     characters: dict[str, int] = {}
     for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
@@ -254,7 +275,10 @@ _SUFFIXES = frozenset(
 
 
 def _program_language(facts: FileFacts) -> str:
-    """Return the language of a program, or else its suffix; ``""`` for files that are not programs."""
+    """Return the language of a program, or else its suffix.
+
+    The result is ``""`` for files other than programs.
+    """
     if facts.language:
         return facts.language if facts.is_code else ""
     start = facts.path.rfind("/") + 1
@@ -285,7 +309,10 @@ def file_sizes(inquiry: Inquiry) -> Evidence:
 
 
 def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
-    """Return three kinds of evidence about pieces: size, outside of definitions, inside functions."""
+    """Return three kinds of evidence about pieces.
+
+    The kinds are: size, outside of definitions, inside functions.
+    """
     sizes: dict[int, list[float]] = {}
     outside: dict[int, list[float]] = {}
     functions: dict[int, list[float]] = {}

@@ -1,4 +1,7 @@
-"""Evidence from files, names and code locations that the task or the user mentions."""
+"""Evidence from mentioned files, names and code locations.
+
+The task mentions them, or the user.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +31,10 @@ _MOST_PARTS = 6  # compared last parts of a name: no language nests deeper in pr
 
 
 class WrittenName(NamedTuple):
-    """A name in the task, such as ``package.Class.method``, split into its parts."""
+    """A name in the task, split into its parts.
+
+    An example is ``package.Class.method``.
+    """
 
     scopes: tuple[str, ...]
     name: str
@@ -45,7 +51,10 @@ _Definition = tuple[int, int]  # file, index among its definitions
 def _definitions(
     inquiry: Inquiry, candidates: Candidates, text: str
 ) -> tuple[Sequence[_Definition], Sequence[_Definition]]:
-    """Return the definitions with a name, and those among them in its scope (a class or a module)."""
+    """Return definitions with a name, and those in its scope.
+
+    The scope is a class or a module.
+    """
     scopes, name = WrittenName.parse(text)
     namesakes = [
         (file, definition)
@@ -81,7 +90,10 @@ _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 
 
 def named_files(inquiry: Inquiry) -> Evidence:
-    """Return as evidence the files that the task's first line names, also as ``pkg.module``."""
+    """Return evidence for files named in the task's first line.
+
+    They may also be named as modules, such as ``pkg.module``.
+    """
     values: dict[int, float] = {}
     subject = inquiry.question.task.text.lstrip().partition("\n")[0][:_LONGEST]
     for match in _WRITTEN_PATH.finditer(subject):
@@ -106,7 +118,7 @@ def named_files(inquiry: Inquiry) -> Evidence:
 
 
 def _sources_called(inquiry: Inquiry, name: str) -> Sequence[int]:
-    """Return the source files that have a name or define it."""
+    """Return the source files that have or define a name."""
     files = {*inquiry.paths.by_stem.get(name, ()), *inquiry.corpus.files_defining(name)}
     return sorted(file for file in files if inquiry.kinds[file] is PathKind.SOURCE)
 
@@ -126,7 +138,10 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
 
 
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
-    """Return the files that probably define a name in the task, found without parsing."""
+    """Return the files probably defining names in the task.
+
+    No file is parsed.
+    """
     values: dict[int, float] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
@@ -138,7 +153,7 @@ def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
 
 
 def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return as evidence the pieces of definitions that the task names."""
+    """Return evidence for definitions named in the task."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
@@ -159,7 +174,10 @@ _NAMESPACES = frozenset({"heading", "module", "namespace", "package"})
 
 
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return as evidence the definitions and modules whose name is the whole task, preferably in sources."""
+    """Return evidence for definitions whose name is the whole task.
+
+    Modules also count; sources are preferred.
+    """
     name = inquiry.question.task.sole
     if not name:
         return Evidence("all of the task")
@@ -183,9 +201,10 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return as evidence where names in the task are used: by term, and by exact spelling.
+    """Return evidence from uses of names in the task.
 
-    ``_exit`` has the same term as the word "exit", which is far more common.
+    One kind compares terms, the other exact spelling. ``_exit`` has the same term as the word "exit", which is far more
+    common.
     """
     values: dict[PieceKey, float] = {}
     exact_values: dict[PieceKey, float] = {}
@@ -212,7 +231,10 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
 
 
 def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, bool]]:
-    """Yield the words of the task that are certainly names: text, last part, term, and whether it is a single word."""
+    """Yield the words of the task that are certainly names.
+
+    For each: text, last part, term, and whether it is a single word.
+    """
     query_by_term = {query.term: query for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
@@ -224,7 +246,7 @@ def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, b
 
 
 def needs_references(inquiry: Inquiry) -> bool:
-    """Return whether the question needs to know which names files use."""
+    """Return whether the question needs the names used in files."""
     question = inquiry.question
     has_seed = question.focus or question.symbols or question.changes or question.task.locations
     return bool(has_seed) or any(is_word for *_, is_word in _sure_identifiers(inquiry))
@@ -235,7 +257,10 @@ _INNER = 0.6  # value of definitions inside a symbol: methods come after their c
 
 
 def seed_files(inquiry: Inquiry) -> frozenset[int]:
-    """Return the files that the user named, directly or by symbols."""
+    """Return the files named by the user.
+
+    A file is named directly or by a symbol in it.
+    """
     paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
     files = {file for path in paths for file in _files_at(inquiry, path)}
     for symbol in inquiry.question.symbols:
@@ -248,7 +273,10 @@ _MOST_MENTIONS = 100  # files containing a name, parsed if no file seems to defi
 
 
 def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
-    """Return the files that probably define a qualified name, or else its last part."""
+    """Return the files probably defining a qualified name.
+
+    If there are none, the last part of the name decides.
+    """
     name = WrittenName.parse(text).name
     defining = corpus.files_defining(name) if name else ()
     terms = term_list(name)
@@ -275,7 +303,10 @@ def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, .
 def _line_seeds(
     inquiry: Inquiry, candidates: Candidates, *, kind: str, ranges: Sequence[tuple[str, int, int]]
 ) -> Evidence:
-    """Return as evidence the pieces in ranges of lines; a range that begins with line 0 is the whole file."""
+    """Return evidence for pieces in ranges of lines.
+
+    A range beginning with line 0 is the whole file.
+    """
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
@@ -298,7 +329,7 @@ def _line_seeds(
 
 
 def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return as evidence the pieces of definitions that the user named as symbols."""
+    """Return evidence for definitions chosen by the user as symbols."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
     unknown: list[str] = []
@@ -318,7 +349,10 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def no_definitions(symbols: Sequence[str]) -> Missing:
-    """Return that there is no evidence for some symbols, since no definition has their names."""
+    """Return a note about symbols without definitions.
+
+    They add no evidence, since no definition has their names.
+    """
     return Missing("symbol", f"no definition is called {' or '.join(symbols)}")
 
 
@@ -332,7 +366,10 @@ _MOST_QUOTING = 2  # pieces with all terms of a line; a more common line is no e
 
 
 def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], float]]:
-    """Return the code locations in the task, each with the files that it may mean and a value."""
+    """Return the task's code locations with their files.
+
+    Each location has its possible files, and a value.
+    """
     traced: list[tuple[Location, Sequence[int], float]] = []
     strength = 1.0
     for location in inquiry.question.task.locations[:_MOST_LOCATIONS]:
@@ -344,7 +381,7 @@ def traced_files(inquiry: Inquiry) -> Sequence[tuple[Location, Sequence[int], fl
 
 
 def pointed_files(inquiry: Inquiry) -> frozenset[int]:
-    """Return the files to which code locations in the task lead."""
+    """Return the files of code locations in the task."""
     return frozenset(
         file
         for location, files, _ in traced_files(inquiry)
@@ -385,7 +422,10 @@ def traced_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def _quoted_pieces(inquiry: Inquiry, candidates: Candidates) -> Iterator[PieceKey]:
-    """Yield the pieces that contain all terms of a line of code that the task quotes."""
+    """Yield the pieces that contain a quoted line of code.
+
+    The task quotes the line. A piece must contain all terms of the line.
+    """
     queries = {query.term: query for query in inquiry.terms}
     for quote in inquiry.question.task.quotes:
         terms = [queries[term] for term in quote if term in queries]

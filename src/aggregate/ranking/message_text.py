@@ -1,4 +1,4 @@
-"""Parse the messages of commits, and the headers of their hunks."""
+"""Parse commit messages and headers of hunks."""
 
 import re
 from typing import Final
@@ -39,7 +39,7 @@ _MOST_TERMS: Final = 400  # of a commit's message; longer ones contain lists and
 
 
 def message_words(message: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the terms of a commit message, and the words of its first line."""
+    """Return a message's terms, and its first line's words."""
     words = own_words(message)
     first_line = words.lstrip().partition("\n")[0]
     return frozenset(sorted(terms_in(words))[:_MOST_TERMS]), change_words(first_line)
@@ -88,7 +88,10 @@ _NO_NAMES: Final = frozenset(
 
 
 def definition_name(line: str) -> str:
-    """Return the name that a line of code defines, or ``""``: ``send`` of ``async def send(self)``."""
+    """Return the name defined by a line of code, or ``""``.
+
+    It is ``send`` for ``async def send(self)``.
+    """
     line = line[:_LONGEST_LINE].strip()
     heading = _HEADING.match(line)
     if heading:
@@ -110,7 +113,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def change_words(line: str) -> frozenset[str]:
-    """Return the stems and the identifiers in the first line of a commit message."""
+    """Return stems and identifiers of a message's first line."""
     words: set[str] = set()
     for match in _WORD.finditer(_VERSION.sub(_VERSION_WORD, line[:_LONGEST_FIRST_LINE])):
         words.update(_parts(match[0]))

@@ -1,4 +1,7 @@
-"""Find words in a text that are names of code: quoted, code-like, capitalised or plain ones."""
+"""Find words in a text that are names of code.
+
+They are quoted, code-like, capitalised or plain.
+"""
 
 import re
 from itertools import islice
@@ -9,7 +12,10 @@ from aggregate.ranking.terms import NO_TERMS
 
 
 def is_file_name(path: str) -> bool:
-    """Return whether a word is the name of a file, by its suffix or as a known name."""
+    """Return whether a word is the name of a file.
+
+    Its suffix decides, or a list of known names.
+    """
     name = path.replace("\\", "/").rpartition("/")[2]
     stem, dot, suffix = name.rpartition(".")
     # ``README.MD`` is a file, ``Timer.Go`` is a method.
@@ -55,7 +61,10 @@ _MESSAGES: Final = re.compile(
 
 
 def named_identifiers(text: str) -> dict[str, float]:
-    """Return the names in a text as written, with the certainty that they are names: 1.0 or 0.3."""
+    """Return the names in a text, with their certainty.
+
+    The names are as written, the certainty is 1.0 or 0.3.
+    """
     certain: dict[str, float] = {}
     possible: dict[str, float] = {}
     for line in text.split("\n"):
@@ -129,7 +138,10 @@ def _is_quoted(match: re.Match[str], line: str) -> bool:
 
 
 def _looks_like_code(name: str) -> bool:
-    """Return whether a word consists of joined parts: ``snake_case``, ``camelCase``, ``a.b``."""
+    """Return whether a word consists of joined parts.
+
+    Examples are ``snake_case``, ``camelCase`` and ``a.b``.
+    """
     parts = _JOINT.split(name)
     if len(parts) > 1:
         return max(map(len, parts)) > 1  # not "e.g" and "i.e"

@@ -1,4 +1,7 @@
-"""Evidence from picks: files and definitions chosen from the shortlist (rule T-10)."""
+"""Evidence from picks, which are files and definitions.
+
+Picks are chosen from the shortlist (rule T-10).
+"""
 
 from collections.abc import Mapping, Sequence
 from math import exp, fsum
@@ -11,7 +14,10 @@ _KINDS: Final = ("picked", "picked definition")
 
 
 def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    """Return as evidence the files and definitions that a model has picked, with its confidence as value."""
+    """Return evidence for files and definitions picked by a model.
+
+    The values are the model's confidence.
+    """
     files: dict[int, float] = {}
     pieces: dict[PieceKey, float] = {}
     reasons: dict[int, str] = {}
@@ -38,7 +44,7 @@ def unpicked_scale(
     evidences: Sequence[Evidence],
     weights: Mapping[str, float],
 ) -> float:
-    """Return a factor that restores the scores of files that were not picked.
+    """Return the factor for restoring scores of unpicked files.
 
     All scores sum to 1, so picks lower the scores of all other files by the same factor.
     """

@@ -1,4 +1,4 @@
-"""Rank files for a question: collect evidence, weigh it, sort the files."""
+"""Rank files by weighted evidence for a question."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -74,7 +74,10 @@ _CERTAIN = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All evidence for a question, and its weighted sums by file and by piece."""
+    """All evidence for a question, and its weighted sums.
+
+    There is a sum for each file and for each piece.
+    """
 
     evidences: Sequence[Evidence]
     candidates: Candidates
@@ -83,7 +86,10 @@ class Observation:
 
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
-    """Collect all evidence for a question; only files with enough of it are analysed."""
+    """Collect all evidence for a question.
+
+    Only files with enough evidence are analysed.
+    """
     seeds = seed_files(inquiry)
     whole = [
         file_text(inquiry),
@@ -166,7 +172,10 @@ def _best_files(
 
 @lru_cache(maxsize=1_024)  # called for each file of a project, and most have fewer pieces
 def _logarithm_of_count(count: int) -> float:
-    """Return how much the log-odds of a file grow with ``count`` equally likely pieces."""
+    """Return the logarithm added to a file's log-odds.
+
+    The file has ``count`` equally likely pieces.
+    """
     return log(max(1, count))
 
 
@@ -296,7 +305,10 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
 
 
 def _says_how(analysis: Analysis, piece: Piece) -> bool:
-    """Return whether a section of a guide says how to build, test or extend the project."""
+    """Return whether a guide's section gives instructions.
+
+    The instructions are about building, testing or extending the project.
+    """
     if piece.definition < 0:
         return False
     definition = analysis.definitions[piece.definition]
@@ -360,7 +372,9 @@ _MOST_EXPLAINED = 200  # files with reasons beyond the candidates; a monorepo ha
 
 
 def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = WEIGHTS) -> Ranking:
-    """Rank the files of a corpus and their pieces by relevance for a question (rules T-1 to T-5).
+    """Rank the files of a corpus for a question.
+
+    Files and their pieces are ranked by relevance (rules T-1 to T-5).
 
     Args:
         corpus: The candidates.

@@ -1,4 +1,4 @@
-"""Find the definitions that names in other files refer to, and the neighbours of some files."""
+"""Resolve names to definitions, and find neighbours of files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,10 @@ _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
 class Resolver:
-    """Finds the definitions that names in other files refer to, and caches the results."""
+    """Finds the definitions of names in other files.
+
+    The results are cached.
+    """
 
     def __init__(self, corpus: Corpus, paths: PathTable, analyses: Mapping[int, Analysis]) -> None:
         self._corpus = corpus
@@ -46,7 +49,10 @@ class Resolver:
         return self._modules[key]
 
     def resolve(self, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
-        """Return the definitions, as ``(file, index)``, that a reference probably means; empty if unclear."""
+        """Return the probable definitions of a reference.
+
+        Each is ``(file, index)``; the result is empty if the reference is unclear.
+        """
         namesakes = self._by_name.get(reference.name, ())
         if not namesakes or len(namesakes) > _MOST_DEFINITIONS:
             return ()
@@ -77,9 +83,10 @@ class Resolver:
         return namesakes if len(namesakes) + len(candidates) <= MOST_NAMESAKES else ()
 
     def sure_target(self, file: int, reference: Reference) -> tuple[int, int] | None:
-        """Return the only definition that a reference can mean, ``None`` if there are several.
+        """Return the only possible definition of a reference.
 
-        The file must import the other one, unless its language needs no import.
+        The result is ``None`` if there are several. The referring file must import the defining one, unless its
+        language needs no import.
         """
         if reference.name not in self._by_name:
             return None
@@ -149,7 +156,10 @@ class _Source(NamedTuple):
 
 
 class _Spread:
-    """Values of code that is connected with seeds, and the strongest connection of each file."""
+    """Values of code connected with seeds.
+
+    Each file also has its strongest connection.
+    """
 
     def __init__(self) -> None:
         self.definitions: dict[tuple[int, int], float] = {}
@@ -170,7 +180,10 @@ class _Spread:
 
 
 def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidence]) -> Evidence:
-    """Return as evidence the code that is connected with seeds by one or two references."""
+    """Return evidence for code connected with seeds.
+
+    The connection is one reference or two.
+    """
     seed_pieces: dict[PieceKey, float] = {}
     for evidence in seeds:
         for key, value in evidence.pieces.items():
@@ -212,7 +225,10 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
 
 
 def _references_of(resolver: Resolver, source: _Source) -> Sequence[Reference]:
-    """Return the names that a definition uses, including those of inner definitions without pieces."""
+    """Return the names used by a definition.
+
+    Inner definitions without pieces are included.
+    """
     analysis = resolver.analyses[source.file]
     with_pieces = {piece.definition for piece in analysis.pieces}
     references: list[Reference] = []
@@ -268,7 +284,7 @@ def _find_users(
 
 
 def _users(resolver: Resolver, name: str) -> list[int]:
-    """Return the files that probably use a name."""
+    """Return the files probably using a name."""
     terms = term_list(name)  # the first is the whole name's
     return [
         file
@@ -295,7 +311,7 @@ _RELATIVE = re.compile(r"\.{1,2}/|\.+(?=[A-Za-z_]|$)")
 
 
 def files_of_module(paths: PathTable, importer: str, module: str) -> Sequence[int]:
-    """Return the files of a module or package that another file imports."""
+    """Return the files of an imported module or package."""
     module = module[:_LONGEST].strip("\"'<>; ")
     if not module:
         return ()
@@ -333,7 +349,10 @@ def _joined(folder: str, relative: str) -> str:
 
 
 def _at(paths: PathTable, path: str) -> Sequence[int]:
-    """Return the file, or the files of the package, at a path without suffix."""
+    """Return the file or package at a path without suffix.
+
+    All files of a package are returned.
+    """
     number = paths.numbers.get(path)
     if number is not None:
         return (number,)

@@ -1,4 +1,4 @@
-"""Parse the text of a task: its terms, scopes, identifiers and code locations."""
+"""Parse a task's terms, scopes, identifiers and code locations."""
 
 import re
 from collections import Counter
@@ -25,7 +25,10 @@ _LONGEST_SYMBOL: Final = 200
 
 
 def plain_symbol(text: str) -> str:
-    """Return a traceback frame's function (``function`` or ``Class.function``), ``""`` for lambdas and the like."""
+    """Return the plain function name of a traceback's frame.
+
+    It is ``function`` or ``Class.function``, and ``""`` for lambdas and the like.
+    """
     text = _HASH.sub("", text[:_LONGEST_SYMBOL].strip())
     text = text.removeprefix("block in ").removeprefix("rescue in ").removeprefix("ensure in ")
     is_constructor = text.endswith(("<init>", ".ctor"))
@@ -124,7 +127,7 @@ class _Line(NamedTuple):
 
 
 def locations_in(text: str) -> tuple[Location, ...]:
-    """Return the code locations in a text, the most specific first."""
+    """Return a text's code locations, the most specific first."""
     by_line: dict[tuple[str, int], Location] = {}
     for location in _locations_by_frame(_TERMINAL_COLOURS.sub("", text)):
         key = location.path, location.line
@@ -141,7 +144,10 @@ def locations_in(text: str) -> tuple[Location, ...]:
 
 
 def _locations_by_frame(text: str) -> Iterator[Location]:
-    """Yield the locations in tracebacks, of each the innermost frame first."""
+    """Yield the locations in tracebacks.
+
+    The innermost frame of each traceback comes first.
+    """
     current: list[_Line] = []
     blocks = [current]
     chain = 0
@@ -222,7 +228,10 @@ def _read_line(line: str, previous: str) -> _Line:
 
 
 def _link_location(scheme: str, rest: str, symbol: str) -> Iterator[Location]:
-    """Yield the location that a link names: on a repository host, in a file, or in a served script."""
+    """Yield the location named by a link.
+
+    The link leads to a repository host, a file or a served script.
+    """
     if blob := _BLOB.fullmatch(rest):
         path, _, anchor = blob["path"].partition("#")
         line = _BLOB_LINE.fullmatch(f"#{anchor}")
@@ -290,7 +299,10 @@ _OFTEN: Final = 12
 
 
 def read_task(text: str) -> TaskText:
-    """Parse the text of a task, in time proportional to its length."""
+    """Parse the text of a task.
+
+    The time is proportional to its length.
+    """
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
     report = report_text(own_words(shortened))
@@ -327,7 +339,10 @@ def read_task(text: str) -> TaskText:
 
 
 def _compounds(text: str) -> list[str]:
-    """Return the terms for hyphenated words: ``k-means`` may be ``KMeans`` or ``kmeans`` in code."""
+    """Return the terms for hyphenated words.
+
+    ``k-means`` may be ``KMeans`` or ``kmeans`` in code.
+    """
     words = [(match[1] + match[2]).lower() for match in _COMPOUND.finditer(text)]
     return [term for word in words for term in dict.fromkeys((word, *term_list(word)))]
 
@@ -339,7 +354,10 @@ def _ends(text: str, most: int) -> str:
 
 
 def _subject(words: str) -> str:
-    """Return the first line of a task, or the line with the error if it begins with a traceback."""
+    """Return the first line of a task.
+
+    For a task beginning with a traceback, it is the line with the error.
+    """
     lines = iter(words.split("\n"))
     first = next((line for line in lines if _LETTER.search(line)), "")
     if _TRACEBACK.match(first):
@@ -354,7 +372,10 @@ def _without_wording(text: str) -> str:
 
 
 def _without_repetition(text: str) -> str:
-    """Drop lines that repeat earlier ones except for numbers, unless no word would remain."""
+    """Drop lines that repeat earlier ones except for numbers.
+
+    All lines are kept if otherwise no word would remain.
+    """
     lines = text.split("\n")
     if len(lines) < _OFTEN:
         return text

@@ -1,4 +1,7 @@
-"""Send a turn of a discussion to a model and record prompt, answer and cost."""
+"""Send a turn of a discussion to a model.
+
+Prompt, answer and cost are recorded.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,7 @@
-"""Files and images that a chat session adds to its prompts, or leaves out."""
+"""Attachments of a chat session: files and images.
+
+Files may also be excluded from the session's prompts.
+"""
 
 import os
 import re
@@ -26,27 +29,36 @@ _MENTION: Final = re.compile(r"(?<!\S)@(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Files and images that a session adds to a prompt, as paths and globs of a configuration."""
+    """Attached images, attached files and excluded files of a session.
+
+    All are paths and globs as in a configuration.
+    """
 
     files: tuple[str, ...] = ()  # shown in full, also beyond a budget; globs as usual
     left_out: tuple[str, ...] = ()
     images: tuple[str, ...] = ()  # relative to the folder of screenshots, or absolute
 
     def with_files(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Return these attachments and more files, globs or folders; raise ``ConfigError`` for unreadable ones."""
+        """Return these attachments and more files, globs or folders.
+
+        Raise ``ConfigError`` for unreadable paths.
+        """
         new = tuple(_entry(project, path) for path in paths)
         left_out = tuple(path for path in self.left_out if path not in new)
         return replace(self, files=(*_but(self.files, new), *new), left_out=left_out)
 
     def without(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Return these attachments without some paths, which are also excluded from prompts."""
+        """Exclude paths from the attachments and from the prompts."""
         paths = tuple(paths)
         old = tuple(_entry(project, path) for path in paths if path not in self.images)
         left_out = (*_but(self.left_out, old), *old)
         return Attached(_but(self.files, old), left_out, _but(self.images, paths))
 
     def with_images(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Return these attachments and more images; raise ``ConfigError`` for unusable ones."""
+        """Return these attachments and more images.
+
+        Raise ``ConfigError`` for unusable images.
+        """
         paths = tuple(paths)
         folder = project.folder / project.config.screenshots.base_dir
         listing = FolderListing(scope_of(project))
@@ -61,7 +73,10 @@ class Attached:
         return replace(self, images=(*_but(self.images, paths), *paths))
 
     def of(self, request: Request) -> Request:
-        """Return a request with the attached files and images, and without the excluded files."""
+        """Return a request with the attached files and images.
+
+        The excluded files are left out.
+        """
         remaining = (entry for entry in request.entries if entry.item.path not in self.left_out)
         added = (Entry(FileItem(path, force_full=not is_glob(path))) for path in self.files)
         task = request.task
@@ -82,7 +97,10 @@ def _but(paths: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _entry(project: Project, path: str) -> str:
-    """Return the configuration's entry for a path: for a folder a glob, for a file the path itself."""
+    """Return the configuration's entry for a path.
+
+    The entry of a folder is a glob, the entry of a file is its path.
+    """
     base = project.folder / project.config.files.base_dir
     if (base / path).is_dir():
         path = f"{path.rstrip('/')}/{ALL_FILES}"
@@ -95,9 +113,9 @@ def _entry(project: Project, path: str) -> str:
 
 
 def find_files(project: Project, word: str) -> list[tuple[str, int | None]]:
-    """Return files whose paths contain ``word``, with their tokens, for completion.
+    """Return files whose paths contain ``word``, for completion.
 
-    Files whose names begin with the word come first.
+    Each comes with its tokens. Files whose names begin with the word come first.
     """
     base, word = project.folder / project.config.files.base_dir, word.lower()
     names = FolderListing(scope_of(project)).resolve(base, ALL_FILES).names
@@ -111,7 +129,10 @@ def mentioned_paths(message: str) -> list[str]:
 
 
 def file_tokens(file: Path) -> int | None:
-    """Return the tokens (o200k) of a file, ``None`` if it is long or not a text."""
+    """Return the tokens (o200k) of a file.
+
+    ``None`` if the file is long or not a text.
+    """
     try:
         return _count_tokens(file, file.stat().st_mtime_ns)
     except (OSError, ValueError):

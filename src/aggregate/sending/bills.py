@@ -1,4 +1,7 @@
-"""Expected and actual cost of a request, and daily sums by project and model."""
+"""Expected and actual cost of a request.
+
+Costs are summed by day, project and model.
+"""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -18,9 +21,9 @@ from aggregate.sending.user_state import change_state, read_state
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """Expected and actual tokens of a request with prices in US dollars.
+    """Expected and actual tokens of a request, and their prices.
 
-    Tokens are the provider's. Amounts are ``None`` if the model's price is unknown.
+    Tokens are the provider's. Amounts are in US dollars, ``None`` if the model's price is unknown.
     """
 
     expected: Usage
@@ -44,7 +47,10 @@ class Bill:
 
     @classmethod
     def of_stopped(cls, client: Client, request: ChatRequest, expected: Usage) -> "Bill | None":
-        """Return the bill of a request that ended early, ``None`` if no model worked on it."""
+        """Return the bill of a request stopped early.
+
+        ``None`` if no model worked on it.
+        """
         meter, model = request.meter, request.model or client.model
         if not meter.is_open or client.provider == SCRIPTED:
             return None
@@ -72,7 +78,10 @@ _MAX_ROWS: Final = 5_000  # one per day, project and model: a year with ten or m
 
 
 class Charge(NamedTuple):
-    """The sum of the requests of a day, a project and a model; an empty field means all of them."""
+    """The summed cost of requests by day, project and model.
+
+    An empty field covers all days, projects or models.
+    """
 
     day: str = ""
     project: str = ""
@@ -85,7 +94,7 @@ class Charge(NamedTuple):
     dollars: Decimal = Decimal(0)
     saved: Decimal = Decimal(0)
     unpriced: int = 0  # requests whose price is not known
-    estimated: int = 0  # requests that ended early, whose tokens are estimated
+    estimated: int = 0  # requests stopped early, with estimated tokens
 
     def plus(self, other: "Charge") -> "Charge":
         return Charge._make((*self[:4], *map(add, self[4:], other[4:])))
@@ -106,7 +115,10 @@ class Charge(NamedTuple):
 
 
 def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[str, ...]:
-    """Add the cost of a request to the stored sums; return a warning if they cannot be written."""
+    """Add the cost of a request to the stored sums.
+
+    Return a warning if the sums cannot be written.
+    """
     folder = user_state_folder()
     if folder is None or provider == SCRIPTED:
         return ()
@@ -123,13 +135,19 @@ def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[s
 
 
 def charges() -> list[Charge]:
-    """Return the stored costs per day, project and model, the last changed one at the end."""
+    """Return the stored costs per day, project and model.
+
+    The last changed sum is at the end.
+    """
     folder = user_state_folder()
     return _rows(read_state(folder / _FILE)) if folder else []
 
 
 def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
-    """Parse the stored costs; return none if a row is malformed."""
+    """Parse the stored costs.
+
+    Return none if a row is malformed.
+    """
     try:
         rows = [Charge(**row) for row in data["charges"]] if data["version"] == _VERSION else []
         if any(type(number) is not int for row in rows for number in (*row[4:8], *row[10:])):
@@ -147,7 +165,7 @@ def spent_today() -> Decimal:
 
 
 def charged(client: Client, project: Path, problems: list[str] | None = None) -> Client:
-    """Return a client that adds the cost of its requests to the totals of a project.
+    """Return a client that adds costs to a project's totals.
 
     Requests that end early count too. ``problems`` receives a warning for each total that cannot be written.
     """

@@ -42,7 +42,7 @@ from aggregate.sending.turn_preparation import prepare_turn
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """A discussion of a project, and the operations on its file.
+    """A discussion of a project, with operations on its file.
 
     Attributes:
         name: ``""`` and ``"default"`` name the default discussion.
@@ -102,7 +102,10 @@ class Discussion:
 
 
 def confined_history(project: Project, path: Path) -> Path:
-    """Return the path of a history file; raise if it leads out of the project's scope."""
+    """Return the path of a history file.
+
+    Raise an error if it leads out of the project's scope.
+    """
     scope = scope_of(project)
     return confined(path, None if scope.allow_outside else Path(scope.root))
 
@@ -110,12 +113,12 @@ def confined_history(project: Project, path: Path) -> Path:
 _NO_FILE: Final = "only a project with a configuration file has discussions"
 _CHANGED: Final = "another process has changed the discussion: nothing is undone"
 SUMMARY: Final = "Summary"  # role of the summary; the model receives it as user text
-STAYING: Final = 4  # last turns that stay word for word, since the next question refers to them
+STAYING: Final = 4  # last turns kept word for word, since the next question refers to them
 SUMMARY_WORDS: Final = 600  # upper limit, as the model is asked
 _SUMMARY_TOKENS: Final = 800  # expected size of such a summary
 # A summary of fewer would hardly be shorter.
 _FEWEST_TOKENS: Final = 1_000
-_NAME_LENGTH: Final = 40  # characters of the name that the copy's name (at most 50) repeats
+_NAME_LENGTH: Final = 40  # characters of the name repeated in the copy's name (at most 50)
 _INSTRUCTIONS: Final = """\
 Summarise the first {turns} turns of this discussion ("Discussion Excerpt 1" to "Discussion Excerpt {turns}") for \
 somebody who goes on with it and will no longer see them. Keep what was asked, what was decided and why, what was \
@@ -168,9 +171,10 @@ def prepare_compaction(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> PreparedCompaction:
-    """Plan the request that summarises the oldest turns of a discussion; nothing is sent or written.
+    """Plan a request to summarise a discussion's oldest turns.
 
-    If all these turns exceed the model's context window, only the oldest that fit are summarised.
+    Nothing is sent or written. If all these turns exceed the model's context window, only the oldest that fit are
+    summarised.
     """
     name = discussion_name(select_model(project, selection, require_key=False)[1].discussion)
     turns = Discussion(project, name).turns(is_new=True)
@@ -197,7 +201,7 @@ def prepare_compaction(
 def _summary_request(
     prepare: Callable[..., Exchange], oldest: tuple[Any, ...]
 ) -> tuple[Exchange, tuple[Any, ...]]:
-    """Return the request for a summary, and the turns that it covers.
+    """Return the request for a summary, and the covered turns.
 
     The number of turns is halved until the request fits into the context window.
     """
@@ -217,7 +221,10 @@ def _summary_request(
 
 
 def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchange:
-    """Replace the oldest turns of a discussion by a summary of the model; a copy keeps all turns."""
+    """Replace a discussion's oldest turns by the model's summary.
+
+    A copy of the discussion keeps all turns.
+    """
     if project.path is None:
         raise ConfigError(_NO_FILE)
     history, full_copy = (

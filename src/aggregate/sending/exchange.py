@@ -1,4 +1,4 @@
-"""One turn of a discussion, with its plan, cost and answer."""
+"""One turn of a discussion: plan, cost and answer."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,10 @@ _CODE = (Section.FILES.value, Section.CHANGED.value)  # sections that are mostly
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn of a discussion: the composed prompt, the request, and later the answer."""
+    """One turn of a discussion.
+
+    It has the composed prompt, the request, and later the answer.
+    """
 
     project: Project
     client: Client
@@ -73,7 +76,10 @@ class Exchange:
 
     @property
     def provider_tokens(self) -> int:
-        """Input tokens of the request, estimated as the provider counts them (B-10)."""
+        """Estimated input tokens of the request.
+
+        They are counted as the provider does (B-10).
+        """
         return self.client.ratio.provider_tokens(self.plan.total)
 
     @property
@@ -101,7 +107,7 @@ class Exchange:
 
     @property
     def forecast(self) -> Usage:
-        """Expected tokens of the request, estimated as the provider counts them."""
+        """Expected usage of the request in the provider's tokens."""
         if self.provider == SCRIPTED:
             return self.expected
         ratios, kinds = self.learned.ratios(self.endpoint), self.kinds
@@ -110,7 +116,10 @@ class Exchange:
 
     @property
     def expected_price(self) -> Decimal | None:
-        """Expected price of the input; part of the expected cache reads may fail."""
+        """Expected price of the input.
+
+        Part of the expected cache reads may fail.
+        """
         forecast, lost = self.forecast, Decimal(str(self.learned.miss_share))
         price, missed = self.price(forecast), self.price(self._all_anew(forecast))
         if price is None or missed is None or not forecast.cache_read:
@@ -126,13 +135,19 @@ class Exchange:
 
     @property
     def most_it_costs(self) -> Decimal | None:
-        """Price of the request if the cache holds nothing and the answer has its maximum length."""
+        """Highest price of the request.
+
+        The cache then holds nothing, and the answer has its maximum length.
+        """
         anew = self._all_anew(self.forecast)
         return self.price(replace(anew, output=self.asked.max_output))
 
     @property
     def stopped_bill(self) -> Bill | None:
-        """Cost of the request if it failed or was stopped, ``None`` if it was free."""
+        """Cost of a failed or stopped request.
+
+        ``None`` if it was free.
+        """
         return Bill.of_stopped(self.client, self.asked, self.forecast)
 
     @property
@@ -144,7 +159,10 @@ class Exchange:
 
     @property
     def warmth(self) -> str:
-        """How long the provider's cache holds the prompt, in words; ``""`` if it has no cache."""
+        """How long the provider's cache holds the prompt, in words.
+
+        ``""`` if the provider has no cache.
+        """
         log = request_log_path(self.path)
         return self.plan.warmth(time.time() - log.stat().st_mtime) if log.is_file() else ""
 

@@ -1,4 +1,4 @@
-"""Requests that a host program sends with its own SDK: plan and record them.
+"""Plan and record requests sent by a host program's SDK.
 
 The host may change the arguments of its SDK's call, except the beginning of the messages. ``record`` stores the same
 data as ``send``, so that the next plan knows the content of the provider's cache.
@@ -39,7 +39,9 @@ def plan_for(
     redact: bool | None = None,
     options: ChatRequest = DEFAULT_REQUEST,
 ) -> Exchange:
-    """Plan a request without a key; nothing is written or sent.
+    """Plan a request without a key.
+
+    Nothing is written or sent.
 
     Args:
         project: An opened project, the path of its configuration, or its tables. The prompt contains the discussion
@@ -91,7 +93,10 @@ def to_anthropic(planned: Exchange) -> dict[str, Any]:
 
 
 def to_openai(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
+    """Return the arguments of ``OpenAI().chat.completions.create``.
+
+    For a stream add ``stream=True``.
+    """
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
     return openai_api.request_body(planned.asked, provider=planned.provider)
 
@@ -103,13 +108,18 @@ def to_gemini(planned: Exchange) -> dict[str, Any]:
 
 
 def body_of(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of a planned request in the format of its provider's API."""
+    """Return a planned request in its provider's format.
+
+    The result has the arguments of the API's call.
+    """
     is_anthropics = planned.provider in anthropic_api.PROVIDERS
     return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
 
 def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Exchange:
-    """Record a turn that the host has sent with its own SDK, as ``send`` records its turns.
+    """Record a turn sent with the host's own SDK.
+
+    ``send`` records its turns in the same way.
 
     Args:
         planned: The result of ``plan_for``.
@@ -135,7 +145,10 @@ def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Excha
 
 
 def usage_of(reported: object) -> Usage:
-    """Parse the usage reported by any provider's SDK, as an object or a mapping."""
+    """Parse the usage reported by any provider's SDK.
+
+    It is an object or a mapping.
+    """
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)

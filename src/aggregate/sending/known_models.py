@@ -1,4 +1,4 @@
-"""Table of caches, capabilities, image rules and token ratios of models.
+"""Table of models: caches, capabilities, image rules and token ratios.
 
 Each row has its source and the date when it was read. Providers change minimum sizes monthly and their pages disagree.
 So an unknown model gets the strictest rules of its provider, and the actual usage is always taken from the reply. A row
@@ -32,7 +32,7 @@ class ResponseFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """Options that a model accepts."""
+    """Options accepted by a model."""
 
     lowest_temperature: float | None = None  # ``None`` if the temperature must not be set
     response_format: ResponseFormat = ResponseFormat.TEXT
@@ -161,7 +161,7 @@ ROWS: Final = tuple(Row(*row) for row in (
     (ANY, "deepseek", _COUNTS, "2026-11-22", {"ratio": 1100}),
     (ANY, "gemini", _COUNTS, "2026-11-22", {"ratio": 1150}),
     (ANY, "minimax", _COUNTS, "2026-11-22", {"ratio": 1050}),
-    # Context windows that are missing or wrong in the price list.
+    # Context windows missing or wrong in the price list.
     (ANY, "gemini-2.5 gemini-3", _WINDOWS, "2026-11-20", {"window": 1_048_576}),
     (ANY, "deepseek-chat deepseek-reasoner", _WINDOWS, "2026-11-20", {"window": 131_072}),
     (ANY, "deepseek-flash deepseek-v4", _WINDOWS, "2026-11-20", {"window": 1_000_000}),

@@ -1,9 +1,9 @@
-"""Cache breakpoints for a host program's own messages, with tool calls, results and images.
+"""Cache breakpoints for a host program's own messages.
 
-A request is split into pieces in the order of the provider's cache: tools, instructions, parts of messages. Positions
-are chosen as for a discussion. A tool loop gets breakpoints after the instructions and the first message, and two that
-move along: at the end of this request, and of the last one if the provider's search does not reach it. Breakpoints that
-the host has set stay and count.
+The messages may contain tool calls, results and images. A request is split into pieces in the order of the provider's
+cache: tools, instructions, parts of messages. Positions are chosen as for a discussion. A tool loop gets breakpoints
+after the instructions and the first message, and two that move along: at the end of this request, and of the last one
+if the provider's search does not reach it. Breakpoints that the host has set stay and count.
 
 Messages have Anthropic's format, or OpenAI's, which LiteLLM and OpenRouter accept for all models.
 """
@@ -44,7 +44,10 @@ _UNMARKABLE: Final = frozenset({"thinking", "redacted_thinking", "tool_calls"})
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a request: a tool, or a part of the instructions or of a message."""
+    """A piece of a request.
+
+    It is a tool, or a part of the instructions or of a message.
+    """
 
     address: tuple[str, int, int]  # argument, number in it, part
     value: Mapping[str, Any]
@@ -83,7 +86,7 @@ class PlannedMessages:
     arguments: Mapping[str, Any] = field(repr=False)
     plan: RequestPlan = field(repr=False)
     expected: Usage
-    movable: frozenset[int]  # breakpoints so far that the host has not set
+    movable: frozenset[int]  # breakpoints so far, except the host's
     cache: SimulatedCache = field(repr=False)  # after this request
     at: float  # time of sending, in seconds since the epoch
     pauses: tuple[float, ...] = ()  # seconds between earlier requests
@@ -180,7 +183,10 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - SDKs differ
 
 
 def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse items of OpenAI's Responses API, which has no cache breakpoints."""
+    """Refuse items of OpenAI's Responses API.
+
+    It has no cache breakpoints.
+    """
     for number, message in enumerate(messages, start=1):
         kinds = [str(part.get("type")) for part in _parts(message.get("content"))]
         kind = next((kind for kind in kinds if kind.startswith(("input_", "output_"))), "")
@@ -193,7 +199,10 @@ def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
-    """Yield all mappings that have a cache breakpoint, at any depth outside of schemas and arguments."""
+    """Yield all mappings with a cache breakpoint, at any depth.
+
+    Schemas and arguments of calls are not searched.
+    """
     if isinstance(value, dict):
         if any(value.get(name) for name in _MARKS):
             yield value
@@ -205,9 +214,9 @@ def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
 def _without_surplus(
     parts: Sequence[Any], pieces: Sequence[_Piece], movable: frozenset[int], policy: CachePolicy
 ) -> CachePolicy:
-    """Remove the first breakpoints of a host that has set too many.
+    """Remove the first breakpoints if the host set too many.
 
-    Return the cache policy with the number of breakpoints that may still be set.
+    Return the cache policy with the remaining number of breakpoints.
     """
     if policy.lookup is not CacheLookup.BREAKPOINTS:
         return policy
@@ -257,9 +266,9 @@ def _parts(content: Any) -> Sequence[Mapping[str, Any]]:  # noqa: ANN401
 def _measured(
     pieces: Sequence[_Piece], earlier: PlannedMessages | None
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Return the hashes of the pieces, and for each the tokens up to its end.
+    """Return the pieces' hashes and cumulative tokens.
 
-    Tokens that the ``earlier`` plan has counted are not counted again.
+    Tokens counted by the ``earlier`` plan are not counted again.
     """
     digests = tuple(
         digest(
@@ -317,9 +326,10 @@ def _before(
     policy: CachePolicy,
     now: float,
 ) -> EarlierRequest:
-    """Return what the cache holds of the last request, known or assumed from the messages.
+    """Return the last request and its cached part.
 
-    Steps of a loop are taken to follow each other quickly until there was a long pause.
+    Without an ``earlier`` plan both are assumed from the messages. Steps of a loop are taken to follow each other
+    quickly until there was a long pause.
     """
     pauses = with_pause(earlier.pauses, now - earlier.at) if earlier else ()
     is_slow = any(pause > policy.seconds for pause in pauses)
@@ -341,7 +351,10 @@ def _before(
 
 
 def _first_plan(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
-    """Return the first request of a loop as a plan; all its breakpoints may move."""
+    """Return the first request of a loop as a plan.
+
+    All its breakpoints may move.
+    """
     body = _plain(body_of(planned))
     pieces = list(_pieces(tools, body.get("system"), body["messages"]))
     digests, tokens = _measured(pieces, None)
@@ -364,7 +377,10 @@ def _seconds(mark: Mapping[str, Any] | None, policy: CachePolicy) -> int:
 def _layout(
     outline: Outline, pieces: Sequence[_Piece], policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Choose breakpoints and lifetimes, so that no lifetime is longer than an earlier one of the host."""
+    """Choose breakpoints and the lifetimes of their cache entries.
+
+    No lifetime is longer than the lifetime of a breakpoint set by the host earlier in the request.
+    """
     layout, fixed = layout_with_breakpoints(outline, policy, before), outline.fixed
     if not fixed or not policy.long_seconds:
         return layout

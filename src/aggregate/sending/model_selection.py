@@ -1,8 +1,8 @@
-"""Provider, model and options from the caller, a persona and ``[send]``.
+"""Choose provider, model and options of a request.
 
-Precedence: the caller, the persona, the project's ``[send]``, the user's ``[send]``. A model or an address belongs to
-the provider in the same place. A project may be a stranger's: its choices are reported, and no key is sent to an
-address that only the project sets.
+They come from the caller, a persona and ``[send]``. Precedence: the caller, the persona, the project's ``[send]``, the
+user's ``[send]``. A model or an address belongs to the provider in the same place. A project may be a stranger's: its
+choices are reported, and no key is sent to an address that only the project sets.
 """
 
 import os
@@ -34,7 +34,7 @@ _COMPANIES: Final = frozenset(NAMES) - {COMPATIBLE, GATEWAY, SCRIPTED}
 class Choice(NamedTuple):
     value: Any
     source: str
-    is_projects: bool = False  # from a project's file that somebody else may have written
+    is_projects: bool = False  # from a project's file, perhaps written by somebody else
 
     def of(self, name: str) -> str:
         return name if self.value is True else f"{name} {self.value}"
@@ -42,7 +42,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ModelSelection:
-    """Provider, model and options; defaults come from persona, ``[send]`` and provider."""
+    """Provider, model and options.
+
+    Defaults come from the persona, ``[send]`` and the provider.
+    """
 
     provider: str = ""
     model: str = ""  # the provider's name of the model
@@ -81,7 +84,10 @@ def select_model(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> tuple[Client, ModelSelection]:
-    """Choose provider, model and options; return the client, and the selection without open fields."""
+    """Choose provider, model and options.
+
+    Return the client, and the selection without open fields.
+    """
     sources = _sources(project, selection)
     provider = _provider(sources)
     address = _address(sources, provider)
@@ -122,7 +128,10 @@ def select_model(
 
 
 def request_of(selection: ModelSelection) -> ChatRequest:
-    """Return a request with the instructions and options of a selection, still without a prompt."""
+    """Return a request with a selection's instructions and options.
+
+    Its prompt is still empty.
+    """
     return ChatRequest(
         system=selection.system,
         max_output=selection.max_output or DEFAULT_REQUEST.max_output,
@@ -131,14 +140,20 @@ def request_of(selection: ModelSelection) -> ChatRequest:
 
 
 def provider_for(asked: str, model: str, usual: str) -> str:
-    """Return the provider to ask for a model: its maker, or else ``usual``."""
+    """Return the provider for a model.
+
+    It is the model's maker, or else ``usual``.
+    """
     maker = provider_of_model(model)
     is_others = asked in _COMPANIES and maker and maker != asked
     return maker if is_others else usual
 
 
 def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
-    """Return the option, persona and tables that may name a model, in order of precedence."""
+    """Return the possible sources of a model, by precedence.
+
+    These are the option, the persona and the tables.
+    """
     projects, users = project.config.send, user_config().send
     is_strangers = project.path is not None and not is_users_own(project.path)
     name = selection.persona or projects.persona or users.persona
@@ -175,7 +190,10 @@ def _provider(sources: Sequence[_Source]) -> _Source:
 
 
 def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
-    """Return the source that sets the address: the option, else the first one for the same provider."""
+    """Return the source of the address.
+
+    It is the option, else the first source for the same provider.
+    """
     fitting = (
         source
         for source in sources
@@ -236,7 +254,7 @@ def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> 
 
 
 def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[str, ...]:
-    """Return a warning about choices that the configuration of an untrusted project made."""
+    """Return a warning about choices made by an untrusted project."""
     chosen, budget = dict(selection.chosen), project.config.send.budget
     if budget is not None and selection.budget is None:
         is_projects = project.path is not None and not is_users_own(project.path)
@@ -252,7 +270,10 @@ def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[st
 def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
-    """Return an environment without keys, and a warning, if only the project sets the address."""
+    """Return an environment without keys, and a warning.
+
+    This only applies if only the project sets the address.
+    """
     if not address.key:
         return environ, ()
     base_url, users = address.selection.base_url, user_config()

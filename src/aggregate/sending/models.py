@@ -1,4 +1,7 @@
-"""Cache policies, usage, tool calls and replies, independent of providers."""
+"""Cache policies, usage, tool calls and replies.
+
+They are independent of providers.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -9,7 +12,7 @@ from typing import Any, Final
 
 
 def bare_model_name(model: str) -> str:
-    """Return a model's name in lower case, without a host's prefixes.
+    """Return a model's name in lower case, without host prefixes.
 
     ``us.anthropic.claude-opus-5-v1:0`` becomes ``claude-opus-5-v1:0``.
     """
@@ -18,9 +21,9 @@ def bare_model_name(model: str) -> str:
 
 
 COMPATIBLE, SCRIPTED = "compatible", "scripted"  # the user's own server, and no model
-GATEWAY: Final = "gateway"  # a compatible server that takes Anthropic's breakpoints
+GATEWAY: Final = "gateway"  # a compatible server with Anthropic's breakpoints
 
-# Seconds that Anthropic's entries live after their last use, without and with ``"ttl": "1h"``.
+# Lifetime in seconds of Anthropic's entries after their last use, without and with ``"ttl": "1h"``.
 SHORT_LIFETIME, LONG_LIFETIME = 300, 3600
 
 
@@ -32,7 +35,10 @@ class CacheLookup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """The rules of a provider's prompt cache; its prices are relative to an input token."""
+    """The rules of a provider's prompt cache.
+
+    Its prices are relative to an input token.
+    """
 
     lookup: CacheLookup
     max_breakpoints: int = 0
@@ -51,7 +57,10 @@ NO_CACHE = CachePolicy(CacheLookup.NONE, read=1.0)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of requests; each input token counts in one of the first three fields."""
+    """The tokens of requests.
+
+    Each input token counts in one of the first three fields.
+    """
 
     fresh: int = 0  # input neither read from a cache nor written to one
     cache_write: int = 0  # input written to a cache and charged for it
@@ -79,7 +88,10 @@ def dollars(amount: Decimal | None) -> str:
 
 
 def saving(amount: Decimal) -> str:
-    """Describe how much a cache saved; the first request of a discussion costs more."""
+    """Describe how much a cache saved.
+
+    A negative amount, as for a discussion's first request, is spent for later reads.
+    """
     return (
         f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
     )
@@ -89,7 +101,10 @@ _MOST_TOKENS: Final = 10**12  # larger reports are nonsense
 
 
 def reported_tokens(value: object) -> int:
-    """Return a number of tokens that a provider reports, 0 if it is not a valid number."""
+    """Return a number of tokens reported by a provider.
+
+    0 if it is not a valid number.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value <= _MOST_TOKENS else 0
@@ -106,7 +121,10 @@ class OfferedTool:
     parameters: Mapping[str, Any]  # the JSON Schema of an object
 
     def declared(self, schema_key: str) -> dict[str, Any]:
-        """Return the definition of the tool for a provider; ``schema_key`` is its name for the parameters."""
+        """Return a provider's definition of the tool.
+
+        ``schema_key`` is the provider's name for the parameters.
+        """
         return {"name": self.name, "description": self.description, schema_key: self.parameters}
 
 
@@ -138,7 +156,10 @@ def read_calls(
 def _read_call(
     number: int, identity: object, name: object, arguments: object
 ) -> tuple[ToolCall, bool]:
-    """Parse a tool call; return also whether its arguments are a whole JSON text."""
+    """Parse a tool call.
+
+    Return also whether its arguments are a whole JSON text.
+    """
     fault, values, is_text = "", arguments, isinstance(arguments, str) and bool(arguments.strip())
     if isinstance(arguments, str):
         try:
@@ -163,13 +184,16 @@ class CallResult:
 
     @property
     def output(self) -> str:
-        """The result as text; not blank, since providers refuse that."""
+        """The result as text.
+
+        It is not blank, because providers refuse blank texts.
+        """
         return self.text if self.text.strip() else NO_OUTPUT
 
 
 @dataclass(frozen=True, slots=True)
 class LoopTurn:
-    """A model's message with its calls, and the results sent back."""
+    """A model's message with its calls, and their results."""
 
     text: str = ""  # the model's
     results: tuple[CallResult, ...] = ()  # one per call, in order

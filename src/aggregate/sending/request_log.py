@@ -47,7 +47,10 @@ _LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """The record of a written or sent prompt; its segment 0 is the system prompt."""
+    """The record of a written or sent prompt.
+
+    Its segment 0 is the system prompt.
+    """
 
     path: Path
     fingerprint: PromptFingerprint
@@ -65,7 +68,10 @@ class LoggedRequest:
 
 
 def write_request(request: LoggedRequest) -> str:
-    """Write the record of a prompt; return an error message if its hash cannot be stored."""
+    """Write the record of a prompt.
+
+    Return an error message if its hash cannot be stored.
+    """
     links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
@@ -119,7 +125,10 @@ def _record_hash(text: str) -> str:
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
-    """Record a prompt that was written but not sent; compare it with the last prompt."""
+    """Record an unsent prompt, and compare it with the last.
+
+    The prompt was written to a file only.
+    """
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if not logged.provider), None)
     write_request(LoggedRequest(path, fingerprint))
@@ -131,7 +140,7 @@ def recent_requests(
 ) -> Iterator[LoggedRequest]:
     """Yield the records of recent prompts, newest first.
 
-    ``before``: only older ones than this prompt. ``is_own``: only those that this user has written.
+    With ``before`` only prompts older than this one, with ``is_own`` only prompts written by this user.
     """
     own = frozenset(own_hashes(output_dir)) if is_own else None
     paths = [path for _, path in numbered_files(output_dir, namespace)]
@@ -143,9 +152,9 @@ def recent_requests(
 
 
 def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedRequest | None:
-    """Return the record of a prompt, ``None`` if it is unreadable.
+    """Return the record of a prompt, ``None`` if unreadable.
 
-    ``own`` are the hashes of records that count; ``None`` accepts all.
+    ``own`` are the hashes of valid records; ``None`` accepts all.
     """
     try:
         text = read_text(request_log_path(prompt), limit=CONTENT_BYTES)
@@ -163,7 +172,10 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
 
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
-    """Return the text of a segment from the prompt's file, ``None`` if the file was edited."""
+    """Return the text of a segment from the prompt's file.
+
+    ``None`` if the file was edited.
+    """
     preceding, segment = (
         request.fingerprint.segments[1:number],
         request.fingerprint.segments[number],
@@ -232,10 +244,10 @@ def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "Pr
 
 
 class PromptMeter:
-    """Hashes and counts the segments of a prompt while the prompt is written.
+    """Hashes and counts the segments of a prompt during writing.
 
-    For a prompt with an audit it also collects which file each line comes from (A-1). Without ``has_log`` no record is
-    written, and the next prompt is not compared with this one.
+    For a prompt with an audit it also collects the file of each line (A-1). Without ``has_log`` no record is written,
+    and the next prompt is not compared with this one.
     """
 
     def __init__(
@@ -281,7 +293,10 @@ class PromptMeter:
     def record(
         self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
     ) -> PrefixReport | None:
-        """Write the record and the audit of a prompt; compare it with the last prompt."""
+        """Write the record and the audit of a prompt.
+
+        Return the comparison with the last prompt.
+        """
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
 

@@ -1,6 +1,6 @@
-"""Ask a model which of the likeliest files matter for a task (rule T-10).
+"""Let a model pick the likeliest files for a task.
 
-The answer is stored, so the same question is asked once.
+This is rule T-10. The answer is stored, so the same question is asked once.
 """
 
 import json
@@ -46,7 +46,7 @@ most eight under "expected"; those that exist count a little. What the task and 
 you. Answer with JSON alone:
 {"files": [{"file": 1, "confidence": 0.9, "why": "parses the header"}], "definitions": ["1 Class.method"],
 "expected": ["src/header.py", "parse_header", "continuation"]}"""
-# An answer has some 200 tokens; the rest is for models that think before they write.
+# An answer has some 200 tokens; the rest is for the model's thoughts before it.
 _REQUEST: Final = ChatRequest(
     system=_INSTRUCTIONS, max_output=4_000, seconds=120.0, effort=Effort.LOW
 )
@@ -68,7 +68,7 @@ def look_again(
     is_auto: bool = False,
     daily: float | None = None,
 ) -> SecondLook:
-    """Return the request with a model's picks among the likeliest files.
+    """Return the request with a model's picks of likely files.
 
     The request stays unchanged without a task or a budget, and after a failure. Answers are stored by model, task and
     contents of the files; without ``asks`` only stored ones are used. ``model`` is a client, ``PROVIDER[:MODEL]``, or
@@ -109,7 +109,7 @@ def look_again(
 
 
 def _client(name: str, base_url: str) -> Client:
-    """Return the client of a model, by the user's configuration alone.
+    """Return a model's client, by the user's configuration only.
 
     The project may be a stranger's, so its configuration must not decide where files are sent.
     """

@@ -1,4 +1,7 @@
-"""Send a turn and store its prompt, answer and record, even after failures."""
+"""Send a turn, and store its prompt, answer and record.
+
+They are stored even after failures.
+"""
 
 import os
 from collections.abc import Callable, Mapping
@@ -27,7 +30,7 @@ from aggregate.sending.request_log import LoggedRequest, write_request
 
 USER, ASSISTANT = "User", "AI"  # roles in a discussion's file
 _LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
-# Windows are multiples of 1,024: a server that cut a prompt to its window reports exactly that.
+# Windows are multiples of 1,024: a server reports exactly its window after cutting a prompt to it.
 _WINDOW_STEP = 1024
 _CUT_SHARE = 0.95
 _FEWEST_TO_JUDGE = 512  # shorter prompts vary too much with a server's own wrapping
@@ -36,7 +39,7 @@ _FEWEST_TO_JUDGE = 512  # shorter prompts vary too much with a server's own wrap
 def send_turn(
     prepared: Exchange, *, on_text: OnText | None = None, received: Reply | None = None
 ) -> Exchange:
-    """Send a prepared turn, store it, and return it with its reply.
+    """Send and store a prepared turn, and return its reply.
 
     The prompt is written before sending and the answer while it is received, each to its own file, so that nothing
     paid for is lost; after a failure a note on the error names the file. The discussion only changes after a whole
@@ -107,7 +110,10 @@ def send_turn(
 
 
 def check_limit(prepared: Exchange) -> None:
-    """Raise an error if a request could cost more than a limit allows."""
+    """Raise an error if a request could cost too much.
+
+    Its highest price is compared with the limits per request and per day.
+    """
     client, most_dollars = prepared.client, prepared.selection.most
     tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
     daily = min((most for most in tables if most is not None), default=None)
@@ -145,7 +151,7 @@ def _learn(prepared: Exchange, reply: Reply, learned: Learned) -> Learned:
 
 
 def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
-    """Return a warning if the server has probably cut the prompt.
+    """Return a warning if the server probably cut the prompt.
 
     Local servers do so silently, Ollama at 4,096 tokens.
     """
@@ -174,7 +180,9 @@ def _add_turns(prepared: Exchange, reply: Reply, history: Path) -> None:
     if not prepared.replaces:
         append_turns(path, turns)
     elif not replace_last_turns(path, prepared.replaces, turns):
-        raise OutputError(f"{path} was changed meanwhile: it keeps the earlier answer")
+        raise OutputError(
+            f"{path} was changed during the request: the new answer was not written to it"
+        )
 
 
 def _check_answer(reply: Reply, provider: str) -> None:
@@ -193,7 +201,10 @@ def _text_or_refusal(reply: Reply) -> str:
 
 
 class _ReplyFile:
-    """The file that an answer is written to while it is received, so that a kill loses nothing."""
+    """The file of a partly received answer.
+
+    It is written with each piece, so that a kill loses nothing.
+    """
 
     def __init__(
         self, prompt: Path, on_text: OnText | None, *, on_first: Callable[[], None]
@@ -247,7 +258,10 @@ class _ReplyFile:
             self._on_first()
 
     def finish(self, text: str) -> None:
-        """Write the part of the answer that was not streamed, without displaying it."""
+        """Write the part of the answer not streamed before.
+
+        It is not displayed.
+        """
         streamed = "".join(self._pieces)
         is_whole = text.startswith(streamed)
         self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")

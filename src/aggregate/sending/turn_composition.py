@@ -1,4 +1,4 @@
-"""Compose a turn so that the provider's cache is used most.
+"""Compose a turn for the best use of the cache.
 
 Files keep the order of the last request. With a budget they are fitted until the whole request is within it.
 """
@@ -63,7 +63,10 @@ _LONGEST_PAUSE = 7 * 86_400  # seconds; longer pauses do not predict the next on
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last request that this turn may continue, so that its cache is used."""
+    """The last request, which this turn may continue.
+
+    Continuing it uses its cache.
+    """
 
     before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
     cached: CachedPrompt = UNSENT
@@ -102,7 +105,10 @@ class LastRequest:
 
 
 def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int) -> str | None:
-    """Return the text of a segment of a recorded prompt, ``None`` if it contains a secret."""
+    """Return the text of a recorded prompt's segment.
+
+    ``None`` if it contains a secret.
+    """
     text = read_segment(logged, number)
     if text is None or not redaction.replaces:
         return text
@@ -112,7 +118,10 @@ def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int
 def _find_last_request(
     request: Request, client: Client, asked: ChatRequest, *, policy: CachePolicy
 ) -> LastRequest:
-    """Return the request to continue: the last one that is cached, in this discussion, or to this model."""
+    """Return the earlier request that this turn continues.
+
+    A request alive in the cache comes first, then one of this discussion, then one to this model.
+    """
     recipient = (client.provider, client.model, digest(asked.system))
     candidates: list[LastRequest] = []
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
@@ -157,9 +166,9 @@ class _FittedTurn:
 
     @property
     def shown(self) -> tuple[SentFile, ...]:
-        """The files of the prompt, for the record of this turn.
+        """The prompt's files, for the record of this turn.
 
-        A file that the prompt keeps in an older version is recorded as it was sent, without the diff that follows it.
+        A file kept in an older version is recorded as it was sent, without the diff after it.
         """
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
@@ -178,7 +187,7 @@ class _FittedTurn:
 class TurnComposer:
     """Composes the prompt of a turn after the last request.
 
-    A budget limits the whole request, in tokens as the provider counts them (B-10).
+    A budget limits the whole request, in the provider's tokens (B-10).
     """
 
     project: Project
@@ -194,7 +203,10 @@ class TurnComposer:
     def behind_last(
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return a composer for a turn after the last request, and warnings."""
+        """Return a composer for the next turn, and warnings.
+
+        The turn follows the last request.
+        """
         endpoint = Endpoint(client.provider, client.model, client.address)
         learned = learned_of(endpoint)
         client = replace(client, ratio=learned.ratio(endpoint))
@@ -243,7 +255,10 @@ class TurnComposer:
         return self._within(budget, turn)
 
     def _in_whole_requests(self, error: BudgetError, others: int) -> BudgetError:
-        """Convert an error about the budget of the files to one about the budget of the whole request."""
+        """Convert a budget error of the files.
+
+        The new error is about the budget of the whole request.
+        """
         ratio, own_tokens = self.client.ratio, error.smallest + others
         smallest = max(ratio.provider_tokens(own_tokens), own_tokens)
         beside = "instructions and images" if self.images else "instructions"
@@ -254,7 +269,10 @@ class TurnComposer:
         )
 
     def _within(self, budget: Budget, first: _FittedTurn) -> _FittedTurn:
-        """Compose the turn, and again with a smaller budget if diffs of older file versions exceed the budget."""
+        """Compose the turn within a budget.
+
+        If diffs of older file versions exceed it, compose again with a smaller budget.
+        """
         turn, tokens = first, budget.tokens
         for _ in range(_FITS):
             over = turn.ordered.prompt.tokens - turn.ordered.prompt.image_tokens - budget.tokens

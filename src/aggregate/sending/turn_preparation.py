@@ -1,4 +1,7 @@
-"""Prepare a turn from a message: client, request, composition and plan."""
+"""Prepare a turn from a message.
+
+The prepared turn has a client, a request, a composition and a plan.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +35,7 @@ def prepare_turn(
     replaces: Sequence[Mapping[str, Any]] = (),
     aside: Callable[[Request], Request] | None = None,
 ) -> Exchange:
-    """Compose and plan a turn without writing or sending it.
+    """Compose and plan a turn; write and send nothing.
 
     ``task`` adds focus, symbols and changes to the message and needs a budget. The answered turn ``replaces`` the last
     ones. ``aside`` changes the request of a question outside of the discussion.
@@ -45,7 +48,7 @@ def prepare_turn(
     request = _with_message(request, message, replaces)
     picks: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
-    # A later question would move the files that the discussion keeps (rule B-9).
+    # A later question would move the files kept by the discussion (rule B-9).
     is_first = len(request.history) == 1
     is_auto = selection.pick is None and is_first and user_config().task.pick == AUTO
     if selection.pick or is_auto:
@@ -71,7 +74,10 @@ def prepare_turn(
 
 
 def _with_default_budget(project: Project) -> Project:
-    """Return a project with the first budget of its ``[send]``, its ``[budget]``, and the user's ``[send]``."""
+    """Return a project with its default budget for sending.
+
+    This is the first one of its ``[send]``, its ``[budget]``, and the user's ``[send]``.
+    """
     config = project.config
     users = user_config().send.budget or (AUTO if project.is_bare else None)
     table = replace(config.budget, tokens=config.send.budget or config.budget.tokens or users)
@@ -110,7 +116,10 @@ def _request(
 
 
 def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str, Any]]) -> Request:
-    """Add the user's message to a request as its last turn; with a budget also as its task (T-1)."""
+    """Add the user's message to a request, as last turn.
+
+    With a budget the message is also the task (T-1).
+    """
     earlier = request.history[: len(request.history) - len(replaces)]
     if (*earlier, *replaces) != tuple(request.history):
         raise ConfigError("the discussion was changed meanwhile: nothing is asked again")

@@ -1,4 +1,4 @@
-"""Reach goals by steps, tools and small questions to a model.
+"""Reach goals by steps, tools and questions to a model.
 
 The model is asked only if no fixed rule decides, so a run with a scripted model is always the same.
 """

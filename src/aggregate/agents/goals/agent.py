@@ -1,4 +1,7 @@
-"""Reach a goal: from its text to a checked answer (P11 to P15, D-67)."""
+"""Reach a goal and check its answer.
+
+Rules P11 to P15 and D-67.
+"""
 
 import time
 from collections.abc import Callable, Iterable
@@ -132,7 +135,10 @@ class NeuronAgent:
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
-        """Return the saved values relevant for the goal, by key; none if reading fails (P15)."""
+        """Return the saved values relevant to the goal, by key.
+
+        ``{}`` if reading fails (P15).
+        """
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
@@ -148,7 +154,7 @@ class NeuronAgent:
     def _answer(
         self, branch: Branch, neurons: tuple[Neuron, ...]
     ) -> tuple[tuple[Neuron, ...], Answer]:
-        """Choose the answer, and try once to complete an incomplete one."""
+        """Choose the goal's answer, with one attempt to complete it."""
         goal = branch.goal
         answer = answers.answer_of(goal, neurons)
         if branch.depth == 0:
@@ -191,9 +197,10 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
 def _check_answer(
     branch: Branch, neurons: tuple[Neuron, ...], answer: Answer
 ) -> tuple[str, list[Neuron]]:
-    """Return what an answer lacks, and the step that was run to correct it.
+    """Return the answer's fault, and a successful corrective step.
 
-    There is no such step unless it succeeded. It uses earlier results only: nothing is fetched again.
+    Without a fault the text is ``""``; without such a step the list is empty. A corrective step uses only earlier
+    results: it fetches nothing.
     """
     missing = ""
     try:
@@ -242,7 +249,10 @@ def _missing(branch: Branch, answer: Answer) -> str:
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return the fault in an answer's number of lines, ``None`` if this rule cannot decide (P12)."""
+    """Return the fault in an answer's number of lines (P12).
+
+    ``""`` for no fault, ``None`` if this rule cannot decide.
+    """
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)
@@ -256,9 +266,9 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
-    """Return a sentence about the limit that was reached, with the finished steps (X-12).
+    """Return a sentence on the reached limit and finished steps.
 
-    A step that only the model answered does not count as finished.
+    Rule X-12. ``""`` if no limit was reached. A step answered only by the model does not count as finished.
     """
     if budget.reached is None:
         return ""

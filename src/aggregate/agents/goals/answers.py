@@ -1,7 +1,8 @@
-"""Choose the answer of a goal among its steps' results (D-60 to D-74, X-3, X-5).
+"""Choose the answer of a goal among its steps' results.
 
-The first that exists is chosen: a text with the requested number of lines; results of sub-tasks; the newest text by
-Python code, by a model, by other tools; a number if the goal asks for a count; the last successful result.
+Rules D-60 to D-74, X-3 and X-5. The first existing one is chosen: a text with the requested number of lines; results of
+sub-tasks; the newest text by Python code, by a model, by other tools; a number if the goal asks for a count; the last
+successful result.
 """
 
 import json
@@ -44,7 +45,7 @@ def select_answer(
     descriptions: Sequence[str] | None = None,
     missing: str = "",
 ) -> Answer:
-    """Choose the answer to ``goal`` among the results of its steps.
+    """Choose the answer to ``goal`` among its steps' results.
 
     Without a usable result the answer's ``success`` is false.
 
@@ -52,7 +53,7 @@ def select_answer(
         goal: The goal in plain language.
         results: The result of each step in execution order, those of corrective steps last (D-67).
         descriptions: The text of each step, for warnings only.
-        missing: What an earlier answer lacked, repeated if the answer is only a number of items.
+        missing: The fault of an earlier answer, repeated if the answer is only a number of items.
     """
     target = extract_quantity(goal)
     if target is not None:
@@ -129,7 +130,10 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
 
 
 def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, AnswerSource] | None:
-    """Return the newest whole number, if the goal asks for a count (D-71)."""
+    """Return the newest count if the goal asks for one.
+
+    Rule D-71. ``None`` if the goal asks for no count, or no result is a whole number.
+    """
     noun = counted_noun(goal)
     for number, result in newest if noun else ():
         if (count := count_of(result)) is not None:

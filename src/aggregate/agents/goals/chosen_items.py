@@ -1,4 +1,4 @@
-"""Choose the items of a list that a step is about (P18).
+"""Choose the list items meant by a step (P18).
 
 The model names the items, unless the step's words mean all of them. If the choice contradicts the words of step or
 goal, the model is asked once more; then the step and its goal fail, since calls for the wrong items would look like
@@ -32,7 +32,10 @@ _THEN: Final = re.compile(r"[.;]\s|,?\s*\b(?:and )?then\b", re.IGNORECASE)
 def list_in_reach(
     branch: Branch, step: str, tool: Tool, iteration: heuristics.Iteration | None
 ) -> Loop | None:
-    """Find an earlier result's list whose items ``tool`` takes one at a time."""
+    """Find an earlier result's list for ``tool`` to loop over.
+
+    Each call of ``tool`` takes one item of the list.
+    """
     if branch.item is not None or tool.name == ANALYSIS or not tool.parameters:
         return None
     stems = [stem for parameter in tool.parameters if (stem := _ID.sub("", parameter.name))]
@@ -62,7 +65,10 @@ def _takes_one(tool: Tool, stems: list[str], source: heuristics.ItemList, noun: 
 
 
 def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
-    """Return the names of each item, or numbers if first names are equal."""
+    """Return the names of each item.
+
+    If the first names are not unique, the only name of each item is its number.
+    """
     names: list[list[str]] = []
     for item in items:
         if not isinstance(item, dict):
@@ -79,9 +85,9 @@ def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
 
 
 def meant_items(branch: Branch, loop: Loop) -> Loop | None:
-    """Reduce ``loop`` to the items that its step means.
+    """Reduce ``loop`` to the items meant by its step.
 
-    Returns ``None`` if the step is about something that is not in the list.
+    Returns ``None`` if the step is about something missing from the list.
 
     Raises:
         ItemsUnclear: The model names no items, unknown ones, or too many or few.
@@ -104,9 +110,9 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
 
 
 def _is_plain(loop: Loop) -> bool:
-    """Return whether a step means all items of its list, without a condition (D-21).
+    """Return whether a step means all items without condition (D-21).
 
-    A field that the items must have is no condition: it is looked up (rule D-32).
+    A field required of the items is not a condition: it is looked up (rule D-32).
     """
     phrase, items = loop.iteration.phrase, loop.source.items
     between = [word for word in heuristics.words(phrase)[1:] if word not in heuristics.STOP]
@@ -117,7 +123,7 @@ def _is_plain(loop: Loop) -> bool:
 
 
 def _part_of_goal(goal: str, step: str) -> str:
-    """Return the part of the goal that begins with the step's verb.
+    """Return the goal from the step's verb on.
 
     So "List all rooms, book two" requires two rooms for the step "Book the rooms".
     """
@@ -130,7 +136,7 @@ def _part_of_goal(goal: str, step: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """The model's choice of items, and the claims that limit it."""
+    """The model's choice of items, limited by claims."""
 
     branch: Branch
     loop: Loop
@@ -174,7 +180,10 @@ class _Choice:
         return fence("\n".join(lines))
 
     def _positions(self, reply: str) -> tuple[list[int], str]:
-        """Parse an answer; return the positions of the named items, and the answer's fault."""
+        """Return the positions of the items named in a reply.
+
+        The second value is the reply's fault, or ``""``.
+        """
         table = questions.json_value(reply, dict) if reply.lstrip().startswith("{") else None
         answers = table.get("items") if table else questions.json_value(reply, list)
         if not isinstance(answers, list):

@@ -1,6 +1,7 @@
-"""Execute one step: find its arguments, call its tool, retry, and check the result.
+"""Execute one step of a goal, with retries.
 
-Rules D-50 to D-53, P4, P5, X-15. The model is asked only if no fixed rule decides.
+Find the arguments, call the tool and check the result. Rules D-50 to D-53, P4, P5, X-15. The model is asked only if no
+fixed rule decides.
 """
 
 import re
@@ -21,7 +22,7 @@ MOST: Final = 400
 REJECTED: Final = "The last result did not answer the step. Try another way."
 # The answer of a model without a way to do the step
 _NO_TOOL: Final = re.compile(r"\W*no tool fits\W*(.*)", re.IGNORECASE | re.DOTALL)
-# Of a parameter's description in a question: about a sentence
+# Characters of a parameter's description in a question: about a sentence
 _DESCRIPTION_CHARACTERS: Final = 90
 # Endings of a result's key, after the name of a parameter
 _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
@@ -29,14 +30,14 @@ _SUFFIXES: Final = ("", "_unix", "_timestamp", "_date")
 
 @dataclass(frozen=True, slots=True)
 class FailureFeedback:
-    """Why a call failed, with suggested arguments for the next attempt."""
+    """Why a call failed, and arguments suggested for a retry."""
 
     text: str = ""
     arguments: Mapping[str, Any] | None = None
 
 
 def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool) -> StepOutcome:
-    """Execute a step with its tool, or by the model alone.
+    """Execute a step by its tool or the model alone.
 
     If the tool reports success and the step is ``trusted``, its result is accepted; else the model checks it. If the
     model rejects the result, the call is repeated only for tools that read.
@@ -76,7 +77,10 @@ def claims_success(result: Value) -> bool:
 
 
 def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
-    """Return an outcome, marked as invalid if it is empty or the model rejects it (X-15)."""
+    """Return the outcome, marked as invalid if empty or rejected.
+
+    The model rejects results without an answer to the step (X-15).
+    """
     verdict: bool | None = False
     if outcome.result is not None and outcome.result != "":
         fenced = result_texts.fenced_data(outcome.result, result_texts.ALL_RESULTS)
@@ -127,7 +131,10 @@ def _clarified(branch: Branch, step: str, tool: Tool) -> str:
 def _reflect(
     branch: Branch, step: str, tool: Tool, arguments: Mapping[str, Any], failure: Mapping[str, Any]
 ) -> FailureFeedback:
-    """Ask the model why a call failed, and which arguments may help."""
+    """Ask the model for the cause of a failed call.
+
+    The feedback also suggests arguments for the next attempt.
+    """
     error = result_texts.failure_message(failure)
     reply = branch.ask(
         QuestionKind.REFLECT,
@@ -216,7 +223,10 @@ def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
-    """Return the arguments in the current item or in words like ``activity 7``."""
+    """Return the arguments found without asking the model.
+
+    They come from the current item, or from words like ``activity 7``.
+    """
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):
@@ -267,7 +277,10 @@ def _is_id(name: str) -> bool:
 
 
 def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
-    """Return the model's code for a step, corrected once if it does not compile (P5)."""
+    """Return the model's code for a step (P5).
+
+    The model corrects code with a syntax error once.
+    """
     results = result_texts.known_results(branch.context)
     name, fields = _newest_fields(branch)
     if fields:

@@ -1,4 +1,7 @@
-"""Split a step into sub-tasks, and merge their results (D-20 to D-34, P6 to P9)."""
+"""Split a step into sub-tasks, and merge their results.
+
+Rules D-20 to D-34 and P6 to P9.
+"""
 
 import json
 import re
@@ -32,7 +35,10 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Return the 2 or 3 parts that the model splits a step into, or none."""
+    """Let the model split a step into parts.
+
+    Return 2 or 3 parts, or ``[]`` if the step is not split.
+    """
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -43,7 +49,10 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Merge the results of a step's parts; the step fails if a part failed."""
+    """Merge the results of a step's parts.
+
+    The step fails if a part failed.
+    """
     errors, fails = failures(result_texts.labelled(results), FailurePolicy.FAIL)
     if fails:
         error = f"a part of the step failed: {errors[0]}"
@@ -53,10 +62,11 @@ def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, An
 
 
 def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Return the ``start`` and ``end`` that the parts found, and their range (D-26, X-10).
+    """Return ``start`` and ``end`` from the parts' results.
 
-    The words of each part say whether it is start or end; else two ascending numbers are start and end. If ``end`` is a
-    midnight, ``before_unix`` is the last second of that day.
+    Rules D-26 and X-10: timestamps are also returned as ``after_unix`` and ``before_unix``. The words of each part say
+    whether it is start or end; else two ascending numbers are start and end. If ``end`` is a midnight, ``before_unix``
+    is the last second of that day.
     """
     merged: dict[str, Any] = {}
     numbers = [_number(result) for result in results]
@@ -89,7 +99,7 @@ def _number(result: Value) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A step, and the list whose items it processes one by one."""
+    """A step, and the list processed item by item."""
 
     step: str
     iteration: heuristics.Iteration
@@ -97,7 +107,10 @@ class Loop:
 
 
 def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
-    """Find the list that a step loops over, unless an outer loop uses it (D-20, D-34)."""
+    """Find the list looped over by a step (D-20, D-34).
+
+    ``None`` if there is no list, or an outer loop uses it.
+    """
     source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -113,7 +126,7 @@ def loop_over_result(
 
 
 def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
-    """Return whether a step needs a separate call for each item of its list.
+    """Return whether a step needs a call for each item.
 
     Code can loop over a list itself, and a tool without arguments does the same for each item. A tool whose arguments
     are fields of the items needs a call for each. Otherwise the model decides, since a wrong single call would look
@@ -133,9 +146,10 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
 
 
 def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
-    """Return whether the items of a result need calls of another tool (D-27).
+    """Return whether a result's items need another tool (D-27).
 
-    They do not if the items have all fields that the step mentions, or if no other tool takes one of their fields.
+    They do not if the items have all fields mentioned in the step, or if no tool except ``used`` takes one of the
+    fields.
     """
     registry, noun = branch.run.tools, loop.iteration.noun
     other_tools = (
@@ -167,9 +181,10 @@ def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> str | Non
 
 
 def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
-    """Return the text of an item's sub-task, with fields of the item in braces (P8).
+    """Return the template of the items' sub-tasks (P8).
 
-    It is made from the step by a rule, else by the model; else it is the step itself.
+    Names of the items' fields are in braces. The template is made from the step by a rule, else by the model; else it
+    is the step itself.
     """
     items = loop.source.items
     by_rule = heuristics.rule_template(loop.step, loop.iteration, items[0])
@@ -183,7 +198,10 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
 def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
-    """Return a branch for each item's sub-task; a ``chosen`` item gets a single step."""
+    """Return a branch for each item's sub-task.
+
+    The sub-task of a ``chosen`` item has a single step.
+    """
     total, limit = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:
@@ -208,7 +226,7 @@ def item_branches(
         "chosen": chosen,
     }
     if chosen or not heuristics.is_compound(template):
-        # One step is decided here, once for all; one of several is split by the model for each item.
+        # A single step is decided here for all items; the model splits a compound one for each item.
         fields |= {"template": template, "decided": True, "tool": tool}
     return [
         branch.below(number, heuristics.item_goal(template, item, number), item=item, **fields)
@@ -217,7 +235,10 @@ def item_branches(
 
 
 def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
-    """Return the items without repeated ones; too many repeated ones end the list (D-10)."""
+    """Return the items without repetitions (D-10).
+
+    Too many repeated items end the list.
+    """
     distinct: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items, 1):
@@ -239,7 +260,10 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    """Merge the results of all items; the step fails if all failed."""
+    """Merge the results of all items.
+
+    The step fails if all items failed.
+    """
     errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
     pairs = list(zip(items, results, strict=True))
     merged: dict[str, Any] = {"success": True}
@@ -262,7 +286,7 @@ def items_result(
 
 
 def _left(items: Sequence[Value]) -> str:
-    """Return a sentence that lists unfinished items by id or content."""
+    """List unfinished items by id or content, in a sentence."""
     names = [
         str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
         for item in items[: result_texts.SHOWN_ITEMS]
@@ -272,7 +296,10 @@ def _left(items: Sequence[Value]) -> str:
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
-    """Add to each item of a tool's result the result of its sub-task (D-29)."""
+    """Add to each item its sub-task's result (D-29).
+
+    ``source`` is the list of items in a tool's ``result``.
+    """
     if not isinstance(result, dict) or not source.name:
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}

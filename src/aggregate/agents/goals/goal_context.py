@@ -1,4 +1,4 @@
-"""The state shared by all steps of a goal, and a branch for each of its sub-tasks."""
+"""The state of a goal, and branches for its sub-tasks."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,16 +29,16 @@ NOTE: Final = 120
 
 
 class StepFailed(Exception):  # noqa: N818 - it becomes the failed result of its step
-    """A step that cannot be done, so that a retry is useless."""
+    """A step cannot be done; a retry would not help."""
 
 
 class ItemsUnclear(StepFailed):
-    """A step whose items are unclear, so that its goal fails."""
+    """A step's items are unclear, so its goal fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalContext:
-    """Model, tools and limits, shared by all branches of a goal."""
+    """The model, tools and limits shared by a goal's branches."""
 
     model: Model
     tools: ToolRegistry
@@ -50,7 +50,9 @@ class GoalContext:
     done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def answer(self, question: Question, node: Trace) -> str:
-        """Return the model's answer to a question, within the goal's time and tokens.
+        """Return the model's answer to a question.
+
+        The goal's remaining time and tokens limit the question.
 
         Raises:
             ModelError: There is no usable answer.
@@ -76,7 +78,7 @@ class GoalContext:
 
 @dataclass(slots=True)
 class Branch:
-    """A goal or one of its sub-tasks, executed by one thread."""
+    """A goal or a sub-task, executed by one thread."""
 
     run: GoalContext
     goal: str
@@ -84,11 +86,11 @@ class Branch:
     node: Trace
     context: dict[str, Value] = field(default_factory=dict)  # its own results by key (rule D-33)
     item: Value = None  # the item of a sub-task
-    noun: str = ""  # the name of such an item
+    noun: str = ""  # the noun for the item, such as "activity"
     # The goal before the item's fields were put in. These words alone decide what the branch does: a text in an item
     # names no tool, no argument and no further step.
     template: str = ""
-    chosen: bool = False  # whether the item was chosen among others: no word names another one
+    chosen: bool = False  # whether the item was chosen from a list: no word names another item
     decided: bool = False  # whether the tool, or the model alone, was chosen already
     tool: Tool | None = None
     lists: frozenset[str] = frozenset()  # digests of lists in outer loops (D-34)
@@ -102,7 +104,10 @@ class Branch:
     def ask(
         self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model a question; without an answer, warn and return ``None``."""
+        """Ask the model a question and return its answer.
+
+        Without an answer, warn and return ``None``.
+        """
         budget, node = self.run.budget, self.node
         question = Question(
             kind,
@@ -128,7 +133,7 @@ class Branch:
         return text
 
     def call(self, tool: Tool, arguments: dict[str, Any]) -> Value:
-        """Call a tool, or return the earlier result of the same call."""
+        """Call a tool, or reuse an equal call's earlier result."""
         run = self.run
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
@@ -161,7 +166,10 @@ class Branch:
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return the branch of a sub-task, which has its own context (D-4, D-33)."""
+        """Return the branch of a sub-task, with its own context.
+
+        Rules D-4 and D-33.
+        """
         depth = self.depth + 1
         node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
         context = dict(self.context)
@@ -172,7 +180,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """A step's result, whether it passed its check, and the labels of its sub-tasks."""
+    """A step's result, its validity, and its sub-tasks' labels."""
 
     result: Value
     validated: bool

@@ -1,4 +1,4 @@
-"""The result of a goal, and the trace of its calls."""
+"""A goal's result, and the trace of its calls."""
 
 import time
 from collections.abc import Iterator
@@ -22,7 +22,10 @@ class TraceKind(StrEnum):
 
 @dataclass(slots=True)
 class Trace:
-    """A node in the tree of a goal's steps and calls; used by one thread at a time."""
+    """A node in a goal's tree of steps and calls.
+
+    Only one thread at a time uses a node.
+    """
 
     kind: TraceKind
     label: str  # 0.2 for a step, 1.3 for a sub-task; the tool's or question's name
@@ -68,7 +71,7 @@ class Trace:
         self.warnings.append(sentence)
 
     def all_warnings(self) -> Iterator[str]:
-        """Yield the warnings of the node and its descendants, in order."""
+        """Yield warnings of the node and its descendants, in order."""
         yield from self.warnings
         for child in self.children:
             yield from child.all_warnings()
@@ -80,7 +83,10 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step of a goal: a small question and one tool call (D-1, D-2)."""
+    """One step of a goal.
+
+    A step is a small question with one tool call (D-1, D-2).
+    """
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -91,7 +97,7 @@ class Neuron:
 
     @property
     def key(self) -> str:
-        """The key of the step's result in the goal's context (rule D-3)."""
+        """The key of the result in the goal's context (D-3)."""
         return f"neuron_{self.depth}_{self.index}"
 
     def as_dict(self) -> dict[str, Any]:
@@ -106,7 +112,7 @@ class Neuron:
 
 @dataclass(frozen=True, slots=True)
 class GoalResult:
-    """The steps and the answer of a goal (rules X-6, X-12)."""
+    """The steps and answer of a goal (rules X-6, X-12)."""
 
     success: bool  # whether there is an answer, and no limit left work undone
     goal: str
@@ -117,7 +123,7 @@ class GoalResult:
     warnings: tuple[str, ...]  # failed steps, skipped items, questions without an answer
     trace: Trace
     limit: Limit | None = None  # the limit with undone work
-    stopped: str = ""  # a sentence on it, with the finished steps
+    stopped: str = ""  # a sentence on the limit, with the finished steps
 
     @property
     def results(self) -> tuple[Value, ...]:
@@ -134,7 +140,10 @@ class GoalResult:
 
     @property
     def has_answer(self) -> bool:
-        """Whether a step gave a usable result, even if a limit then stopped the goal."""
+        """Whether a step gave a usable result.
+
+        A limit may have stopped the goal afterwards.
+        """
         return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:

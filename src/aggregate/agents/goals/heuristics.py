@@ -1,4 +1,7 @@
-"""Fixed rules on a step's words and on lists in results, without vocabulary of any domain."""
+"""Fixed rules on steps' words and on lists in results.
+
+The rules have no vocabulary of any domain.
+"""
 
 import hashlib
 import re
@@ -58,7 +61,10 @@ def words(text: str) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return a text's words in lower case, with camelCase names split."""
+    """Return a text's words in lower case.
+
+    Names in camelCase are split.
+    """
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return re.findall(r"[^\W_]+", spaced.lower())
 
@@ -80,14 +86,14 @@ def significant_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """The words of a step that refer to the items of a list, such as "each activity"."""
+    """A step's words for list items, such as "each activity"."""
 
     phrase: str  # the words of the step
     noun: str  # in the singular
 
 
 def find_iteration(step: str) -> Iteration | None:
-    """Find ``each``, ``every`` or ``all`` with a noun in a step (D-21, D-28)."""
+    """Find ``each``, ``every`` or ``all`` with a noun (D-21, D-28)."""
     matches = sorted(_ITERATION.finditer(step), key=lambda match: match[1].lower() == "all")
     if not matches:
         return None
@@ -107,10 +113,10 @@ def find_iteration(step: str) -> Iteration | None:
 
 
 def has_parts(step: str, tool: Tool | None) -> bool:
-    """Return whether a step may consist of several similar steps (P9).
+    """Return whether a step may have similar parts (P9).
 
-    Its words suggest so, or it mentions several values for a tool with one argument. A tool that returns both ends of a
-    range needs no split.
+    Its words suggest parts, or it mentions several values for a tool with one argument. A tool returning both ends of a
+    range needs no parts.
     """
     if tool is not None:
         both_ends = {"start", "end"}
@@ -133,7 +139,10 @@ def is_compound(goal: str) -> bool:
 
 
 def is_vague(step: str) -> bool:
-    """Return whether a step names no object, as in ``Process the data`` (P3)."""
+    """Return whether a step names no object (P3).
+
+    For example, ``Process the data`` is vague.
+    """
     after_verb = significant_words(step)[1:]
     return all(word in VAGUE for word in after_verb)
 
@@ -179,7 +188,10 @@ def without_attached(item: Value) -> Value:
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
-    """Load the value that a reference points to; return other values unchanged."""
+    """Load the value behind a reference.
+
+    A value is returned unchanged if it is not a reference or cannot be loaded.
+    """
     # Code may return a reference from its data.
     reference = recognise_reference(value, cache_dir=cache_dir)
     if reference is None:
@@ -191,7 +203,10 @@ def resolve_reference(value: Value, cache_dir: Path) -> Value:
 
 
 def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
-    """Return the newest list named by the noun, else the newest that has items (D-22)."""
+    """Return the newest list named by the noun (D-22).
+
+    Without one, return the newest list with items.
+    """
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
@@ -204,7 +219,10 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
-    """Yield the lists in a result: first those named by the noun, then by usual names, then others."""
+    """Yield the lists in a result, the likeliest first.
+
+    Lists named by ``noun`` come first, then lists with usual names, then the rest.
+    """
     if isinstance(value, list):
         yield ItemList("", tuple(value), named=False)
         return
@@ -223,7 +241,7 @@ def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
 
 
 def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dict[str, list[Value]]:
-    """Return the lists in nested objects by key; outer keys win.
+    """Return lists in nested objects by key; outer keys win.
 
     Lists with the same key are joined: the rooms of each floor become all rooms.
     """
@@ -240,9 +258,9 @@ def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dic
 
 
 def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
-    """Return the items ``with X``, or all items if none has X (D-32).
+    """Return the items matching a step's ``with X`` (D-32).
 
-    An item has X if its field ``X``, ``X_count`` or ``has_X`` has a value.
+    If none matches, return all items. An item has X if its field ``X``, ``X_count`` or ``has_X`` has a value.
     """
     for match in HAVING.finditer(step):
         word = match.group(1).lower()
@@ -278,7 +296,10 @@ MOST_VALUE: Final = 200
 
 
 def naming_field(item: Value, noun: str) -> str:
-    """Return the field that identifies an item, such as its id, else ``""``."""
+    """Return the name of an item's identifying field.
+
+    For example ``id``; ``""`` without such a field.
+    """
     if not isinstance(item, Mapping):
         return "item"
     identity = item_identity(item, noun)
@@ -286,7 +307,10 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the goal of an item's sub-task by a rule: ``Get kudos for activity {id}``."""
+    """Return the template of items' sub-tasks by a rule.
+
+    For example ``Get kudos for activity {id}``; ``None`` if no field identifies the item.
+    """
     field = naming_field(item, iteration.noun)
     if not field:
         return None
@@ -295,10 +319,10 @@ def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
 
 
 def item_goal(template: str, item: Value, number: int) -> str:
-    """Fill an item's fields into the template of its goal (D-31).
+    """Fill an item's fields into its goal's template (D-31).
 
     A missing field becomes the item's id, or ``(item N)``. A template without fields gets the id or number at its end,
-    so that all goals differ.
+    so all goals differ.
     """
     fields = item if isinstance(item, Mapping) else {"item": item}
     identity = item_identity(item)

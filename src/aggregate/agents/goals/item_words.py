@@ -1,4 +1,4 @@
-"""Read from the words of a step how many and which items it is about (P18).
+"""Find the number and names of items in steps (P18).
 
 No model is asked. The words check a choice of items; they never make one.
 """
@@ -57,11 +57,14 @@ _ARTICLES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ItemClaim:
-    """What a text says about items: the least and greatest number, and which it names or excludes."""
+    """A text's claim about the number and names of items.
+
+    The claim has the least and greatest number, the only items meant, and the excluded items.
+    """
 
     least: int
     most: int
-    names: frozenset[int] = frozenset()  # the only ones it means, empty where it names none
+    names: frozenset[int] = frozenset()  # the only items meant; empty if the text names none
     excluded: frozenset[int] = frozenset()
 
     def fault(self, chosen: Sequence[int]) -> str:
@@ -110,7 +113,10 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
 
 
 def _halves(text: str) -> tuple[str, str, str]:
-    """Split a text at an exception: the text without it, the introducing word, the exception."""
+    """Split a text at an exception.
+
+    Return the text without the exception, the introducing word, and the exception.
+    """
     match = _EXCEPT.search(text)
     if match is None:
         return text, "", ""
@@ -127,7 +133,10 @@ def _tokens(text: str) -> list[str]:
 def _named(
     text: str, noun: str, names: Sequence[Sequence[str]], *, is_exception: bool = False
 ) -> tuple[set[int], bool]:
-    """Return the items named in a text, and whether the list is complete (not in "2 to 4")."""
+    """Return the items named in a text.
+
+    The second value says whether the text names all items it means ("2 to 4" does not).
+    """
     by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
     # "Tickets 101 and 102" are ABC-101 and ABC-102
     by_name = {re.sub(r"^[a-z]+-", "", name): n for name, n in by_name.items()} | by_name
@@ -154,7 +163,10 @@ def _named(
 
 
 def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
-    """Return the least and greatest number of items that a text states, as in "at least two rooms"."""
+    """Return a text's least and greatest number of items.
+
+    For example, "at least two rooms" states 2 and ``total``. ``None`` if no number is stated.
+    """
     if re.search(r"\buntil\b", text):
         return None
     match = _ABOUT.search(text)
@@ -203,7 +215,7 @@ def _count(text: str, noun: str) -> int | None:
 
 
 def _is_one(text: str, noun: str) -> bool:
-    """Return whether a text means a single item: "a ticket", "it"."""
+    """Return whether a text means one item: "a ticket", "it"."""
     if _EACH.search(text) or re.search(r"\band\b|,", text):
         return False
     article = r"(?:a|an|any|the|this|that|another)"
@@ -213,7 +225,10 @@ def _is_one(text: str, noun: str) -> bool:
 
 
 def _left_out(text: str, noun: str) -> int:
-    """Return the number of items that an exception leaves out, 0 if unknown."""
+    """Return the number of items excluded by an exception.
+
+    0 if the number is unknown.
+    """
     count = _count(text, noun)
     if count is not None:
         return count
@@ -223,7 +238,10 @@ def _left_out(text: str, noun: str) -> int:
 
 
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
-    """Return whether a text means all items, and whether it adds a condition."""
+    """Return whether a text means all items.
+
+    The second value says whether the text adds a condition.
+    """
     fields = set(re.findall(r"[a-z]{3,}", data.lower()))
     is_filtered = any(pattern.search(text) for pattern in (_FILTER, _OTHERS, _EVERY_OTHER))
     for match in _ALL.finditer(text):

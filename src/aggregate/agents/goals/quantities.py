@@ -1,4 +1,7 @@
-"""How many items a goal asks for ("three files"), and which goals ask how many there are (D-60, D-71, X-9)."""
+"""Find a goal's number of items, or its counted noun.
+
+"The first three files" states a number, "how many files" asks for one (D-60, D-71, X-9).
+"""
 
 import re
 from itertools import dropwhile
@@ -55,10 +58,10 @@ _is_plural: Final = re.compile(
 
 
 def extract_quantity(goal: str) -> int | None:
-    """Return the number beside ``first``, ``top`` or ``last`` in a goal (D-60, X-9).
+    """Return a goal's number beside ``first``, ``top`` or ``last``.
 
-    Numbers of time (``last 30 days``), measures (``first 100 bp``), descriptions (``top 5-star hotels``) and dates
-    (``first 15 January``) are skipped.
+    Rules D-60 and X-9. Numbers of time (``last 30 days``), measures (``first 100 bp``), descriptions
+    (``top 5-star hotels``) and dates (``first 15 January``) are skipped.
     """
     for match in _QUANTITY.finditer(goal):
         word = (match["number"] or match["before"]).lower()
@@ -73,7 +76,10 @@ def extract_quantity(goal: str) -> int | None:
 
 
 def counted_noun(goal: str) -> str | None:
-    """Return the noun that a goal counts: ``runs`` for ``how many long runs did I do``."""
+    """Return the noun counted by a goal.
+
+    For example ``runs`` in ``how many long runs did I do``; ``None`` if the goal asks for no count.
+    """
     match = _COUNTING.search(goal.lower())
     if match is None:
         return None

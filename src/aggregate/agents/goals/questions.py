@@ -1,4 +1,4 @@
-"""The agent's questions to the model, and parsers of its answers (D-8)."""
+"""Questions to the model, and parsers of its answers (D-8)."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from aggregate.agents.tools import Tool
 
 
 class QuestionKind(StrEnum):
-    """The kinds of questions to the model (rules P1 to P18)."""
+    """Kinds of questions to the model (rules P1 to P18)."""
 
     DECOMPOSE = "decompose"
     FIND_TOOL = "find_tool"
@@ -36,7 +36,7 @@ class QuestionKind(StrEnum):
 
 
 USUAL_TEMPERATURE: Final = 0.1
-# Other than the usual one (rule D-12)
+# Temperatures other than the usual one (rule D-12)
 TEMPERATURES: Final = {
     QuestionKind.DECOMPOSE: 0.2,
     QuestionKind.MEMORY: 0.0,
@@ -70,7 +70,10 @@ class Model(Protocol):
     """Answers questions; called from several threads at once."""
 
     def ask(self, question: Question) -> Completion:
-        """Return the answer to a question; any error that it raises counts as no answer."""
+        """Return the answer to a question.
+
+        Any error raised counts as no answer.
+        """
         ...
 
 
@@ -228,7 +231,10 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Parse the steps from a numbered list; without a list, the goal is the only step."""
+    """Parse the steps from a numbered list.
+
+    Without a list, the goal is the only step.
+    """
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:
@@ -241,7 +247,7 @@ def _squeezed(line: str) -> str:
 
 
 def _unmarked(line: str) -> str:
-    """Remove the marks of a list item: ``- 1. **Fetch**`` becomes ``Fetch``."""
+    """Remove a list item's marks: ``- 1. **Fetch**`` becomes ``Fetch``."""
     while match := _MARK.match(line):
         line = match.group("text")
     line = line.strip()
@@ -254,7 +260,10 @@ def _unmarked(line: str) -> str:
 
 
 def yes_or_no(text: str | None) -> bool | None:
-    """Parse yes or no from an answer's first word, or if only one of them occurs (P6)."""
+    """Parse yes or no from an answer (P6).
+
+    The first word decides, else the only one of the two words in the answer.
+    """
     verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
     opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
     return verdicts[0] if opening or len(set(verdicts)) == 1 else None
@@ -279,7 +288,7 @@ def named_text(text: str, name: str) -> str:
 
 
 def parse_code(text: str | None) -> str:
-    """Extract Python code from JSON, fenced blocks, or the whole answer."""
+    """Extract Python code from JSON, fenced blocks or plain text."""
     if not text or not text.strip():
         return ""
     value = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
@@ -338,7 +347,10 @@ def choice_schema(names: list[str]) -> Schema:
 
 
 def arguments_schema(tool: Tool) -> Schema | None:
-    """Return the schema of a tool's arguments, ``None`` if one has a complex type."""
+    """Return the schema of a tool's arguments.
+
+    ``None`` if an argument has a complex type.
+    """
     if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
     properties = tool.input_schema["properties"]

@@ -54,7 +54,10 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
-    """Return the names of a list's fields in a fence, after the list's name ``of``."""
+    """Return the names of a list's fields in a fence.
+
+    The list's name ``of`` precedes them.
+    """
     line = ", ".join(" ".join(name.split()) for name in names)
     if of:
         line = f"{' '.join(of.split())}: {line}"
@@ -70,7 +73,10 @@ DENDRITES: Final = "dendrite_results"
 
 
 def count_of(result: Value) -> int | None:
-    """Return the whole number that is a result's content, if any (D-71, D-72, X-8)."""
+    """Return a result's content if it is a whole number.
+
+    Rules D-71, D-72 and X-8.
+    """
     is_object = isinstance(result, Mapping)
     for value in (result.get("result"), result.get("count")) if is_object else (result,):
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
@@ -91,7 +97,10 @@ def envelope_content(result: Value) -> Value:
 
 
 def value_lines(value: Value) -> str:
-    """Return the first items of a list, or an object's fields, as lines."""
+    """Format items of a list or fields of an object.
+
+    Each is a line. Only the first items of a list are included.
+    """
     if is_reference(value):
         return str(value["summary"])
     if isinstance(value, Mapping):
@@ -111,7 +120,10 @@ def _inline(value: Value) -> str:
 
 
 def subtasks_text(result: Mapping[str, Any]) -> str:
-    """Return a line for each sub-task: ``Activity 7: Ann, Bo (2 total)`` (D-73)."""
+    """Return a line for each sub-task (D-73).
+
+    For example ``Activity 7: Ann, Bo (2 total)``.
+    """
     lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
     key, items = next(iter(lists.items()), ("item", []))
     singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")
@@ -145,7 +157,7 @@ def _subtask(subtask: Value) -> str:
 
 
 def is_prose(result: Value) -> bool:
-    """Return whether a result is text by the model alone, without a tool."""
+    """Return whether a result is text by the model alone."""
     return isinstance(result, Mapping) and result.get("type") == "ai_response"
 
 
@@ -156,7 +168,7 @@ def is_failure(result: Value) -> bool:
 
 
 def labelled(results: Sequence[Value]) -> list[LabelledOutput]:
-    """Convert results of sub-tasks to the outputs that a group merges."""
+    """Convert results of sub-tasks to outputs for a merge."""
     outputs: list[LabelledOutput] = []
     for result in results:
         error = failure_message(result) if is_failure(result) else None

@@ -16,7 +16,7 @@ from aggregate.base.errors import ModelError
 
 @dataclass(slots=True)
 class ScriptedModel:
-    """Answers each question by the rule with the longest text in it."""
+    """Answers questions by rules; the longest matching text wins."""
 
     rules: Mapping[tuple[QuestionKind, str], ScriptedReply]
     questions: list[Question] = field(default_factory=list)
@@ -41,7 +41,7 @@ class ScriptedModel:
 
 
 def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
-    """Return a model that answers from ``script``.
+    """Return a model with the answers of ``script``.
 
     Args:
         script: Answers by question kind, or by ``kind: text in the question``. An answer is a text, a
@@ -63,5 +63,5 @@ def scripted_model(script: Mapping[str, Any]) -> ScriptedModel:
 
 
 def read_script(path: Path) -> ScriptedModel:
-    """Return a model that answers from a script in a file."""
+    """Return a model with the answers of a script file."""
     return scripted_model(load_replies(path))

@@ -1,4 +1,4 @@
-"""Execute the steps of a goal in order (D-1, D-20, D-30)."""
+"""Execute a goal's steps in order (D-1, D-20, D-30)."""
 
 from dataclasses import replace
 
@@ -27,7 +27,10 @@ TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Execute all steps of a goal; return them, and an error if there are none."""
+    """Execute all steps of a goal.
+
+    Return the steps, and an error if there are none.
+    """
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
@@ -41,9 +44,9 @@ def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
 
 
 def _steps(branch: Branch) -> list[str]:
-    """Let the model split a goal into steps; ask again if its answer has none (P1).
+    """Let the model split a goal into steps (P1).
 
-    A sub-task with a single action is one step, without a question.
+    Ask again if the answer has no steps. A sub-task with a single action is one step, without a question.
     """
     is_one = branch.chosen or not heuristics.is_compound(branch.deciding_text(branch.goal))
     if branch.depth > 0 and is_one:
@@ -79,7 +82,7 @@ def _steps(branch: Branch) -> list[str]:
 
 
 def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
-    """Execute one step, and store its result in the goal's context."""
+    """Execute one step; store its result in the goal's context."""
     step = neuron.description
     node = branch.node.child(TraceKind.NEURON, f"{neuron.depth}.{neuron.index}", step)
     with node.timed():
@@ -118,7 +121,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
 
 
 def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
-    """Execute a step as a whole, in parts, or for each item of a list."""
+    """Execute a step whole, in parts, or item by item."""
     iteration = None
     if fan_out.may_spawn(branch):
         iteration = heuristics.find_iteration(branch.deciding_text(step))
@@ -152,7 +155,10 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Call the tool for the chosen item, or start a sub-task for each of several."""
+    """Call the tool for the items meant by the step.
+
+    Several items get a sub-task each. If the step means no item of the list, it is executed without one.
+    """
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
         without_items = replace(branch, other_items=reach.source.items)
@@ -171,7 +177,10 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
 def _over_result(
     branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
 ) -> StepOutcome | None:
-    """Call another tool for each item of a step's result, if necessary (D-27)."""
+    """Call another tool for a result's items if needed (D-27).
+
+    ``None`` if there were no such calls.
+    """
     if not fan_out.more_calls_needed(branch, loop, tool):
         return None
     template = fan_out.template_for(branch, loop, ask=True)
@@ -199,7 +208,10 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 
 
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
-    """Run sub-tasks and return their results in order; only the first level runs in parallel."""
+    """Run sub-tasks and return their results in order.
+
+    Only the first level runs in parallel.
+    """
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:

@@ -1,4 +1,4 @@
-"""Choose the tool of a step; mostly the model does (P2)."""
+"""Choose a step's tool, mostly by the model (P2)."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,10 @@ _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(branch: Branch, step: str) -> Tool | None:
-    """Return the tool of a step, ``None`` if the model does the step alone."""
+    """Return the tool of a step.
+
+    ``None`` if the model does the step alone.
+    """
     if branch.decided:
         return branch.tool
     if branch.corrective:

@@ -1,4 +1,7 @@
-"""Merge outputs of sub-agents or tickets into one value, and results of tools into a report."""
+"""Merge outputs into one value, and compile reports.
+
+Outputs come from sub-agents or tickets; a report has the results of tools.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -29,7 +29,7 @@ ToolResults = Mapping[str, Value] | Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True, slots=True)
 class CompilationContext:
-    """The request and the executed tools that a report is compiled for (rule R-3)."""
+    """The request and executed tools behind a report (rule R-3)."""
 
     user_prompt: str
     tools_executed: list[str]  # names in execution order
@@ -38,17 +38,26 @@ class CompilationContext:
 
 
 class ResultCompiler(ABC):
-    """Makes one section of a report from the results of one category of tools (R-2)."""
+    """Makes one section of a report (R-2).
+
+    The section has the results of one category of tools.
+    """
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether this compiler handles results with this ``_tool_metadata``."""
+        """Return whether this compiler handles results with this metadata.
+
+        ``metadata`` is the ``_tool_metadata`` of a result.
+        """
 
     @abstractmethod
     def compile(
         self, tool_name: str, result: dict[str, Any], context: CompilationContext
     ) -> dict[str, Any]:
-        """Return the entries that a result adds to the section; ``result`` is a copy."""
+        """Return a result's entries in the section.
+
+        ``result`` is a copy.
+        """
 
     @property
     @abstractmethod
@@ -78,7 +87,10 @@ SECTIONS: Final[Mapping[str, str]] = {
 def _section_entries(
     section: str, tool: str, result: Compiled, context: CompilationContext
 ) -> Compiled:
-    """Return the entries that a result adds to a built-in section (R-6 to R-10, R-13)."""
+    """Return a result's entries in a built-in section.
+
+    Rules R-6 to R-10 and R-13 apply.
+    """
     declared = _metadata_of(result).get("result_type")
     kind = declared if isinstance(declared, str) and declared else "unknown"
     time = utc_text(context.timestamp)
@@ -103,13 +115,19 @@ def _section_entries(
 
 
 def utc_text(moment: datetime) -> str:
-    """Format a time in UTC with ``Z``; one without a time zone is taken as UTC (R-X5)."""
+    """Format a time in UTC with ``Z`` (R-X5).
+
+    A time without a time zone is taken as UTC.
+    """
     aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     return aware.isoformat().replace("+00:00", "Z")
 
 
 def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: str) -> Compiled:
-    """Add entries; a key that exists gets ``__<tool>`` appended, then a number (R-X3)."""
+    """Add entries without replacing present ones (R-X3).
+
+    ``__<tool>`` is appended to a key that exists, then a number.
+    """
     for key, value in added:
         own_key = f"{key}__{tool}" if key in present and key != tool else key
         present[free_key(present, own_key, separator="__")] = value
@@ -117,9 +135,10 @@ def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: s
 
 
 class MetadataBasedResultCompiler:
-    """Makes a report; each result goes to the compiler for its ``_tool_metadata`` (R-4).
+    """Makes a report, with a compiler for each result (R-4).
 
-    Compilers may be registered from any thread; a report uses those registered at its start.
+    The compiler is chosen by the result's ``_tool_metadata``. Compilers may be registered from any thread; a report
+    uses the compilers registered at its start.
     """
 
     def __init__(self) -> None:
@@ -127,7 +146,9 @@ class MetadataBasedResultCompiler:
         self._compilers: tuple[ResultCompiler, ...] = ()
 
     def register_compiler(self, compiler: ResultCompiler) -> None:
-        """Add a compiler; of several for a result the one added last is used (R-X4).
+        """Add a compiler (R-X4).
+
+        If several compilers handle a result, the one added last is used.
 
         Raises:
             CompilerError: The compiler's section has no name, or a reserved name (rule R-X11).
@@ -147,8 +168,8 @@ class MetadataBasedResultCompiler:
     ) -> dict[str, Any]:
         """Return the report, with ``analysis_metadata``.
 
-        Results are compiled by ascending ``priority``, those without a priority last. Of equal keys the first stays
-        unchanged. A result without a compiler goes to ``general_results``, a result whose compiler failed to
+        Results are compiled by ascending ``priority``, results without a priority last. Of equal keys the first stays
+        unchanged. A result without a compiler goes to ``general_results``, a result with a failing compiler to
         ``unprocessed_results``.
         """
         pairs = tool_results.items() if isinstance(tool_results, Mapping) else tool_results
@@ -181,7 +202,10 @@ def _metadata_of(result: Value) -> dict[str, Any]:
 
 
 def _priority(result: Value) -> float:
-    """Return a result's priority, infinity if it is missing or not a number (rule R-X1)."""
+    """Return a result's priority (rule R-X1).
+
+    The priority is infinity if it is missing or not a number.
+    """
     value = _metadata_of(result).get("priority")
     if isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf:
         return inf
@@ -195,7 +219,10 @@ def _compile(
     context: CompilationContext,
     notes: dict[str, Any],
 ) -> tuple[str, list[tuple[str, Value]]]:
-    """Return the section and entries of one result, also if its compiler fails."""
+    """Return the section and entries of one result.
+
+    If its compiler fails, the result is returned uncompiled.
+    """
     warnings: list[str] = notes["warnings"]
     if not issubclass(type(result), dict):
         reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"

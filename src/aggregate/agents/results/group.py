@@ -1,4 +1,7 @@
-"""Groups: the outputs for one variable, with a merge strategy and a policy for failures."""
+"""Groups: the outputs collected for one variable.
+
+A group has a merge strategy and a policy for failures.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +16,10 @@ CustomFunction = Callable[[list[Any]], Any] | str
 
 
 class FailurePolicy(StrEnum):
-    """Whether a failed output is reported, skipped, or makes its whole group fail."""
+    """The effect of a failed output on its group.
+
+    The failure is reported, or skipped, or makes the whole group fail.
+    """
 
     REPORT = "report"
     SKIP = "skip"
@@ -21,7 +27,10 @@ class FailurePolicy(StrEnum):
 
 
 class MergeOrder(StrEnum):
-    """Whether outputs are merged in the order of their spawns or of their completion."""
+    """The order of outputs in a merge.
+
+    Outputs follow the order of their spawns or of their completion.
+    """
 
     SPAWN = "spawn"
     COMPLETION = "completion"
@@ -29,7 +38,7 @@ class MergeOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledOutput:
-    """One output to be merged, or the error instead of it."""
+    """One output to be merged, or its error instead."""
 
     output: Any = None  # any value; ignored if ``error`` is set
     label: str | None = None  # its key in a ``json`` merge
@@ -53,7 +62,10 @@ def failures(outputs: Sequence[LabelledOutput], on_error: FailurePolicy) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The state of one variable's outputs: pending, partial, then complete or failed."""
+    """The state of one variable's outputs.
+
+    The state is pending, partial, then complete or failed.
+    """
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -69,7 +81,10 @@ class Group:
     closed: bool = False  # to further spawns
 
     def with_run(self) -> "Group":
-        """Return the group with one more run; a complete group is opened again (O-43)."""
+        """Return the group with one more run (O-43).
+
+        A complete group is opened again.
+        """
         group = replace(self, spawned=self.spawned + 1)
         if not group.status.final:
             return group
@@ -82,7 +97,7 @@ class Group:
         )
 
     def with_end(self, at: datetime | None, sequence: int, *, has_failed: bool) -> "Group":
-        """Return the group after one of its runs has ended (O-48, O-54)."""
+        """Return the group after a run's end (O-48, O-54)."""
         group = replace(self, ended=self.ended + 1)
         if group.status is GroupStatus.FAILED:
             return group

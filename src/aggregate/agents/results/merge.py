@@ -1,6 +1,7 @@
-"""Merge labelled outputs by a strategy or a custom function (O-3).
+"""Merge labelled outputs (O-3).
 
-Texts may be JSON: bare, or inside one Markdown fence with or without words around it.
+The merge follows a strategy or a custom function. Texts may be JSON: bare, or inside one Markdown fence with or without
+words around it.
 """
 
 import ast
@@ -32,11 +33,14 @@ _JSON = ("", "json", "json5", "jsonc")
 
 
 class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
-    """A text that contains no JSON object or array, or several."""
+    """A text without exactly one JSON object or array."""
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Parse a text that is JSON or contains one block of JSON."""
+    """Parse a text with exactly one block of JSON.
+
+    Return the JSON value and the text around the block. The whole text may also be JSON.
+    """
     body = text.strip()
     if body.startswith(("{", "[")):
         try:
@@ -79,7 +83,10 @@ AROUND_CHARACTERS = 500  # words around the JSON of a text; with more it is a re
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged value, which shares nothing with the outputs, and their labels."""
+    """A merged value and the labels of its outputs.
+
+    The value shares nothing with the outputs.
+    """
 
     value: Value
     warnings: tuple[str, ...] = ()
@@ -93,9 +100,10 @@ def concat(outputs: Sequence[LabelledOutput]) -> Merged:
 
 
 def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
-    """Return an object with each output under its label, or its position without one.
+    """Return an object with each output under its label.
 
-    A duplicate key gets ``-2``, ``-3``, ... Texts with JSON are parsed, also in a fence with a few words around it.
+    An output without a label has its position as key. A duplicate key gets ``-2``, ``-3``, ... Texts with JSON are
+    parsed, also in a fence with a few words around it.
     """
     keyed: dict[str, Value] = {}
     last_numbers: dict[str, int] = {}
@@ -117,7 +125,7 @@ def by_key(outputs: Sequence[LabelledOutput]) -> Merged:
 def deep_merge(outputs: Sequence[LabelledOutput]) -> Merged:
     """Merge objects key by key; the last value wins.
 
-    Lists and scalars are replaced. Warnings list the outputs that are not objects, and the keys with several values.
+    Lists and scalars are replaced. Warnings list the outputs other than objects, and the keys with several values.
     """
     merged: dict[Value, Value] = {}
     warnings: list[str] = []
@@ -165,7 +173,10 @@ def _merge(
     path: tuple[Value, ...],
     replaced: dict[tuple[Value, ...], None],
 ) -> dict[Value, Value]:
-    """Merge two objects at ``path``, and add the paths of replaced values to ``replaced``."""
+    """Merge two objects at ``path``.
+
+    The paths of replaced values are added to ``replaced``.
+    """
     merged = dict(older)
     for key, value in newer.items():
         present = merged.get(key)
@@ -212,10 +223,10 @@ FAILED = "Custom merge function failed"
 
 
 def _custom(group: Group, outputs: Sequence[LabelledOutput], limits: SandboxLimits) -> Merged:
-    """Merge outputs by the user's function; a failure has a fixed value (O-9).
+    """Merge outputs by the user's function (O-9).
 
-    The function gets copies. A function as text (a lambda or an expression over ``results``) runs in the sandbox within
-    ``limits``; its clock shows when the group ended.
+    If the function fails, the value is a fixed one. The function gets copies. A function as text (a lambda or an
+    expression over ``results``) runs in the sandbox within ``limits``; its clock shows when the group ended.
     """
     function = group.custom_function
     if function is None:

@@ -1,4 +1,7 @@
-"""Run untrusted code in processes without network: Python in Monty, commands in bubblewrap."""
+"""Run untrusted code in processes without network.
+
+Python code runs in Monty, commands run in bubblewrap.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from aggregate.base.disk.programs import find_program
 from aggregate.base.errors import SandboxError, Stopped
 
-# Of a command's output: its head names the program, its tail the end.
+# A command's output: the head names the program, the tail shows the end.
 PRINTED_BYTES: Final = 12_000
 _HEAD_BYTES: Final = 3_000
 MEMORY_BYTES: Final = 4 << 30  # of all its processes together
@@ -27,7 +27,7 @@ _LOOK_SECONDS: Final = 0.1
 _ISOLATION: Final = """
 --unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname sandbox --proc /proc
 """
-# Nothing of the user's environment, and no cache files in the tree
+# Variables in place of the user's: they hold no keys, and Python writes no cache files
 _VARIABLES: Final = {
     "HOME": "/tmp",  # noqa: S108 - of the sandbox, a file system of its own
     "LANG": "C.UTF-8",
@@ -113,7 +113,10 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def tree_usage(root: int) -> tuple[int, int]:
-    """Return the memory in bytes and the number of a process and its descendants."""
+    """Return the memory in bytes and the number of processes.
+
+    Process ``root`` and all its descendants count.
+    """
     memory = processes = 0
     pending = [root]
     while pending:
@@ -161,7 +164,7 @@ def _arguments(program: str, root: Path, cwd: Path) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    """Return bubblewrap's arguments that show the system's programs and libraries."""
+    """Return bubblewrap's arguments for the system's programs and libraries."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM:
         path = Path(name)
@@ -176,7 +179,7 @@ def _system_folders() -> list[str]:
 
 
 def _folders_of(program: str) -> list[str]:
-    """Return the folders that a program needs, such as its Python environment."""
+    """Return a program's folders, such as its Python environment."""
     folders: dict[str, None] = {}
     for path in (Path(program), Path(program).resolve()):
         prefix = path.parent.parent

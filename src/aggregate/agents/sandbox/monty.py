@@ -1,9 +1,10 @@
-"""Run Python code in Monty, a Python interpreter with limits, in worker processes.
+"""Run Python code in Monty, in worker processes.
 
-Monty limits time and memory, and its pool kills hanging workers. A fixed clock and random seed make runs repeatable.
+Monty is a Python interpreter with limits of time and memory, and its pool kills hanging workers. A fixed clock and
+random seed make runs repeatable.
 
-Monty does not limit the size of results. A list that contains another one twice, forty levels deep, is small in Monty
-but becomes a million million lists when copied. So values are measured inside before they are fetched, and the host's
+Monty does not limit the size of results. A list containing another one twice, forty levels deep, is small in Monty but
+becomes a million million lists when copied. So values are measured inside before they are fetched, and the host's
 functions take only short arguments.
 """
 
@@ -73,7 +74,7 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class PythonRun:
-    """The value of the code's last expression, and the printed text."""
+    """The value of the last expression, and the printed text."""
 
     value: Value
     printed: str
@@ -87,7 +88,10 @@ def run_python(
     functions: Mapping[str, Callable[..., Value]] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code``; return the value of its last expression, and printed text."""
+    """Run ``code``; return its value and the printed text.
+
+    The value is of the last expression.
+    """
     bounds = limits or SandboxLimits()
     try:
         import pydantic_monty as monty
@@ -121,9 +125,10 @@ def run_python(
 
 
 def _program(code: str, tag: str) -> str:
-    """Return ``code`` changed to assign its last expression to a secret name.
+    """Return ``code`` with its last expression assigned to a name.
 
-    The text is generated from the syntax tree, so that Python and Monty cannot parse it differently.
+    ``tag`` makes the name secret. The text is generated from the syntax tree, so Python and Monty cannot parse it
+    differently.
     """
     if len(code) > SOURCE_CHARACTERS:
         raise SandboxError(f"the code has more than {SOURCE_CHARACTERS} characters")
@@ -139,7 +144,10 @@ def _program(code: str, tag: str) -> str:
 
 
 def _translated(error: Value, monty: Value, limits: SandboxLimits) -> SandboxError:
-    """Convert an error of the pool to a ``SandboxError``; an error of the code keeps its message."""
+    """Convert an error of the pool to a ``SandboxError``.
+
+    An error of the code keeps its message.
+    """
     if isinstance(error, monty.MontyCrashedError):
         if error.timed_out:
             return limits.timeout()
@@ -162,7 +170,10 @@ _LOCK = Lock()
 
 
 def _pool(monty: Value) -> Value:
-    """Return the worker pool of this process; after a fork there is a new one."""
+    """Return this process's worker pool, created at first use.
+
+    Raise ``SandboxError`` if the process was forked from one with a pool.
+    """
     if _POOLS.keys() - {os.getpid()}:
         raise SandboxError(
             "Monty cannot run in a process that was forked after its use: start it with spawn"

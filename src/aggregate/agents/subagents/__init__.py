@@ -1,4 +1,4 @@
-"""Sub-agents: spawn them, and read their merged outputs by variable name."""
+"""Spawn sub-agents; read their merged outputs by variable name."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

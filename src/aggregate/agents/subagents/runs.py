@@ -1,4 +1,4 @@
-"""Runs of sub-agents: records, a queue before an executor, and timeouts."""
+"""Runs of sub-agents: records, queue before an executor, timeouts."""
 
 import heapq
 import logging
@@ -48,7 +48,7 @@ class RunRecord:
 
 
 class TaskRunner:
-    """Passes queued tasks to an executor, at most ``most`` at a time.
+    """Passes queued tasks to an executor, ``most`` at a time.
 
     ``begin`` is called before a task starts and returns whether the task should run; ``end`` records its end.
     """
@@ -70,13 +70,19 @@ class TaskRunner:
         self._is_starting = False
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start or queue a task; its timeout of ``seconds`` counts from its start."""
+        """Start or queue a task.
+
+        Its timeout of ``seconds`` counts from its start.
+        """
         with self._lock:
             self._queue.append((run_id, task, seconds))
         self._start_next()
 
     def release(self, run_id: str) -> None:
-        """Stop counting a run as running, and cancel its task if that has not started."""
+        """Stop counting a run as running.
+
+        Its task is cancelled if not started yet.
+        """
         with self._lock:
             if run_id not in self._active:
                 return
@@ -92,7 +98,10 @@ class TaskRunner:
             return run_ids
 
     def _start_next(self) -> None:
-        """Start queued tasks up to the limit, in a loop since an executor may run a task at once."""
+        """Start queued tasks up to the limit.
+
+        They start in a loop, since an executor may run a task at once.
+        """
         while True:
             with self._lock:
                 if self._is_starting or len(self._active) >= self._most or not self._queue:
@@ -143,7 +152,7 @@ class Timers(Protocol):
 
 
 class TimerThread:
-    """Timers that share one daemon thread, which ends without timers."""
+    """Timers in one daemon thread, which ends without timers."""
 
     def __init__(self) -> None:
         self._changed = Condition()

@@ -1,4 +1,4 @@
-"""Sessions: sub-agents that were spawned together, with results by variable (O-40 to O-56)."""
+"""Sessions of sub-agents, with results by variable (O-40 to O-56)."""
 
 import logging
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -41,9 +41,9 @@ _LEAST_WAIT: Final = 0.1
 
 
 class ByVariable(Mapping[str, _T]):
-    """Read-only view of a session's variables; unknown names are empty (O-45, O-50).
+    """Read-only view of a session's variables (O-45, O-50).
 
-    Values are copies. Reading never waits for runs and never raises.
+    Unknown names have an empty value. Values are copies. Reading never waits for runs and never raises.
     """
 
     def __init__(self, names: Callable[[], tuple[str, ...]], read: Callable[[str], _T]) -> None:
@@ -71,7 +71,10 @@ class SubagentResults(ByVariable[AggregatedResult]):
 
 
 class RunHandle:
-    """A handle on a spawned run: its id, and after its end its record."""
+    """A handle on a spawned run.
+
+    It has the run's id and, after the end, the run's record.
+    """
 
     def __init__(
         self, run_id: str, session: "SubagentSession", *, refused: str | None = None
@@ -88,7 +91,10 @@ class RunHandle:
         return self._session.is_over(self.run_id)
 
     def result(self, timeout: float | None = None) -> RunRecord:
-        """Wait for the run and return its record, or raise a ``TimeoutError``."""
+        """Wait for the run and return its record.
+
+        Raise ``TimeoutError`` after ``timeout`` seconds.
+        """
         if not self._session.wait_for((self.run_id,), timeout):
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
@@ -147,7 +153,7 @@ class SubagentSession:
         self._late: dict[str, RunRecord] = {}
         self._call_off: dict[Hashable, Callable[[], None]] = {}  # timeouts by run or group
         self._spawned = self._ended = 0
-        # Of each variable with a custom function: its lock, who holds it until when, its result
+        # By variable with a custom function: the lock, its owner and deadline, the result
         self._merge_locks: dict[str, Lock] = {}
         self._merging: dict[str, tuple[int, float]] = {}
         self._merged: dict[str, tuple[int, AggregatedResult]] = {}
@@ -208,7 +214,10 @@ class SubagentSession:
         return RunHandle(run_id, self, refused=refusal)
 
     def _add(self, request: SpawnRequest) -> tuple[str, Group | None]:
-        """Add a run; return its id and the group of its variable (O-47)."""
+        """Add a run; return its id and group (O-47).
+
+        A run without a variable has no group.
+        """
         with self._changed:
             name = request.variable_name
             group = group_for(self._groups.get(name), request, self._on_error) if name else None
@@ -221,7 +230,7 @@ class SubagentSession:
             return run_id, group
 
     def _begin(self, run_id: str, seconds: float | None) -> bool:
-        """Start a run's timeout; return whether the run has not ended yet."""
+        """Start a run's timeout; return whether the run is pending."""
         if self.is_over(run_id):
             return False
         if seconds is not None:
@@ -232,19 +241,31 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record a run's output; return ``False`` if too late or repeated (O-41, O-42)."""
+        """Record a run's output (O-41, O-42).
+
+        ``False`` if the output is too late or repeated.
+        """
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
-        """Record a run's failure; return ``False`` if too late or repeated."""
+        """Record a run's failure.
+
+        ``False`` if the failure is too late or repeated.
+        """
         return self._end(run_id, RunStatus.ERROR, error)
 
     def time_out(self, run_id: str) -> bool:
-        """Record a run's timeout; return ``False`` if too late or repeated."""
+        """Record a run's timeout.
+
+        ``False`` if the timeout is too late or repeated.
+        """
         return self._end(run_id, RunStatus.TIMEOUT, "timeout")
 
     def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:
-        """Record a run's end; log an end without effect and return ``False`` (O-41, O-42, O-46)."""
+        """Record a run's end (O-41, O-42, O-46).
+
+        Log an end without effect and return ``False``.
+        """
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
@@ -259,7 +280,10 @@ class SubagentSession:
         return not fault
 
     def _record(self, run_id: str, status: RunStatus, result: Value) -> str:
-        """Record a run's end; return why the record has no effect, or ``""``."""
+        """Record a run's end; return why it has no effect.
+
+        ``""`` if it has an effect.
+        """
         run = self._runs.get(run_id)
         if run is None:
             return "unknown"
@@ -294,7 +318,10 @@ class SubagentSession:
         return ""
 
     def _settle(self, key: Hashable) -> None:
-        """Wake the threads that wait for a run or group, and cancel its timeout."""
+        """Wake the threads waiting for a run or group.
+
+        The timeout of the run or group is cancelled.
+        """
         if call_off := self._call_off.pop(key, None):
             call_off()
         self._changed.notify_all()
@@ -302,7 +329,10 @@ class SubagentSession:
     # Timeouts
 
     def _watch_group(self, group: Group, seconds: float) -> None:
-        """Time out a group's unfinished runs ``seconds`` after it was opened (O-46)."""
+        """Time out a group's unfinished runs after ``seconds`` (O-46).
+
+        Seconds count from the opening of the group.
+        """
         name, opened = group.variable_name, group.opened
         reason = f"timeout: the group was open for {seconds:g} s"
 
@@ -345,7 +375,10 @@ class SubagentSession:
     def wait(
         self, name: str | None = None, timeout: float | None = None
     ) -> AggregatedResult | dict[str, AggregatedResult]:
-        """Wait for a variable's runs, or all runs; return the merged results."""
+        """Wait for runs and return their merged results.
+
+        Wait for the runs of the variable ``name``, by default for all runs.
+        """
         end = None if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
         self.wait_for(self._names() if name is None else (name,), timeout)
         if name is not None:
@@ -353,7 +386,7 @@ class SubagentSession:
         return {name: self._result(name, end) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
-        """Wait until runs or groups have ended; return whether all have."""
+        """Wait until runs or groups end; return whether all did."""
         open_keys = list(keys)
 
         def over() -> bool:
@@ -365,7 +398,10 @@ class SubagentSession:
             return self._changed.wait_for(over, timeout and min(timeout, MOST_SECONDS))
 
     def is_over(self, key: str) -> bool:
-        """Return whether a run or group has ended, or is unknown."""
+        """Return whether a run or group has ended.
+
+        An unknown one counts as ended.
+        """
         with self._changed:
             if group := self._groups.get(key):
                 return group.status.final
@@ -377,7 +413,10 @@ class SubagentSession:
         return result_text(self.subagent_results[name], labels=labels)
 
     def group(self, name: str) -> Group | None:
-        """Return the state of a variable's group, None for an unknown name."""
+        """Return the state of a variable's group.
+
+        ``None`` for an unknown name.
+        """
         return self._groups.get(name)
 
     def run(self, run_id: str) -> RunRecord | None:
@@ -386,7 +425,10 @@ class SubagentSession:
         return run and replace(run, output=isolated_copy(run.output))
 
     def late(self) -> tuple[RunRecord, ...]:
-        """Return the runs that ended after their result was final (O-46)."""
+        """Return runs that ended after their group's result was final.
+
+        Rule O-46.
+        """
         with self._changed:
             late = tuple(self._late.values())
         return tuple(replace(run, output=isolated_copy(run.output)) for run in late)
@@ -396,7 +438,10 @@ class SubagentSession:
             return tuple(self._groups)
 
     def _result(self, name: str, end: float | None = None) -> AggregatedResult:
-        """Return the merged result of a variable; a custom function runs only once (O-53)."""
+        """Return the merged result of a variable.
+
+        A custom function runs only once (O-53).
+        """
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -436,7 +481,10 @@ class SubagentSession:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str | None = None) -> None:
-        """Delete the group of a variable with its runs, or all groups and ended runs."""
+        """Delete the group of a variable with its runs.
+
+        Without ``name``, delete all groups and all ended runs.
+        """
         unfinished: list[str] = []
         with self._changed:
             for group_name in self._names() if name is None else (name,):
@@ -457,7 +505,7 @@ class SubagentSession:
             self._settle(run_id)
 
     def shut_down(self) -> None:
-        """Cancel the runs that have not started; running ones continue."""
+        """Cancel the queued runs; running ones continue."""
         for run_id in self._runner.clear() if self._runner else ():
             self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 

@@ -1,4 +1,7 @@
-"""The ``sessions_spawn`` protocol: requests and responses in camelCase (O-1, O-11 to O-15)."""
+"""Requests and responses of the ``sessions_spawn`` protocol.
+
+Names are in camelCase. Rules O-1 and O-11 to O-15.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -117,13 +120,16 @@ def _note(parameters: Mapping[str, Any]) -> str:
 
 
 def subagent_results(session: SubagentSession) -> dict[str, dict[str, Any]]:
-    """Return the results of a session's finished groups by variable (rule O-14)."""
+    """Return the results of a session's finished groups.
+
+    The keys are the groups' variables (rule O-14).
+    """
     results = session.subagent_results.items()
     return {name: envelope(result) for name, result in results if result.status.final}
 
 
 def envelope(result: AggregatedResult) -> dict[str, Any]:
-    """Return a merged result with the protocol's field names (rule O-10)."""
+    """Return a merged result with the protocol's field names (O-10)."""
     return {
         "variableName": result.variable_name,
         "strategy": str(result.strategy),
@@ -137,9 +143,9 @@ def envelope(result: AggregatedResult) -> dict[str, Any]:
 
 
 def announcement(*results: AggregatedResult) -> str:
-    """Return the message to a parent agent about finished groups (O-15).
+    """Return a message on finished groups for the parent agent.
 
-    Values are JSON on one line, so that no text can look like the announcement of another group.
+    Rule O-15. Values are JSON on one line: no text can look like the announcement of another group.
     """
     lines = [f"\N{PACKAGE} {result.variable_name}: {json_text(result.value)}" for result in results]
     return "\n".join(["---", "Collected Results (collectInto):", *lines]) if lines else ""

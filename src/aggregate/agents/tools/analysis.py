@@ -1,4 +1,7 @@
-"""The tool that runs a model's Python code over earlier results (D-86 to D-93)."""
+"""Run a model's Python code over earlier results.
+
+Rules D-86 to D-93.
+"""
 
 import ast
 import json
@@ -51,7 +54,7 @@ def execute_data_analysis(
         data: The value of the variable ``data``, copied as JSON: tuples become lists, dates and other values texts.
         timeout: Seconds of wall time.
         memory_bytes: Memory limit of the code's values.
-        cache_dir: The folder of values that were moved to files.
+        cache_dir: The folder of values moved to files.
 
     Returns:
         ``{"success": True, "result": ..., "printed"?}`` or ``{"success": False, "error", "retry", "hint"?}``;
@@ -183,7 +186,10 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` for nested objects, and for the first item of each list."""
+    """Yield ``expression: fields`` for nested objects.
+
+    Only the first item of each list counts.
+    """
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

@@ -1,6 +1,6 @@
-"""Tools to change a work tree: replace text, write files, run commands.
+"""Tools to replace text, write files and run commands.
 
-Error texts are for the model and say what to do next.
+They change a work tree. Error texts are for the model and say what to do next.
 """
 
 import shlex
@@ -23,14 +23,17 @@ _COMMAND_SECONDS: Final = 50.0  # a little less than a tool's call may take
 
 @dataclass(frozen=True, slots=True)
 class AllowedCommands:
-    """The commands that tickets may run: by their first words, or exactly."""
+    """Commands allowed to tickets, by first words or exactly."""
 
     beginnings: tuple[tuple[str, ...], ...] = ()
     exact: frozenset[tuple[str, ...]] = frozenset()  # the checks of a trusted project
     sandboxed: bool = True
 
     def words(self, command: str) -> list[str]:
-        """Split a command into words without a shell; raise ``ToolError`` if it is not allowed."""
+        """Split a command into words without a shell.
+
+        Raise ``ToolError`` if the command is not allowed.
+        """
         try:
             words = shlex.split(command)
         except ValueError as error:
@@ -46,7 +49,10 @@ class AllowedCommands:
 
 @dataclass(frozen=True, slots=True)
 class ChangeTools:
-    """The tools to change a work tree; models see their names, docstrings and signatures."""
+    """The tools to change a work tree.
+
+    Models see their names, docstrings and signatures.
+    """
 
     root: Path  # the work tree, which a command may change
     folder: str = ""  # the project's folder in it
@@ -117,7 +123,10 @@ class ChangeTools:
 
 
 def add_change_tools(registry: ToolRegistry, tools: ChangeTools) -> None:
-    """Register the tools; an interrupted call may be repeated, since the work tree is reset first."""
+    """Register the tools as repeatable after an interruption.
+
+    The work tree is reset before a call is repeated.
+    """
     beginnings = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
     for function in (tools.replace_text, tools.write_file, tools.run_command):
         tool = make_tool(function, permissions=Permission.WRITE, idempotent=True)

@@ -1,4 +1,4 @@
-"""Tools to compose context from a project and find its definitions."""
+"""Tools to compose a project's context and find its definitions."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,10 @@ _MOST_PLACES: Final = 100  # of a name: more answer nothing
 
 
 class _ComposingTools:
-    """The tools over a project; models see their names, docstrings and signatures."""
+    """The tools over a project.
+
+    Models see their names, docstrings and signatures.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root

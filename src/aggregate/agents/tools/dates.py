@@ -30,10 +30,10 @@ EARLIEST, LATEST = -62_135_596_800, 253_402_300_799  # Unix times of the years 1
 
 
 def parse_moment(text: str, where: ZoneInfo) -> tuple[datetime, bool]:
-    """Parse a date or time; return it and whether it is a date without a time.
+    """Parse a date or time.
 
-    Formats are ISO 8601, ``September 1, 2025``, ``1 Sep 2025``, and seconds of Unix time. A time without a zone is
-    taken in ``where``.
+    Return the moment, and whether the text is a date without a time. Formats are ISO 8601, ``September 1, 2025``,
+    ``1 Sep 2025``, and seconds of Unix time. A time without a zone is taken in ``where``.
     """
     plain = " ".join(text.split())
     try:
@@ -78,7 +78,10 @@ def add_date_tools(
 
 
 class _DateTools:
-    """The tools for dates (D-80); models see their names, docstrings and signatures."""
+    """The tools for dates (D-80).
+
+    Models see their names, docstrings and signatures.
+    """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now

@@ -1,4 +1,7 @@
-"""The project files that tools may read: not ignored ones, secrets, or links to the outside."""
+"""The project files readable by tools.
+
+Ignored files, secrets and links to the outside are excluded.
+"""
 
 import os
 import posixpath
@@ -15,17 +18,20 @@ MOST_BYTES: Final = 5_000_000  # of a readable file
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The readable files in some root folders; if several have a name, the first root wins."""
+    """The readable files in some root folders.
+
+    If several roots have a file of the same name, the first root wins.
+    """
 
     roots: tuple[Path, ...]
 
     def read(self, name: str) -> tuple[str, str]:
-        """Return a file's name relative to its root, and its text."""
+        """Return a file's root-relative name and its text."""
         relative, path = self.find(name)
         return relative, text_of(path, relative)
 
     def find(self, name: str) -> tuple[str, Path]:
-        """Return a file's name relative to its root, and its path."""
+        """Return a file's root-relative name and its path."""
         for root, relative in self._candidates(name):
             path = _allowed(root, relative, _listed(root))
             if path is not None:
@@ -35,7 +41,10 @@ class ProjectFiles:
         )
 
     def place(self, name: str) -> tuple[str, Path]:
-        """Return the name and path for a new file; raise ``ToolError`` for links and secrets."""
+        """Return the root-relative name and path for a new file.
+
+        Raise ``ToolError`` for links, secrets and existing files.
+        """
         root, relative = self._candidates(name)[0]
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
@@ -49,7 +58,7 @@ class ProjectFiles:
         return name in _listed(root)
 
     def below(self, folder: str) -> list[tuple[str, Path]]:
-        """Return the names and real paths of the readable files below ``folder``."""
+        """Return names and real paths of readable files below ``folder``."""
         readable: list[tuple[str, Path]] = []
         for root, relative in self._candidates(folder):
             listed = _listed(root)
@@ -79,7 +88,7 @@ class ProjectFiles:
         return sorted(entries)
 
     def _candidates(self, name: str) -> list[tuple[Path, str]]:
-        """Return the roots that may contain ``name``, and the relative name."""
+        """Return possible roots of ``name``, each with its relative name."""
         if not name.strip() or "\0" in name or len(name) > 4096:
             raise ToolError("a path has 1 to 4,096 characters and no NUL")
         plain = name.replace("\\", "/") if os.sep == "\\" else name
@@ -124,7 +133,10 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 
 def _listed(root: Path) -> frozenset[str]:
-    """Return all files below a root that git does not ignore, listed anew each time."""
+    """List all files below a root except ignored ones.
+
+    Each call lists the folder again.
+    """
     return frozenset(FolderListing().files(str(root)))
 
 

@@ -1,4 +1,4 @@
-"""Registries of tools, and calls of tools (D-80 to D-86, P4).
+"""Registries and calls of tools (D-80 to D-86, P4).
 
 A call converts its arguments to the declared types. It ends within its timeout with plain data or a failure, whatever
 the tool does.
@@ -41,7 +41,10 @@ SECONDS: Final = 60.0  # of one call: ten hanging calls fit into the time of a g
 
 
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert arguments to their declared types; drop ``None`` and undeclared ones (P4)."""
+    """Convert arguments to their declared types (P4).
+
+    ``None`` and undeclared arguments are dropped.
+    """
     values = {name: value for name, value in arguments.items() if value is not None}
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
@@ -65,9 +68,9 @@ def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dic
 
 
 def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - its output
-    """Run ``action`` in a thread; return its value as plain data, or a failure.
+    """Run ``action`` in a thread, for at most ``seconds``.
 
-    After a timeout the thread continues.
+    Return its value as plain data, or a failure. After a timeout the thread continues.
     """
 
     def outcome() -> Any:  # noqa: ANN401 - what the tool returned
@@ -92,7 +95,10 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool returned
-    """Return a tool's output as JSON types, with ``None`` for NaN and infinities."""
+    """Return a tool's output as JSON types.
+
+    NaN and infinities become ``None``.
+    """
     copying = JsonCopy(stored=True)
 
     def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
@@ -129,7 +135,10 @@ class ToolRegistry:
         *,
         permissions: Iterable[str] = "read",
     ) -> "ToolRegistry":
-        """Return ``tools`` if it is a registry, else a registry of these tools and functions."""
+        """Return a registry of tools and functions.
+
+        A registry is returned unchanged.
+        """
         if isinstance(tools, ToolRegistry):
             return tools
         registry = cls(granted(permissions))
@@ -148,7 +157,9 @@ class ToolRegistry:
         *,
         replace: bool = False,
     ) -> Tool:
-        """Add a function as a tool; see ``make_tool`` for the arguments.
+        """Add a function as a tool.
+
+        See ``make_tool`` for the arguments.
 
         Raises:
             ToolError: The name is invalid, or in use and ``replace`` is false.
@@ -168,19 +179,19 @@ class ToolRegistry:
         return tool
 
     def add_methods(self, owner: object, permissions: str = "read") -> None:
-        """Add the public methods of an object as tools, in their order."""
+        """Add an object's public methods as tools, in their order."""
         for name in vars(type(owner)):
             if not name.startswith("_") and callable(method := getattr(owner, name)):
                 self.add(make_tool(method, permissions=permissions))
 
     def alias(self, alias: str, name: str) -> None:
-        """Add another name for a tool, which models are not shown."""
+        """Add an alias for a tool, hidden from models."""
         if alias in self:
             raise ToolError(f"Tool already registered: {alias}; an alias needs a new name")
         self._aliases[alias] = self.get(name).name
 
     def discover(self, folder: str | Path, *, replace: bool = False) -> tuple[Tool, ...]:
-        """Run the Python files in a folder; add and return the tools that they define.
+        """Run a folder's Python files; add and return their tools.
 
         Raises:
             ToolError: A file cannot be run, or a name is in use and ``replace`` is false.
@@ -197,7 +208,10 @@ class ToolRegistry:
         return tuple(added)
 
     def get(self, name: str) -> Tool:
-        """Return a tool by name or alias, or raise a ``ToolError`` (D-85)."""
+        """Return a tool by name or alias (D-85).
+
+        Raise ``ToolError`` for an unknown name.
+        """
         tool = self._tools.get(self._aliases.get(name, name))
         if tool is None:
             raise ToolError(f"Tool not found: {name}")
@@ -241,7 +255,10 @@ class ToolRegistry:
         return call_within(most, tool.name, lambda: tool.func(**checked))
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
-        """Return a registry of the named tools, with the same permissions and limits."""
+        """Return a registry of the named tools.
+
+        Permissions and limits stay the same.
+        """
         chosen = ToolRegistry(self.permissions, self.seconds)
         for name in dict.fromkeys(names):
             chosen.add(self.get(name), replace=True)
@@ -272,7 +289,7 @@ class ToolRegistry:
 
 
 def discover_tools(folder: str | Path, *, permissions: Iterable[str] = "read") -> ToolRegistry:
-    """Return a registry of the tools in a folder's files (D-81)."""
+    """Return a registry of the tools in a folder (D-81)."""
     registry = ToolRegistry(granted(permissions))
     registry.discover(folder)
     return registry

@@ -1,4 +1,4 @@
-"""The registry of built-in tools, and tools for a project's files."""
+"""Built-in tools, and tools for a project's files."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -53,7 +53,10 @@ def standard_tools(
 
 
 class _ProjectTools:
-    """The tools that read a project; models see their names, docstrings and signatures."""
+    """The tools to read a project.
+
+    Models see their names, docstrings and signatures.
+    """
 
     def __init__(self, files: ProjectFiles) -> None:
         self._files = files

@@ -1,4 +1,7 @@
-"""Values saved by key in an SQLite file, and the tools that save and load them (D-86)."""
+"""Values saved by key in SQLite, and tools for them.
+
+Rule D-86.
+"""
 
 import json
 import sqlite3
@@ -37,7 +40,10 @@ def state_store(state_dir: str | Path) -> "StateStore":
 
 @dataclass(frozen=True, slots=True)
 class StateStore:
-    """Saved values by key; several threads and processes may use the file at once."""
+    """Saved values by key, in an SQLite file.
+
+    Several threads and processes may use the file at once.
+    """
 
     path: Path
 
@@ -57,7 +63,10 @@ class StateStore:
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
-        """Replace a saved value by ``change(value)`` in one transaction; return the new value."""
+        """Replace a saved value by ``change(value)`` in one transaction.
+
+        Return the new value.
+        """
         if not key.strip() or len(key) > MOST_KEY:
             raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
         with self._connection() as connection:
@@ -109,7 +118,7 @@ def _read(connection: sqlite3.Connection, key: str) -> tuple[bool, Any]:
 
 
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
-    """Register the tools; those that save need the ``write`` permission."""
+    """Register the tools; saving needs the ``write`` permission."""
     tools = _StateTools(store)
     for function in (tools.loadState, tools.listStateKeys, tools.queryTimeseriesState):
         registry.add(make_tool(function, permissions=Permission.READ))
@@ -119,7 +128,10 @@ def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _StateTools:
-    """The tools for saved values (D-80); models see their names, docstrings and signatures."""
+    """The tools for saved values (D-80).
+
+    Models see their names, docstrings and signatures.
+    """
 
     store: StateStore
 

@@ -1,4 +1,7 @@
-"""Tools: functions that a model may call, with a schema made from the signature (D-80 to D-83)."""
+"""Tools: functions for models, with schemas made from signatures.
+
+Rules D-80 to D-83.
+"""
 
 import inspect
 import re
@@ -28,7 +31,10 @@ from aggregate.base.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The agent's results and limits, for a tool parameter annotated with this class."""
+    """The agent's results and limits, passed to a tool.
+
+    A tool receives them in a parameter annotated with this class.
+    """
 
     data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
     cache_dir: Path = Path("state/data_cache")  # where values behind references are
@@ -76,7 +82,10 @@ class Parameter:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """The parameter's JSON Schema, which allows any value if JSON lacks the type."""
+        """The parameter's JSON Schema.
+
+        It allows any value if JSON lacks the type.
+        """
         schema: dict[str, Any] = {}
         if self.type in _TYPES:
             schema["type"] = _TYPES[self.type][0]
@@ -85,7 +94,9 @@ class Parameter:
         return schema | ({"description": self.description} if self.description else {})
 
     def cast(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Convert a model's value to the parameter's type, such as ``"7"`` to 7.
+        """Convert a model's value to the parameter's type.
+
+        For example, ``"7"`` becomes 7.
 
         Raises:
             ValueError: The value cannot be converted.
@@ -103,7 +114,10 @@ class Parameter:
 
 
 def _signature(function: Function) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return a function's parameters, the name of its context parameter, and its return hint."""
+    """Return a function's parameters, context parameter and return hint.
+
+    The context parameter is given by its name, if any.
+    """
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
@@ -144,7 +158,7 @@ def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
 
 
 class Permission(StrEnum):
-    """An effect that a tool may have if the host grants it."""
+    """An effect of tools, which the host must grant."""
 
     READ = "read"
     WRITE = "write"
@@ -186,12 +200,15 @@ class Tool:
 
     @property
     def reads(self) -> bool:
-        """Whether the tool is declared as only reading, or as idempotent."""
+        """Whether the tool is declared as read-only or idempotent."""
         return self.repeatable and (self.is_declared or self.idempotent is not None)
 
     @property
     def writes(self) -> bool:
-        """Whether a call may change something, so that no other call runs at the same time."""
+        """Whether a call may change something.
+
+        No other call runs at the same time as such a call.
+        """
         return Permission.WRITE in self.permissions
 
     @property
@@ -224,7 +241,9 @@ def make_tool(
     permissions: str | Iterable[str] | None = None,
     idempotent: bool | None = None,
 ) -> Tool:
-    """Make a tool from ``func``, by default from its name, docstring and type hints.
+    """Make a tool from ``func``.
+
+    Defaults come from the function's name, docstring and type hints.
 
     Args:
         func: A function, coroutine function or callable object.

@@ -1,7 +1,8 @@
-"""Tracks: sets of dependent tickets, each answered by a worker, usually a language model.
+"""Tracks: sets of dependent tickets, each answered by a worker.
 
-The files are those of the Conductor: ``conductor/tracks.md`` and ``conductor/tracks/<id>/`` with ``spec.md`` and
-``tickets.toml``. A host calls ``conduct`` and ``run_control``, or ``run_worker_lifecycle`` for one ticket.
+A worker is usually a language model. The files are those of the Conductor: ``conductor/tracks.md`` and
+``conductor/tracks/<id>/`` with ``spec.md`` and ``tickets.toml``. A host calls ``conduct`` and ``run_control``, or
+``run_worker_lifecycle`` for one ticket.
 """
 
 from aggregate.base.door import TYPE_CHECKING, door

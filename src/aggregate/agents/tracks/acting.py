@@ -1,4 +1,7 @@
-"""Work on a ticket with tools: work tree, tool loop, one commit."""
+"""Work on a ticket with tools in a work tree.
+
+The changes of a ticket become one commit.
+"""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -29,7 +32,10 @@ def act(
     steps: Steps,
     begun: Callable[[], None],
 ) -> WorkerReply:
-    """Work on a ticket with tools; return the reply with its commit."""
+    """Work on a ticket with tools.
+
+    Return the reply, with the commit of the changes.
+    """
     try:
         if assignment.verify:
             terms.commands.words(assignment.verify)
@@ -56,7 +62,7 @@ def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Changes
 
 
 class TreeChanges(Changes):
-    """A ticket's work tree, checked out only when a call needs it."""
+    """A ticket's work tree, checked out at first need."""
 
     def __init__(
         self, assignment: Assignment, terms: WorkerTerms, depot: Depot, packs: Packs
@@ -70,7 +76,10 @@ class TreeChanges(Changes):
         self._tools: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
-        """Return the ticket's tools on its work tree, restored to the last recorded call."""
+        """Return the ticket's tools on its work tree.
+
+        The tree is restored to the state after the last recorded call.
+        """
         tree = self._checked_out()
         if self._tools is None:
             registry = self.terms.tools_in(self._changer(tree))
@@ -97,11 +106,11 @@ class TreeChanges(Changes):
             output = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
         except (SandboxError, ToolError) as error:
             output = str(error)
-        tree.commit = ""  # files written by the check are no change of the ticket's
+        tree.commit = ""  # files written by the check are not the ticket's changes
         return "" if output.partition("\n")[0] == "exit code 0" else output
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Add the files changed by other tickets to the assignment's message."""
+        """Add files changed by other tickets to the assignment's message."""
         start = self.packs.ref("base")
         if not start or start == assignment.base:
             return assignment
@@ -113,7 +122,7 @@ class TreeChanges(Changes):
         return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
-        """Return the reply with one commit of all the ticket's changes."""
+        """Return the reply with one commit of the ticket's changes."""
         ticket, base = self.assignment, self.assignment.base
         reply = replace(reply, verified=bool(ticket.verify))
         for commit in (self.commit, base):

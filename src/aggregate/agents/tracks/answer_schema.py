@@ -28,7 +28,10 @@ CHECK_SECONDS: Final = 20.0
 
 
 class AnswerSchemaError(ValueError):
-    """A mismatch of answer and schema; the text lists the faults."""
+    """A mismatch of an answer and its schema.
+
+    The text lists the faults.
+    """
 
 
 def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]:
@@ -91,9 +94,9 @@ def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) ->
 
 
 def enforced_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the schema if all providers can enforce it, else ``None``.
+    """Return a schema enforceable by all providers, else ``None``.
 
-    Every object in it must require all its properties and allow no others: see ``ChatRequest.schema``.
+    Every object in the schema must require all its properties and allow no others: see ``ChatRequest.schema``.
     """
     is_object = schema is not None and schema.get("type") == "object"
     return schema if is_object and all(map(_is_strict, _objects(schema))) else None

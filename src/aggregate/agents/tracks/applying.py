@@ -17,9 +17,9 @@ from aggregate.project.git import git
 
 
 def diff(project: Project, name: str, ticket_id: str = "", *, database: str = "") -> str:
-    """Return the changes of a ticket of the latest run as a patch.
+    """Return the changes of the latest run as a patch.
 
-    Without a ticket id the patch has all merged changes that are not applied yet.
+    With a ticket id the patch has this ticket's changes, without one all merged changes not applied yet.
     """
     with latest_run(project, name, database) as (runs, run), depot() as repository:
         packs = PackTable(runs.engine, run.run_id)
@@ -42,9 +42,10 @@ class _Edit(NamedTuple):
 
 
 def apply(project: Project, name: str, *, database: str = "") -> list[str]:
-    """Apply the latest run's merged changes to the user's files; return their paths.
+    """Apply the latest run's merged changes; return the changed paths.
 
-    Nothing is written if one of the files has changed since the run began, or is not a regular file.
+    The changes go into the user's files. Nothing is written if one of the files has changed since the run began, or is
+    not a regular file.
     """
     with latest_run(project, name, database) as (runs, run), depot() as repository:
         packs = PackTable(runs.engine, run.run_id)
@@ -78,7 +79,10 @@ def drop(project: Project, name: str, *, database: str = "") -> str:
 
 
 def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
-    """Return the edit for a change; none if the file already has it."""
+    """Return the file edit that applies a change.
+
+    Nothing is returned for a file with the change already in it.
+    """
     path = confined(top / change.path, top)
     if not change.is_plain or path.is_symlink():
         raise TrackError(

@@ -1,4 +1,4 @@
-"""Assignments, replies and outcomes of tickets, as stored in a database."""
+"""Assignments, replies and outcomes of tickets, stored in a database."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -21,7 +21,7 @@ _count_shared = lru_cache(maxsize=20_000)(count)
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The work on one ticket, with everything that a worker needs."""
+    """The work on one ticket: all that a worker needs."""
 
     key: str  # unique among all runs; with the attempt's number it identifies a call
     ticket: str
@@ -57,7 +57,10 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``; tokens of shared files are cached."""
+        """The o200k tokens of ``text``.
+
+        Token counts of shared files are cached.
+        """
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -74,7 +77,10 @@ class Assignment:
         yield f"{self.message}{END}".encode()
 
     def to_json(self) -> str:
-        """Return all fields but the prompt, whose segments are stored once per run."""
+        """Return all fields except the prompt as JSON.
+
+        The segments of prompts are stored once per run.
+        """
         data = asdict(replace(self, prompt=Prompt(())))
         # Workers of an earlier version may not know a new field.
         del data["prompt"], data["used_tokens"]
@@ -88,7 +94,7 @@ class Assignment:
 
 
 class TicketStatus(StrEnum):
-    """The status of a ticket in plans, attempts, records and reports."""
+    """A ticket's status in plans, attempts, records and reports."""
 
     NOT_RUN = "not run"  # not begun, or never to begin
     STARTED = "started"
@@ -117,7 +123,10 @@ class TicketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The reply of one attempt: first the worker's fields, then those of the attempt."""
+    """The reply of one attempt at a ticket.
+
+    The worker sets the first fields, the attempt the last ones.
+    """
 
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
@@ -183,7 +192,10 @@ class TicketOutcome:
 
     @property
     def cost(self) -> float | None:
-        """The cost of all attempts in US dollars, None if no price is known."""
+        """The cost of all attempts in US dollars.
+
+        ``None`` if no price is known.
+        """
         costs = [reply.cost for reply in self.replies if reply.cost is not None]
         return round(sum(costs), 9) if costs else None
 
@@ -213,7 +225,10 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The keys of a run's assignments; running a ticket again begins a new round."""
+    """The keys of a run's assignments, by ticket and round.
+
+    Running a ticket again begins a new round.
+    """
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
@@ -238,7 +253,10 @@ def run_of(key: str) -> str:
 
 
 class Ending(NamedTuple):
-    """How a ticket without a worker ended. Such a ticket is an approval, a condition or a list."""
+    """How a ticket ended without a worker.
+
+    Examples are an approval, a false condition, a list of children, and a conflict.
+    """
 
     status: TicketStatus
     text: str = ""  # a note, a reason, the JSON list of a spread, or the paths of a conflict
@@ -258,7 +276,10 @@ class Endings(Protocol):
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Record an ending, unless there is one; return the recorded one."""
+        """Record a key's first ending; return the recorded one.
+
+        An ending recorded earlier stays.
+        """
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
@@ -271,10 +292,13 @@ class RecordedStep(NamedTuple):
 
 
 class TaskQueue(Protocol):
-    """A durable queue of assignments, each with one outcome in the end."""
+    """A durable queue of assignments, each with one final outcome."""
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return the enqueued keys, and whether their answers have begun."""
+        """Return the enqueued keys.
+
+        The value of a key is whether its answer has begun.
+        """
         ...
 
     def put(self, assignment: Assignment) -> None: ...  # one with a known key changes nothing

@@ -1,4 +1,7 @@
-"""Attempts to answer an assignment, with a timeout; failures become replies."""
+"""Attempts at an assignment, each with a timeout.
+
+Failures become replies.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -78,7 +81,10 @@ def _ask(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None)
 
 
 def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerReply:
-    """Check an answer against its schema; return a failed reply if it does not match."""
+    """Check an answer against its schema.
+
+    Return a failed reply for an empty answer, or one without a match.
+    """
     refused = ""
     if not reply.text.strip():
         refused = "the answer is empty"
@@ -100,7 +106,7 @@ def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerRepl
 
 
 def _writable(reply: WorkerReply) -> WorkerReply:
-    """Return a reply whose text and numbers a database can store."""
+    """Make a reply's text and numbers storable in a database."""
     text = reply.text if reply.status.has_answer else shorten(reply.text, REASON_CHARACTERS)
     cost = reply.cost
     if cost is not None and not (isfinite(cost) and cost >= 0):
@@ -130,7 +136,9 @@ def run_worker_lifecycle(
     files: RunFiles | None = None,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Run one ticket in this process: compose its context, and let the worker answer.
+    """Run one ticket in this process.
+
+    Its context is composed, and the worker answers.
 
     Args:
         ticket: The ticket.
@@ -157,10 +165,10 @@ def complete_assignment(
     attempt: Callable[[AnyWorker, Assignment, int], WorkerReply] = attempt_assignment,
     wait: Callable[[float], None] = sleep,
 ) -> TicketOutcome:
-    """Attempt an assignment until it succeeds or no retry is left.
+    """Attempt an assignment until it succeeds or retries run out.
 
-    An answer that does not match its schema gets one more attempt, regardless of ``retries``. A durable run passes an
-    ``attempt`` that is recorded.
+    An answer with a schema mismatch gets one more attempt, regardless of ``retries``. A durable run passes a recorded
+    ``attempt``.
     """
     replies: list[WorkerReply] = []
     current = assignment

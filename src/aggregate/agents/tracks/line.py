@@ -1,4 +1,4 @@
-"""The merged changes of a run, as a line of commits.
+"""A run's merged changes, as a line of commits.
 
 Each ticket starts from the last merged commit, and its own changes are then merged. Only merged commits have a name in
 the database, so any process can continue the run after a kill. The user's files stay unchanged.
@@ -37,10 +37,10 @@ class Line:
         is_own: Callable[[str], bool] = lambda _path: False,
         tell: Callable[[str], None] = lambda _sentence: None,
     ) -> "Line":
-        """Open the line of a run; a new one begins with the project's files.
+        """Open the line of a run.
 
-        ``is_own`` recognizes the program's own output by its path below the top of the project. ``tell`` is called with
-        messages.
+        A new line begins with the project's files. ``is_own`` recognizes the program's own output by its path below the
+        top of the project. ``tell`` is called with messages.
         """
         if not packs.ref(MERGED):
             state = snapshot(top, is_own=is_own, tell=tell)
@@ -59,7 +59,10 @@ class Line:
         return self.packs.ref(MERGED)
 
     def holds(self, commit: str) -> bool:
-        """Return whether a commit is merged; ``""``, no changes, counts as merged."""
+        """Return whether a commit is merged.
+
+        ``""`` means no changes, and counts as merged.
+        """
         if not commit:
             return True
         head = self.head
@@ -68,7 +71,7 @@ class Line:
         return self.depot.contains(commit, head)
 
     def merge(self, ticket: Ticket, commit: str) -> tuple[str, ...]:
-        """Merge a ticket's commit; return the paths that conflict, if any."""
+        """Merge a ticket's commit; return the paths in conflict."""
         while commit:
             head = self.head
             for needed in (head, commit):
@@ -84,7 +87,10 @@ class Line:
         return ()
 
     def _publish(self, ticket_id: str, commit: str) -> None:
-        """Create a branch for the ticket in the user's repository, if it has one."""
+        """Create the ticket's branch in the user's repository.
+
+        Nothing happens without a repository.
+        """
         folder = str(self.top.folder)
         base = self.packs.get(self.packs.ref(BASE)) if self.top.is_git else None
         if base is None:
@@ -104,7 +110,10 @@ class Line:
 
 
 def branches_of(packs: Packs, track: str) -> str:
-    """Return the prefix of a run's branches, such as ``aggregate/<track>``."""
+    """Return the prefix of a run's branches.
+
+    An example is ``aggregate/<track>``.
+    """
     return f"{packs.ref(_BRANCHES) or _USUAL_BRANCHES}/{_ref_part(track)}"
 
 
@@ -118,7 +127,7 @@ def _ref_part(name: str) -> str:
 
 
 def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> str:
-    """Return a prefix for branches that no branch of the user blocks."""
+    """Return a branch prefix free of conflicts with user branches."""
     listed = git(str(top.folder), "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads")
     branches_in_use = (listed or b"").decode("utf-8", "replace").split()
     usual, in_the_way = f"{_USUAL_BRANCHES}/{_ref_part(track)}", ""

@@ -1,4 +1,7 @@
-"""Detect tool loops that make no progress: repeated, malformed and announced calls, missing edits."""
+"""Detect tool loops without progress.
+
+Signs are repeated, malformed or only announced calls, and missing edits.
+"""
 
 import json
 import re
@@ -31,12 +34,15 @@ _LONGEST_ANNOUNCEMENT: Final = 600  # characters; a longer text is an answer
 
 
 def announces_call(text: str) -> bool:
-    """Return whether an answer announces a tool call without making it."""
+    """Return whether an answer only announces a tool call."""
     return len(text) <= _LONGEST_ANNOUNCEMENT and _ANNOUNCED.search(text) is not None
 
 
 def malformed(call: ToolCall, registry: ToolRegistry) -> str:
-    """Return why a tool call cannot be run, ``""`` if it can."""
+    """Return why a tool call cannot run.
+
+    Return ``""`` if the call is valid.
+    """
     if call.fault:
         return f"{_MALFORMED}{call.fault}"
     if call.name not in registry:
@@ -58,7 +64,10 @@ class CallWatch:
     _malformed: int = 0
 
     def stuck(self, results: Iterable[CallResult]) -> str:
-        """Record the results of calls; return why the loop should stop, or ``""``."""
+        """Record results of calls; return a reason to stop.
+
+        The reason is ``""`` if the loop may continue.
+        """
         for result in results:
             call = result.call
             key = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), result.text)

@@ -23,7 +23,7 @@ class PreviewStep:
 def preview(
     tickets: Tickets, contexts: WorkerContexts, *, max_cost: float | None = None
 ) -> Iterator[PreviewStep]:
-    """Yield the steps that a run would have if every ticket succeeded."""
+    """Yield the steps of a run if every ticket succeeds."""
     check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))

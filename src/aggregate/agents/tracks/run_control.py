@@ -74,7 +74,7 @@ class MadeAttempt:
 
 
 class PastRun:
-    """A recorded run: its tickets with their children, and their outcomes."""
+    """A recorded run: its tickets, child tickets and outcomes."""
 
     def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
         self._queue = queue
@@ -96,7 +96,10 @@ class PastRun:
         return cls(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
 
     def commit_of(self, ticket_id: str) -> str:
-        """Return the last commit of a ticket's changes, ``""`` for none."""
+        """Return the last commit of a ticket's changes.
+
+        Return ``""`` if the ticket has no commit.
+        """
         self._check_id(ticket_id)
         keys = self.keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
@@ -130,7 +133,10 @@ class PastRun:
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
-        """Return the next round of tickets that failed, were cancelled, or were omitted below these."""
+        """Return the next round of each failed ticket.
+
+        Cancelled tickets are included, and so are dependents left out because of a failed or cancelled ticket.
+        """
         failed = {
             ticket_id
             for ticket_id, line in self.lines.items()
@@ -144,7 +150,10 @@ class PastRun:
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the next round of these tickets and their dependents, by id."""
+        """Return the next rounds of these tickets and their dependents.
+
+        The keys are ticket ids.
+        """
         for ticket_id in ids:
             self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
@@ -156,7 +165,10 @@ class PastRun:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
-        """Return the next round of each ticket that was begun, by id."""
+        """Return the next round of each begun ticket.
+
+        The keys are ticket ids.
+        """
         begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
         begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
         rounds = self._keys.rounds
@@ -211,7 +223,10 @@ class Runs(NamedTuple):
 
 @contextmanager
 def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | None]:
-    """Yield the runs of a track, ``None`` without a database."""
+    """Yield the runs of a track.
+
+    Without a database, yield ``None``.
+    """
     url = locate_database(project, database)
     if not database_exists(url):
         yield None
@@ -225,7 +240,10 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | N
 def latest_run(
     project: Project, name: str, database: str, *, over: str = ""
 ) -> Iterator[tuple[Runs, RunRow]]:
-    """Yield the latest run of a track. If ``over`` is given, a closed run raises an error with that message."""
+    """Yield the latest run of a track.
+
+    If ``over`` is given, a closed run raises an error with this message.
+    """
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
         run = runs.table.latest() if runs else None
@@ -235,7 +253,7 @@ def latest_run(
 
 
 def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool:
-    """Return whether the latest run has merged changes that are not applied."""
+    """Return whether the latest run has merged, unapplied changes."""
     with latest_run(project, name, database) as (runs, run):
         packs = PackTable(runs.engine, run.run_id)
         return packs.ref(MERGED) != (packs.ref(APPLIED) or packs.ref(BASE))
@@ -258,7 +276,10 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
 
 
 def status(project: Project, name: str, *, database: str = "") -> TrackProgress | None:
-    """Return the progress of the latest run, ``None`` without one."""
+    """Return the progress of the latest run.
+
+    Return ``None`` without a run.
+    """
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         run = runs.table.latest() if runs else None
         if runs is None or run is None:

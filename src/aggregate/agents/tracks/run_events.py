@@ -28,7 +28,7 @@ class EventFile:
         self._end = 0  # offset of the first unread byte
 
     def add(self, lines: Iterable[Line]) -> list[Line]:
-        """Append the lines whose ids are new; return them."""
+        """Append the lines with new ids; return these lines."""
         wanted = [line for line in lines if line["id"] not in self._ids]
         if not wanted:
             return []
@@ -41,7 +41,10 @@ class EventFile:
         return new
 
     def _look(self) -> bool:
-        """Read lines of other processes; return whether the last one is incomplete."""
+        """Read the lines written by other processes.
+
+        Return whether the last line of the file is incomplete.
+        """
         if self._path.is_symlink() or not is_file(str(self._path)):
             return False
         with self._path.open("rb") as file:
@@ -67,7 +70,10 @@ def cancel_line(key: str) -> Line:
 
 
 def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
-    """Yield a line for each turn, call, check and retry of an assignment."""
+    """Yield an event line for each step of an assignment.
+
+    Steps are turns, calls, checks and retries.
+    """
     attempt, turn, reason = 1, 0, ""
     calls: list[Mapping[str, Any]] = []  # of the last turn, not made yet
     for number, (name, record, ended) in enumerate(steps):
@@ -149,7 +155,10 @@ def _outcome(record: Mapping[str, Any], fault: str) -> str:
 
 
 def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None) -> None:  # noqa: ANN401 - of a package that may be missing
-    """Record an ended ticket as OpenTelemetry spans, if that package is installed."""
+    """Record an ended ticket as OpenTelemetry spans.
+
+    Nothing is recorded if the OpenTelemetry package is missing.
+    """
     try:
         from opentelemetry import trace
     except ImportError:
@@ -198,7 +207,7 @@ def _attributes(line: Line) -> dict[str, Any]:
 
 
 def _provider(lines: Iterable[Line]) -> dict[str, str]:
-    """Return the span attribute of the first provider in the lines."""
+    """Return the lines' first provider as a span attribute."""
     providers = [line["provider"] for line in lines if line.get("provider")]
     if not providers:
         return {}

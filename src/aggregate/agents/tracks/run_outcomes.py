@@ -1,4 +1,4 @@
-"""Merge outcomes of tickets into variables, for prompts and the report."""
+"""Merge ticket outcomes into variables, for prompts and the report."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,10 +36,10 @@ def merge_outcomes(
     on_error: FailurePolicy = FailurePolicy.REPORT,
     merging: Mapping[str, Ticket] | None = None,
 ) -> dict[str, AggregatedResult]:
-    """Merge outcomes by variable, in the tickets' order (rules O-40, O-48).
+    """Merge outcomes by variable, in ticket order.
 
-    A ticket without a variable has its id as key. Failed tickets are counted, and listed unless ``on_error`` is
-    ``skip``. ``merging`` has the ticket with the strategy of each variable.
+    Rules O-40 and O-48 apply. A ticket without a variable has its id as key. Failed tickets are counted, and listed
+    unless ``on_error`` is ``skip``. ``merging`` has the ticket with the strategy of each variable.
     """
     if merging is None:
         merging = _merging(tickets)
@@ -76,7 +76,10 @@ def merge_outcomes(
 
 
 def _items(outcomes: Sequence[TicketOutcome]) -> tuple[ProducedText, ...]:
-    """Return the answers to a list's items one by one; nothing without such a list."""
+    """Return the answers of tickets, split by list item.
+
+    If no ticket has a list, return ``()``.
+    """
     if not any(outcome.answers for outcome in outcomes):
         return ()
     items: list[ProducedText] = []
@@ -97,10 +100,11 @@ def folded(
     on_error: FailurePolicy,
     children: Mapping[str, Ticket] | None = None,
 ) -> TicketOutcome:
-    """Return the outcome of a ticket with children, from theirs.
+    """Return a parent ticket's outcome, made from its children's outcomes.
 
-    Its text is a JSON list with an answer for each child. With policy ``report`` a failed child is ``null``, with
-    ``skip`` it is omitted, with ``fail`` the parent fails too. The parent also fails if all children failed.
+    The text of the outcome is a JSON list with an answer for each child. With policy ``report`` a failed child is
+    ``null``, with ``skip`` it is omitted, with ``fail`` the parent fails too. The parent also fails if all children
+    failed.
     """
     outputs: list[LabelledOutput] = []
     for child in outcomes:
@@ -128,7 +132,7 @@ def folded(
 
 
 def _child_name(ticket_id: str, tickets: Mapping[str, Ticket]) -> str:
-    """Return a child's id and title, as a name for its answer."""
+    """Return a child's id and title as its answer's name."""
     title = tickets[ticket_id].title if ticket_id in tickets else ""
     return f"{ticket_id}: {title}" if title else ticket_id
 
@@ -138,7 +142,10 @@ def answer_value(ticket: Ticket, text: str) -> Value:
 
 
 class RunOutcomes:
-    """The outcomes of one run's tickets, read from the run's queue and from the recorded endings of tickets."""
+    """The outcomes of one run's tickets.
+
+    They are read from the run's queue and from the recorded endings of tickets.
+    """
 
     def __init__(
         self,
@@ -181,7 +188,10 @@ class RunOutcomes:
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
-        """Return the conflicting paths for which a ticket runs again, ``""`` for none."""
+        """Return the conflicting paths that made a ticket run again.
+
+        Return ``""`` if there was no conflict.
+        """
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
         return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 
@@ -219,7 +229,10 @@ class RunOutcomes:
         return merge_outcomes(tickets, self.of(ids), on_error=on_error, merging=self._merging)
 
     def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
-        """Return the results that an expression uses, by ticket and by variable."""
+        """Return the results used by an expression.
+
+        The keys are tickets and variables.
+        """
         values: dict[str, Value] = dict.fromkeys(ids)
         for outcome in self.of(ids):
             if outcome.failure is None:
@@ -233,7 +246,10 @@ class RunOutcomes:
         return values
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
-        """Return an outcome; one whose answer should be JSON and is not becomes a failure."""
+        """Return an outcome, changed to a failure for broken JSON.
+
+        Only the answer of a ticket with a schema has to be JSON.
+        """
         # A look at a run asks for children before it knows them; they have their parent's schema.
         if outcome.failure is None and self._tickets[parent_of(outcome.ticket)].answer is not None:
             try:

@@ -1,4 +1,4 @@
-"""The order in which tickets start."""
+"""The start order of tickets."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -12,10 +12,10 @@ Prefix = tuple[object, ...]
 
 
 class Schedule:
-    """The tickets of a run that are ready, under way or ended.
+    """The ready, active and ended tickets of a run.
 
-    Tickets with an equal ``prefix`` share a provider's cache, which can be read once a first answer has begun: with
-    ``warm_up`` one of them goes ahead.
+    Tickets with an equal ``prefix`` share a provider's cache. The cache is readable once a first answer has begun: with
+    ``warm_up`` one of these tickets goes ahead.
     """
 
     def __init__(
@@ -69,7 +69,10 @@ class Schedule:
         return ticket_id in self._ended
 
     def start(self, most: int) -> list[Ticket]:
-        """Start and return at most ``most`` ready tickets; those with dependencies go first."""
+        """Start and return at most ``most`` ready tickets.
+
+        Tickets with dependencies go first.
+        """
         started: list[Ticket] = []
         while self._ready and len(started) < most:
             ticket_id = heappop(self._ready)[-1]
@@ -84,7 +87,10 @@ class Schedule:
         return started
 
     def take_up(self, ticket_id: str) -> bool:
-        """Count a ready ticket as under way, if it was so before a restart."""
+        """Count a ready ticket as under way since before a restart.
+
+        Return whether the ticket was ready.
+        """
         if ticket_id not in self._ready_ids:
             return False
         self._set_out(ticket_id)

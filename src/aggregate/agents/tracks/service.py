@@ -1,4 +1,4 @@
-"""Begin or continue a run of a track, and conduct it to its report."""
+"""Begin or continue a track's run, up to its report."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -60,7 +60,9 @@ def conduct(
     observe: Callable[[TicketEvent], None] = lambda _event: None,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> TrackResult:
-    """Run a track's tickets, or continue its unfinished run; write the report.
+    """Run a track's tickets and write the report.
+
+    An unfinished run is continued.
 
     Args:
         project: The project.
@@ -108,7 +110,10 @@ def _work(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> Iterator[Event]:
-    """Conduct a run and work on its tickets during the block. Yields the event that is set when a ticket changes."""
+    """Conduct a run and work on tickets during the block.
+
+    Yield the event set at each change of a ticket.
+    """
 
     def away(reason: str) -> None:
         tell(f"waiting for the database ({reason})")
@@ -135,7 +140,10 @@ def _line(
     contexts: WorkerContexts,
     tell: Callable[[str], None],
 ) -> Iterator[Line | None]:
-    """Yield the line of merged changes, ``None`` if no ticket changes files."""
+    """Yield the line of merged changes.
+
+    Yield ``None`` if no ticket changes files.
+    """
     if not any(ticket.changes_files for ticket in run.tickets.tickets):
         yield None
         return
@@ -154,7 +162,7 @@ def _begin_or_resume(
     options: RunOptions,
     tell: Callable[[str], None],
 ) -> RunRow:
-    """Return the track's run to continue, or a new run of its tickets."""
+    """Return the track's run to continue, or a new run."""
     tickets = track.tickets()
     # Read before the database: if another process begins a run meanwhile, both take the same
     # number, and thus its run.

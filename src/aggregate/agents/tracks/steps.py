@@ -1,4 +1,4 @@
-"""The steps of an attempt, each with a time limit and recorded."""
+"""The recorded steps of an attempt, with time limits."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +17,10 @@ Recorded = Callable[[str, Action], dict[str, Any]]
 
 
 class WorkerStopping(BaseException):
-    """The worker process stops. A BaseException, so that it is not recorded as an outcome."""
+    """The worker process stops.
+
+    A BaseException, so that it is not recorded as an outcome.
+    """
 
 
 def unrecorded(_name: str, action: Action) -> dict[str, Any]:
@@ -34,9 +37,10 @@ class Steps:
     seconds: float = 0.0  # of all steps, including those before a kill
 
     def record(self, name: str, action: Action, seconds: float) -> dict[str, Any]:
-        """Run ``action`` and record its result; return the record of an earlier run.
+        """Run ``action`` and record its result.
 
-        After ``seconds`` the action is abandoned, and the record contains only ``timeout``.
+        If an earlier run has recorded the step, return this record instead. After ``seconds`` the action is abandoned,
+        and the record contains only ``timeout``.
         """
 
         def measured() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The models, tools, limits and budgets of tickets; together they are terms.
+"""Terms: the models, tools, limits and budgets of tickets.
 
 The user's terms can only be lowered: by the project, a persona and the ticket.
 """
@@ -55,7 +55,7 @@ OWN: Final = Recipient()  # the worker's own
 
 @dataclass(frozen=True, slots=True)
 class WorkerTerms:
-    """The tools and limits that a user allows, and the default model."""
+    """A user's allowed tools and limits, and the default model."""
 
     provider: str = SCRIPTED
     model: str = ""
@@ -93,7 +93,7 @@ class WorkerTerms:
         return cls(provider, model, base_url, registry, limits, commands)
 
     def with_checks(self, project: Project, tickets: Tickets) -> "WorkerTerms":
-        """Allow also the commands and checks of the project, if it is trusted."""
+        """Add the project's commands and checks if it is trusted."""
         if not is_trusted(real_path(project.folder)):
             return self
         beginnings = (*self.commands.beginnings, *map(_words, project.config.conduct.commands))
@@ -101,7 +101,10 @@ class WorkerTerms:
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:
-        """Return the built-in tools on a work tree, and the user's own tools."""
+        """Return the tools of a ticket with a work tree.
+
+        These are the built-in tools and the user's own tools.
+        """
         root = changes.root / changes.folder
         registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
         for tool in self.tools:
@@ -119,7 +122,7 @@ class WorkerTerms:
 def worker_tools(
     root: Path, *, permissions: Iterable[str] = ("read",), changes: ChangeTools | None = None
 ) -> ToolRegistry:
-    """Return the built-in tools of tickets, on a folder or a work tree."""
+    """Return the built-in tools for a folder or work tree."""
     registry = standard_tools(state_dir=root / "state", roots=(root,), permissions=permissions)
     add_composing_tools(registry, root)
     add_change_tools(registry, changes or ChangeTools(root))
@@ -168,9 +171,9 @@ def open_recipients(
     *,
     wrap: Callable[[Client], Client],
 ) -> Mapping[Recipient, Client]:
-    """Return a client for each model that personas name, changed by ``wrap``.
+    """Return a client for each model named by personas.
 
-    A missing key is an error before the run begins.
+    ``wrap`` changes each client. A missing key is an error before the run begins.
     """
     clients: dict[Recipient, Client] = {}
     for name in dict.fromkeys(personas):
@@ -211,9 +214,10 @@ def check_tools(ticket: Ticket, terms: WorkerTerms) -> None:
 def check_prices(
     tickets: Tickets, asks: Callable[[Ticket], Recipient], *, max_cost: float | None
 ) -> None:
-    """Raise ``ConfigError`` if a cost is limited and the model's price is unknown.
+    """Check that a cost limit can be enforced.
 
-    Models of other processes are unknown here; a run stops at the first unknown price.
+    Raise ``ConfigError`` if the price of a model is unknown. Models of other processes are unknown here; a run stops at
+    the first unknown price.
     """
     run_is_limited = max_cost is not None or tickets.max_cost is not None
     for ticket in tickets.tickets:
@@ -243,7 +247,10 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return a ticket's budget: its own, its persona's, the configured, or half a window (B-1, B-11)."""
+    """Return a ticket's budget (B-1, B-11).
+
+    It is the ticket's, else the persona's, else the configured one, else half a window.
+    """
     configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
     amount = usual if configured is None else configured

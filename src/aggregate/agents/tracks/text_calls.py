@@ -1,4 +1,7 @@
-"""Tool calls written as JSON in texts, for servers without support for tools."""
+"""Tool calls as JSON in texts.
+
+Calls are written as texts for servers without support for tools.
+"""
 
 import json
 import re
@@ -36,7 +39,10 @@ def call_instructions(tools: Sequence[OfferedTool]) -> str:
 
 
 def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Parse calls of the named tools from fenced blocks, or from the whole text."""
+    """Parse calls of the named tools in a text.
+
+    Calls are in fenced blocks, or the whole text is JSON.
+    """
     blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
     objects = [item for block in blocks for item in _objects(block)]
     calls: list[ToolCall] = []
@@ -49,7 +55,10 @@ def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
 
 def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Split a truncated answer into its text and the incomplete call at its end."""
+    """Remove the incomplete call at a truncated answer's end.
+
+    Return the text and the call.
+    """
     match = _CUT_CALL.search(text)
     if match is None:
         return text, ()
@@ -57,7 +66,7 @@ def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 
 def written_out(turn: LoopTurn) -> LoopTurn:
-    """Return a turn whose calls are written as text."""
+    """Return a turn with its calls written as text."""
     calls = [
         "```json\n" + json.dumps({"tool": call.name, "arguments": dict(call.arguments)}) + "\n```"
         for call in turn.calls

@@ -1,7 +1,8 @@
-"""The tool loop of a ticket: send requests and run calls until the model answers.
+"""The tool loop of a ticket: requests, calls, answer.
 
-Each reply and each result is recorded before it is used. After a kill the loop replays the record and continues. So all
-decisions, including sums of tokens, costs and seconds, depend only on recorded data.
+Requests are sent and calls run until the model answers. Each reply and each result is recorded before it is used. After
+a kill the loop replays the record and continues. So all decisions, including sums of tokens, costs and seconds, depend
+only on recorded data.
 """
 
 import json
@@ -73,7 +74,10 @@ _OFFERED: Final = OfferedTool(
 
 
 class Changes:
-    """The folder that a ticket's tools work on; this one is only read."""
+    """The folder used by a ticket's tools.
+
+    This class only reads the folder; subclasses may change it.
+    """
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
@@ -82,18 +86,24 @@ class Changes:
         return self._registry
 
     def save(self) -> str:
-        """Return the commit of the folder's present state, ``""`` if it has none."""
+        """Return the commit of the folder's present state.
+
+        Return ``""`` without a commit.
+        """
         return ""
 
     def go_to(self, commit: str) -> None:
         """Restore the state of a recorded commit."""
 
     def check(self) -> str:
-        """Run the ticket's check; return its output if it fails, else ``""``."""
+        """Run the ticket's check; return the output of a failure.
+
+        Return ``""`` if the check succeeds.
+        """
         return ""
 
     def informed(self, assignment: Assignment) -> Assignment:
-        """Add a note about changes by other tickets to the assignment."""
+        """Add a note on other tickets' changes to the assignment."""
         return assignment
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
@@ -167,13 +177,16 @@ class ToolLoop:
                 return WorkerReply(reply["text"], self.tokens, warning, self.cost)
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
-        """Add a turn to the next request; ``tokens`` are the turn's."""
+        """Add a turn of ``tokens`` tokens to the next request."""
         self.turns.append(turn)
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
     def _reminder(self, text: str) -> str:
-        """Return a reminder for the model before its answer is accepted, or ``""``. Each reminder is sent once."""
+        """Return a reminder for the model, or ``""``.
+
+        Each reminder is sent once, before the answer is accepted.
+        """
         if announces_call(text) and CALL_NOW not in self._reminders:
             return CALL_NOW
         may_edit = any(name in EDITS for name in self.assignment.tools)
@@ -181,7 +194,10 @@ class ToolLoop:
         return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
 
     def _is_last(self) -> bool:
-        """Return whether the limits of turns, tokens or dollars allow only one more answer."""
+        """Return whether only one more answer is allowed.
+
+        The limits are turns, tokens and dollars.
+        """
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
         tokens_left = self._left
         if tokens_left < LEAST_ANSWER:
@@ -200,7 +216,10 @@ class ToolLoop:
 
     @property
     def _left(self) -> int:
-        """The tokens left for the next answer, if the request is not cached."""
+        """The tokens left for the next answer.
+
+        The next request is assumed not to be cached.
+        """
         return self.limits.max_tokens - self._used - self._expected
 
     def _over(self, reason: str, *, again: bool = True) -> WorkerError:
@@ -292,7 +311,10 @@ class ToolLoop:
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
-        """Run the calls of a turn; consecutive calls that read run at the same time."""
+        """Run the calls of a turn; yield their results.
+
+        Consecutive calls of reading tools run at the same time.
+        """
         registry = self.changes.tools()
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
@@ -317,10 +339,10 @@ class ToolLoop:
         return record["results"] if "results" in record else [_TOO_LONG] * len(calls)
 
     def _write(self, call: ToolCall) -> str:
-        """Run a call that may change something; return its output.
+        """Run a call with possible side effects; return its output.
 
-        In a work tree an interrupted call is repeated from the last recorded commit. Other interrupted calls may
-        already have taken effect and are not repeated.
+        In a work tree an interrupted call is repeated from the last recorded commit. Elsewhere an interrupted call may
+        already have taken effect and is not repeated.
         """
         is_new = False
 
@@ -388,7 +410,10 @@ class ToolLoop:
         return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
     def _fault_of(self, reply: Mapping[str, Any]) -> str:
-        """Return the message to the model that rejects its answer, ``""`` if accepted."""
+        """Return the message rejecting the model's answer.
+
+        Return ``""`` if the answer is accepted.
+        """
         try:
             if self.assignment.answer is not None:
                 checked_answer(reply["text"], self.assignment.answer)
@@ -439,9 +464,9 @@ def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
 
 
 def result_text(output: Any) -> str:  # noqa: ANN401 - a tool's JSON
-    """Render a tool's output for the model; strings keep their lines.
+    """Render a tool's output for the model.
 
-    A text with headings like those of a prompt is fenced.
+    Strings keep their lines. A text with headings like those of a prompt is fenced.
     """
     text = _plain_result(output)
     return text if plain_headings(text) == text else fence(text, "text")

@@ -1,4 +1,7 @@
-"""Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``, edited in place."""
+"""Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``.
+
+Entries are edited in place.
+"""
 
 import re
 from collections.abc import Iterator
@@ -35,12 +38,15 @@ class Checkbox(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrackEntry:
-    """An entry of ``tracks.md``; its id is the last part of its link, ``""`` without a link."""
+    """An entry of ``tracks.md``.
+
+    The id is the last part of the entry's link, ``""`` without a link.
+    """
 
     track_id: str
     description: str
     checkbox: Checkbox
-    offset: int  # where the checkbox stands in the file's text
+    offset: int  # of the checkbox in the file's text
 
 
 def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
@@ -113,7 +119,10 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track whose id is ``name``, or the only one that begins with it."""
+    """Return the track with the id ``name``.
+
+    ``name`` may also be the beginning of a single track's id.
+    """
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(
@@ -158,7 +167,7 @@ def _read(path: Path) -> str:
 
 _SLUG_CHARACTERS = 40  # of an id's name, part of file names beside a date and a ticket
 _REGISTER = "# Project Tracks\n"
-_LOOK = "Find what in the files bears on this question, with paths, and what speaks against:"
+_LOOK = "Find the evidence in the files for and against answers to this question, with paths:"
 _TICKETS = """\
 # Each ticket is a worker's job. All keys that it may have:
 {keys}
@@ -182,7 +191,7 @@ def new_track(folder: Path, name: str, *, time: datetime, question: str = "") ->
 
     The id consists of the name and the date. The tickets answer ``question``, by default the name.
     """
-    import tomlkit  # which whoever only reads tracks does without
+    import tomlkit  # not needed to read tracks
 
     slug = re.sub(r"[^\w]+", "_", name.lower()).strip("_")[:_SLUG_CHARACTERS].rstrip("_")
     track_id = f"{slug}_{time:%Y%m%d}"

@@ -1,4 +1,4 @@
-"""Run a track: enqueue tickets that are ready, and collect their outcomes.
+"""Run a track: enqueue ready tickets and collect outcomes.
 
 ``TrackRun.advance`` shows the stages of a ticket: condition, worker, person or children, merge, end.
 """
@@ -92,9 +92,10 @@ class TrackRun:
         return self._close(cancelled=False)
 
     def advance(self, ticket: Ticket, outcome: TicketOutcome | None = None) -> bool:
-        """Move a ticket one stage on: to its worker, or with an outcome to its end.
+        """Move a ticket one stage on.
 
-        Returns whether the outcome had an effect: it may have to wait for another ticket's merge.
+        Without an outcome the ticket goes to its worker, with an outcome to its end. Return whether the call had an
+        effect: an outcome may have to wait for another ticket's merge.
         """
         if outcome is None:
             if ticket.when and not self._is_met(ticket):
@@ -124,9 +125,10 @@ class TrackRun:
         return True
 
     def _take_up_earlier(self, ids: Sequence[str]) -> None:
-        """End tickets that ended before a restart; resume those in progress.
+        """Restore the tickets begun before a restart.
 
-        Tickets in progress ignore the concurrency limit, since their answers are paid for.
+        Ended tickets are ended again, tickets in progress resumed. Tickets in progress ignore the concurrency limit,
+        since their answers are paid for.
         """
         for outcome in self._outcomes.earlier(ids):
             self._ledger.spending.add_earlier(outcome)
@@ -175,7 +177,7 @@ class TrackRun:
             except (BudgetError, ConfigError, ScopeError) as error:
                 if parent_of(ticket.id) == ticket.id:
                     raise
-                # A child follows from an answer: nobody could check it before the run.
+                # A child follows from an answer, so it could not be checked before the run.
                 self._settle(ticket, TicketStatus.FAILED, str(error))
                 return
         self._open[ticket.id] = TicketStatus.STARTED
@@ -202,7 +204,10 @@ class TrackRun:
         self._outcomes.queue.put(assignment)
 
     def _spread(self, ticket: Ticket) -> None:
-        """Create a child for each item of a ticket's list; after a restart they are the same."""
+        """Create a child for each item of a ticket's list.
+
+        After a restart the children are the same.
+        """
         ending = self._outcomes.ending(ticket.id)
         if ending is None:
             try:
@@ -221,7 +226,7 @@ class TrackRun:
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
-        """Process the outcomes of ended tickets; return whether there were any."""
+        """Process the outcomes of tickets; return whether any ended."""
         self._outcomes.changed.clear()
         in_queue = self._with_status(TicketStatus.STARTED)
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
@@ -259,7 +264,7 @@ class TrackRun:
         self._ask_worker(ticket)
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
-        """Process the tickets whose answers have begun; return the enqueued ones."""
+        """Note begun answers of tickets; return the enqueued tickets."""
         keys = self._outcomes.keys
         begun_by_key = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
         begun_by_id = {ticket_of(key): begun for key, begun in begun_by_key.items()}
@@ -269,7 +274,7 @@ class TrackRun:
         return set(begun_by_id)
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
-        """Record the end of a ticket that no worker answers."""
+        """Record the end of a ticket without a worker."""
         ending = self._outcomes.record(ticket.id, Ending(status, reason))
         self._end(ticket, ending.outcome(ticket.id))
 

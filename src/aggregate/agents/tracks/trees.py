@@ -18,7 +18,10 @@ from aggregate.project.git import own_git
 
 
 class Pack(NamedTuple):
-    """A git pack with the new objects of a commit; all objects if it has no parents."""
+    """A git pack with the new objects of a commit.
+
+    Without parents the pack has all objects.
+    """
 
     commit: str
     parents: tuple[str, ...]
@@ -26,7 +29,7 @@ class Pack(NamedTuple):
 
 
 class Packs(Protocol):
-    """Stores the packs of a run, and names of its commits."""
+    """Stores the packs and commit names of a run."""
 
     def get(self, commit: str) -> Pack | None: ...
 
@@ -38,7 +41,10 @@ class Packs(Protocol):
 
 
 class Change(NamedTuple):
-    """A changed file: its modes and blob ids before and after, zeros if missing."""
+    """A changed file, with modes and blob ids.
+
+    Modes and ids of a missing file are zeros.
+    """
 
     path: str
     mode_before: str
@@ -48,7 +54,7 @@ class Change(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the file is a regular one or missing on both sides."""
+        """Whether the file is regular or missing, before and after."""
         return {self.mode_before[:3], self.mode[:3]} <= {"000", "100"}
 
 
@@ -116,7 +122,10 @@ class Depot:
         return commit in self.known
 
     def take(self, commit: str, packs: Packs) -> None:
-        """Load a commit and its ancestors from the database into the repository."""
+        """Load a commit and its ancestors into the repository.
+
+        They come from the database.
+        """
         with self.lock:
             self._take(commit, packs)
 
@@ -161,7 +170,10 @@ class Depot:
         return not bases.strip()
 
     def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:
-        """Merge two commits; return the merge commit, or ``""`` and the conflicting paths."""
+        """Merge two commits.
+
+        Return the merge commit, or ``""`` and the conflicting paths.
+        """
         if self.contains(theirs, ours):
             return ours, ()
         if self.contains(ours, theirs):
@@ -211,7 +223,10 @@ class WorkTree:
     commit: str = ""  # its state, "" if unknown
 
     def go_to(self, commit: str) -> None:
-        """Check out a commit; other content of the folder is lost."""
+        """Check out a commit.
+
+        All files of the folder outside the commit are lost.
+        """
         if commit == self.commit:
             return
         for path in self.folder.iterdir():
@@ -221,14 +236,20 @@ class WorkTree:
         self.commit = commit
 
     def write(self) -> str:
-        """Write the folder's files as a git tree; nested repositories are left out."""
+        """Write the folder's files as a git tree.
+
+        Nested repositories are left out.
+        """
         for path in self.folder.rglob(".git"):
             _remove(path)
         self._git("add", "-A", ".")
         return self._git("write-tree").decode().strip()
 
     def save(self) -> str:
-        """Commit the folder's files; without changes return the previous commit."""
+        """Commit the folder's files.
+
+        Without changes, return the previous commit.
+        """
         tree = self.write()
         if tree != self.depot.tree_of(self.commit):
             self.commit = self.depot.commit(tree, (self.commit,), "A call")

@@ -39,7 +39,10 @@ _GRACE_SECONDS = 0.5  # a request ends after its attempt, which has timed out
 
 @runtime_checkable
 class Worker(Protocol):
-    """Answers assignments; called from several threads at once."""
+    """Answers assignments.
+
+    Several threads may call a worker at once.
+    """
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
         """Return the answer to an assignment, or raise an error.
@@ -52,10 +55,16 @@ class Worker(Protocol):
 
 @runtime_checkable
 class ActingWorker(Protocol):
-    """Works on tickets with tools; called from several threads at once."""
+    """Works on tickets with tools.
+
+    Several threads may call a worker at once.
+    """
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer to an assignment; record each action with ``steps``."""
+        """Return the answer to an assignment.
+
+        Each action is recorded with ``steps``.
+        """
         ...
 
 
@@ -64,7 +73,10 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Lower an assignment's limits to those of this process's user; a database cannot raise them."""
+    """Lower an assignment's limits to the user's limits.
+
+    A database cannot raise the limits of this process's user.
+    """
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     return replace(assignment, timeout=seconds), limits
@@ -72,7 +84,10 @@ def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, Ti
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Answers with language models: by one request, or with tools by a loop."""
+    """Answers with language models.
+
+    Without tools it sends one request; with tools it runs a loop.
+    """
 
     client: Client  # of the default model
     terms: WorkerTerms = field(default_factory=WorkerTerms)
@@ -102,7 +117,7 @@ class ModelWorker:
             assignment.message,
             system=assignment.persona,
             max_output=min(ChatRequest().max_output, left - size),
-            # A request ends with its attempt: nobody pays for unread answers.
+            # A request ends with its attempt, so unread answers cost nothing.
             seconds=assignment.timeout + _GRACE_SECONDS,
             schema=enforced_schema(assignment.answer),
         )
@@ -155,7 +170,10 @@ class ModelWorker:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedWorker:
-    """Answers by a script with ticket ids; others get a description of their context."""
+    """Answers tickets by a script.
+
+    A ticket without an entry in the script gets a description of its context.
+    """
 
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
@@ -184,7 +202,7 @@ class ScriptedWorker:
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
-    """Return the next tool call of a scripted reply, or its answer."""
+    """Return a scripted reply's next tool call, or its answer."""
     number = sum(bool(turn.results) for turn in request.turns or ())
     if number:  # the reply itself has waited for the first turn
         time.sleep(script.seconds)
@@ -215,7 +233,10 @@ def _description(assignment: Assignment, tokens: int) -> str:
 def _guarded(
     folder: Path, redaction: Redaction, tell: Callable[[str], None] | None
 ) -> Callable[[Client], Client]:
-    """Return a function that makes a client record costs and redact secrets."""
+    """Return a function that guards clients.
+
+    The guarded client records costs and redacts secrets.
+    """
     safely = redacting(redaction.allow, tell=tell)
 
     def guarded(client: Client) -> Client:
@@ -236,7 +257,7 @@ def make_worker(
     terms: WorkerTerms | None = None,
     clients: Mapping[Recipient, Client] | None = None,
 ) -> Worker:
-    """Return the worker that ``spec`` names.
+    """Return the worker named by ``spec``.
 
     Args:
         spec: ``scripted``; ``scripted:<file>`` with answers by ticket id as TOML or JSON; or a provider, perhaps with
@@ -272,7 +293,7 @@ def make_worker(
 def worker_of_track(
     project: Project, track: Track, spec: str, terms: WorkerTerms, *, tell: Callable[[str], None]
 ) -> tuple[Worker, Collection[Recipient]]:
-    """Return the worker of a track's run, and the models that its personas name.
+    """Return a track's worker, and the models of its personas.
 
     Secrets are redacted unless the project allows them; ``tell`` is called for each.
     """

@@ -1,8 +1,8 @@
-"""The contexts of tickets: shared files, then focus files, results and the task.
+"""The contexts of tickets.
 
-A context shows all files of the project if they fit. Else files are chosen once for the tasks of all tickets that have
-the same budget, so their contexts begin alike. A ticket with a budget of its own, or with large focus files, is
-composed alone.
+A context has shared files, then focus files, results and the task. It shows all files of the project if they fit. Else
+files are chosen once for the tasks of all tickets with the same budget, so their contexts begin alike. A ticket with a
+budget of its own, or with large focus files, is composed alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -75,7 +75,7 @@ _REMEMBERED = 4  # sets of files: the project's, and those with focus files besi
 
 @dataclass(frozen=True, slots=True)
 class TicketPlan:
-    """The parts of a ticket's context other than files and results."""
+    """The parts of a context except files and results."""
 
     ticket: Ticket
     strategy: str
@@ -92,12 +92,12 @@ class TicketPlan:
 
     @property
     def room(self) -> int:
-        """The tokens that the budget leaves for files and results."""
+        """The tokens left by the budget for files and results."""
         return self.granted.budget.tokens - self.around
 
     @property
     def room_of_files(self) -> int:
-        """The tokens that the budget leaves for files."""
+        """The tokens left by the budget for files."""
         budget = self.granted.budget
         return self.room - (int(budget.tokens * budget.results) if self.ticket.depends_on else 0)
 
@@ -110,13 +110,19 @@ class _Shown(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TicketContext:
-    """A ticket's assignment, and the composition of its files if they were chosen."""
+    """A ticket's assignment, with the composition of chosen files.
+
+    Without a choice of files there is no composition.
+    """
 
     assignment: Assignment
     chosen: tuple[Request, Composition] | None = None
 
     def write_account(self, path: Path) -> None:
-        """Write the audit of the chosen files beside the prompt at ``path`` (A-1)."""
+        """Write the audit of chosen files beside the prompt (A-1).
+
+        ``path`` is the path of the prompt.
+        """
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
             visible = Prompt((*self.assignment.prompt.segments, task))
@@ -124,7 +130,10 @@ class TicketContext:
 
 
 class WorkerContexts:
-    """Composes the contexts of all tickets of a run. The project's files are read once."""
+    """Composes the contexts of all tickets of a run.
+
+    The project's files are read once.
+    """
 
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
@@ -151,7 +160,10 @@ class WorkerContexts:
         return confined(request.output_dir, request.written_in)
 
     def own_outputs(self, base_dir: Path) -> Callable[[str], bool]:
-        """Return a function that recognizes the program's own output by paths below ``base_dir``."""
+        """Return a filter for the program's own output files.
+
+        The filter takes paths below ``base_dir``.
+        """
         request = self._files.focused
         return own_output_filter(
             base_dir, request.output_dir, request.namespace, request.shown_from
@@ -168,7 +180,7 @@ class WorkerContexts:
         return limits
 
     def asks(self, ticket: Ticket) -> Recipient:
-        """Return the model that answers a ticket: its persona's, else the worker's."""
+        """Return a ticket's model: its persona's, else the worker's."""
         recipient = self._recipient(ticket.persona)
         return recipient if recipient.provider else self._terms.recipient
 
@@ -182,7 +194,10 @@ class WorkerContexts:
         )
 
     def check(self, ticket: Ticket) -> None:
-        """Check that a ticket's persona, model, tools and focus files exist, and its budget suffices."""
+        """Check a ticket's persona, model, tools, focus files and budget.
+
+        The budget must suffice for the ticket's prompt.
+        """
         self._recipient(ticket.persona)
         check_tools(ticket, self._terms)
         request = self._files.focused
@@ -207,7 +222,7 @@ class WorkerContexts:
         )
 
     def share(self, tickets: Sequence[Ticket]) -> None:
-        """Lay out the contexts of these tickets so that they begin alike.
+        """Lay out these tickets' contexts with the same beginning.
 
         Focus files come after all other files. Instructions of personas come after the context, unless they are equal.
         """
@@ -242,7 +257,7 @@ class WorkerContexts:
         *,
         asks: bool = False,
     ) -> TicketContext:
-        """Return the context of a ticket, with the task last (rule M-53).
+        """Return a ticket's context, with the task last (M-53).
 
         With ``asks`` the ticket's model may pick files, if the ticket has its own budget (rule T-17).
         """
@@ -307,7 +322,10 @@ class WorkerContexts:
         )
 
     def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
-        """Return the first prompt that fits: the shared choice, all files, or an own choice."""
+        """Return the first prompt within the budget.
+
+        The shared choice comes first, then all files, then a choice for this ticket alone.
+        """
         chosen = self._chosen.get(plan.ticket.id)
         shown = None
         if chosen is not None:
@@ -348,16 +366,20 @@ class WorkerContexts:
         return _Shown(prompt, fitted.cuts)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
-        """Return whether files must be chosen: the budget is named, or all files together exceed it."""
+        """Return whether files must be chosen.
+
+        They must if the budget is named, or if all files together exceed it.
+        """
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
         prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
         return _exceeds(prompt, plan.room_of_files)
 
     def _choose_for_group(self, group: Sequence[TicketPlan]) -> None:
-        """Choose files for the tasks of tickets with the same budget, for the smallest room among them.
+        """Choose files for tickets with the same budget.
 
-        Tickets with large focus files do not take part.
+        The choice is for the tasks of all these tickets, and fits into the smallest room among them. Tickets with large
+        focus files do not take part.
         """
         granted, request = group[0].granted, group[0].request
         rooms = [self._room_beside_focus(plan) for plan in group]
@@ -378,10 +400,10 @@ class WorkerContexts:
         return plan.room_of_files - tokens_of(*in_full.values())
 
     def _fits_surely(self, plan: TicketPlan) -> bool:
-        """Return whether a ticket certainly fits its budget, by the sizes of files alone.
+        """Return whether a ticket certainly fits its budget.
 
-        A token has at least one byte. The answer is ``False`` if a size is unknown, such as for a file named by a part
-        of its path.
+        Only the sizes of files are used. A token has at least one byte. The answer is ``False`` if a size is unknown,
+        such as for a file named by a part of its path.
         """
         files = self._files
         entries = files.focused.entries
@@ -421,7 +443,10 @@ class WorkerContexts:
         return self._compose_within(request, plan.granted, plan)
 
     def _look_again(self, plan: TicketPlan, request: Request) -> Request:
-        """Let the ticket's model pick files if the ranking is unsure; store its choice."""
+        """Let the ticket's model pick files if ranking is unsure.
+
+        Return the request with the model's choice.
+        """
         client = select_client(self._project, plan.ticket.persona, self._terms, require_key=False)
         if client.provider == SCRIPTED:
             return request
@@ -438,7 +463,10 @@ class WorkerContexts:
     def _compose_within(
         self, request: Request, granted: GrantedBudget, plan: TicketPlan | None = None
     ) -> tuple[Request, Composition]:
-        """Compose within a budget; raise a default budget to the smallest possible prompt."""
+        """Compose within a budget.
+
+        A default budget is raised to the smallest possible prompt.
+        """
         budget, around = granted.budget, plan.around if plan else 0
         limited = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
@@ -488,7 +516,7 @@ class WorkerContexts:
 
 
 def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instructions: str = "") -> str:
-    if leaves_open(instructions):  # the task would be part of it
+    if leaves_open(instructions):  # the task would become part of the instructions
         instructions = fence(instructions, "text")
     parts = ["## Instructions", instructions] if instructions else []
     parts.append(f"## Task: {heading_text(ticket.name)}")
@@ -505,12 +533,15 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 
 
 def _plain_task(ticket: Ticket) -> str:
-    """Return a ticket's title and prompt, by which files are ranked."""
+    """Return a ticket's title and prompt, for ranking files."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
 
 
 def _fit_results(results: Sequence[Results], room: int, ticket: Ticket) -> FittedSection:
-    """Cut the results of dependencies to ``room`` tokens; at least their names stay."""
+    """Cut the results of dependencies to ``room`` tokens.
+
+    At least the names of results stay.
+    """
     if not results:
         return FittedSection()
     is_readable = bool(ticket.tools)
@@ -526,7 +557,7 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
-    """Return whether a prompt has more tokens than this number."""
+    """Return whether a prompt has more than ``tokens`` tokens."""
     if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
         return True
     room_left = tokens

@@ -1,7 +1,7 @@
 """The first commit of a run: the project's current files.
 
-In a git repository these include uncommitted changes and new files that git does not ignore. The commit is created with
-an index and an object folder of our own, so the user's index, stash, references and objects stay unchanged.
+In a git repository these include uncommitted changes and new files, except ignored ones. The commit is created with an
+index and an object folder of our own, so the user's index, stash, references and objects stay unchanged.
 """
 
 import os
@@ -30,7 +30,10 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The folder that commits' paths are relative to: the repository's top, or the project's folder."""
+    """The folder from which paths in commits start.
+
+    It is the repository's top, or the project's folder without a repository.
+    """
 
     folder: Path
     inside: str  # the project's folder in it
@@ -38,7 +41,7 @@ class ProjectTop(NamedTuple):
 
     @property
     def head(self) -> str:
-        """The commit that the user has checked out, ``""`` for none."""
+        """The user's checked-out commit, ``""`` for none."""
         if not self.is_git:
             return ""
         head = git(str(self.folder), "rev-parse", "--verify", "-q", "HEAD^{commit}")
@@ -65,9 +68,10 @@ def snapshot(
     is_own: Callable[[str], bool] = lambda _path: False,
     tell: Callable[[str], None] = lambda _sentence: None,
 ) -> list[Pack]:
-    """Return the packs of a run's first commit, which is the last pack's commit.
+    """Return the packs of a run's first commit.
 
-    Uncommitted secrets, discussions, large files and the program's output (``is_own``) are left out.
+    The first commit is the last pack's. Uncommitted secrets, discussions, large files and the program's output
+    (``is_own``) are left out.
     """
     with depot() as repository:
         run = _git_of(top, repository)
@@ -86,7 +90,10 @@ def snapshot(
 
 
 def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
-    """Return a function that runs git on the user's files and writes only to ``repository``."""
+    """Return a function running git on the user's files.
+
+    Git writes only to ``repository``.
+    """
     index = repository.folder / "project.index"
     variables = {"GIT_INDEX_FILE": str(index)}
     if not top.is_git:
@@ -120,7 +127,7 @@ def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
 def _update_index(
     run: RunGit, top: ProjectTop, is_own: Callable[[str], bool], tell: Callable[[str], None]
 ) -> None:
-    """Add the user's uncommitted changes and new files to the index."""
+    """Add uncommitted changes and new files to the index."""
     changed = _names(run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
     new = {*FolderListing().files(str(top.folder))} - _names(run("ls-files", "-z", "--cached"))
     deleted, added, large = [], [], []
@@ -155,7 +162,7 @@ def _listed(names: Iterable[str]) -> bytes:
 
 
 def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
-    """Return the pack of a commit, without the objects of its parent."""
+    """Return a commit's pack, without the objects of its parent."""
 
     def objects(of: str) -> dict[bytes, None]:
         listed = run("rev-list", "--objects", "--no-walk", of).splitlines()

@@ -1,4 +1,4 @@
-"""Anchors of slices: hashes of lines, and thresholds for comparing them."""
+"""Anchors of slices: hashes of lines, and comparison thresholds."""
 
 import base64
 import hashlib
@@ -73,17 +73,26 @@ _LETTER = re.compile(r"[^\W_]")
 
 
 def bare_lines(text: str) -> list[str]:
-    """Return the lines of a text without their ends, so that LF and CR LF are equal."""
+    """Return the lines of a text without their ends.
+
+    LF and CR LF are therefore equal.
+    """
     return [line.removesuffix("\n").removesuffix("\r") for line in split_lines(text)]
 
 
 def content_hash(lines: Sequence[str]) -> str:
-    r"""Return the SHA-256 of ``lines`` joined by line feeds, in hexadecimal."""
+    r"""Return the SHA-256 of joined lines, in hexadecimal.
+
+    The lines are joined by line feeds.
+    """
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def line_code(line: str) -> int:
-    """Return a 29-bit hash of a line, the same after re-indentation."""
+    """Return a 29-bit hash of a line.
+
+    The indentation does not change the hash.
+    """
     return zlib.crc32(line.strip().encode("utf-8", "surrogatepass")) & _CODE_BITS
 
 
@@ -118,7 +127,10 @@ def code_of(value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The lines of a slice and around it, as hashes, when the slice was captured."""
+    """Hashes of a slice's lines and of surrounding lines.
+
+    The hashes are those at the time of capture.
+    """
 
     start: int
     size: int
@@ -142,7 +154,10 @@ def has_anchor(piece: Mapping[str, Any]) -> bool:
 
 
 def line_numbers(piece: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Return the first and the last line of a slice, ``None`` if they are not both numbers."""
+    """Return the first and the last line of a slice.
+
+    The result is ``None`` unless both are numbers.
+    """
     start, end = piece.get("start_line"), piece.get("end_line")
     if not _is_number(start) or not _is_number(end):
         return None

@@ -1,4 +1,7 @@
-"""Capture slices of a text, and find them again in a later version by text and context."""
+"""Capture slices of a text, and find them again.
+
+In a later version, a slice is found by its text and context.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,7 +50,10 @@ class SliceDict(TypedDict):
 
 
 class AnchorState(Enum):
-    """How certainly a slice was found; only the first three states have line numbers."""
+    """How certainly a slice was found.
+
+    Only the first three states have line numbers.
+    """
 
     FRESH = "fresh"  # The same text at the same lines
     MOVED = "moved"  # The same text at other lines
@@ -59,7 +65,7 @@ class AnchorState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Where a slice was found in a text, and how certainly.
+    """Where and how certainly a slice was found.
 
     Attributes:
         start_line: First line, 1-based; ``0`` if the slice is ambiguous or orphaned, so that no wrong line is shown.
@@ -77,7 +83,10 @@ class Resolution:
 
     @property
     def found(self) -> bool:
-        """Whether the slice was found, so that its line numbers are valid."""
+        """Whether the slice was found.
+
+        If so, its line numbers are valid.
+        """
         return self.state in (AnchorState.FRESH, AnchorState.MOVED, AnchorState.EDITED)
 
 
@@ -170,9 +179,9 @@ class FuzzyAnchor:
         tag: str | None = None,
         comment: str | None = None,
     ) -> SliceDict:
-        """Return the slice from ``start_line`` to ``end_line`` (1-based, inclusive) with its anchor.
+        """Return the slice of some lines with its anchor.
 
-        The numbers are clamped to the text.
+        ``start_line`` and ``end_line`` are 1-based and inclusive. The numbers are clamped to the text.
 
         Raises:
             AnchorError: The lines are reversed or all outside the text.
@@ -226,6 +235,9 @@ class FuzzyAnchor:
 
     @staticmethod
     def resolve_all(pieces: Iterable[Mapping[str, Any]], text: str) -> list[Resolution]:
-        """Find several slices in the same text, which is indexed only once."""
+        """Find several slices in the same text.
+
+        The text is indexed only once.
+        """
         indexed = IndexedText(text)
         return [relocate(piece, indexed) for piece in pieces]

@@ -1,4 +1,7 @@
-"""Find where a slice may be in a text: exact copies, then similar places."""
+"""Find possible places of a slice in a text.
+
+Exact copies come first, then similar places.
+"""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -19,7 +22,7 @@ from aggregate.code.anchors.search_text import (
 
 @dataclass(frozen=True, slots=True)
 class ExactMatches:
-    """Places in a text that have exactly the lines of a slice."""
+    """Exact copies of a slice in a text."""
 
     chosen: int | None = None
     rivals: tuple[int, ...] = ()  # equally good or too poor places
@@ -28,7 +31,10 @@ class ExactMatches:
 
 
 def exact_matches(target: SearchText) -> ExactMatches:
-    """Find the exact copies of a slice in a text, and choose one by the lines around it."""
+    """Find the exact copies of a slice in a text.
+
+    One copy is chosen by the lines around it.
+    """
     places, total = _places(target)
     ranked = [(fit, place) for fit, place in _ranked(target, places) if target.same_text(place)]
     if not ranked:
@@ -58,7 +64,10 @@ def exact_matches(target: SearchText) -> ExactMatches:
 
 
 def rivalry(target: SearchText) -> tuple[int, int]:
-    """Return how many other copies of a slice its text has, and the best score among the copies in percent."""
+    """Count further copies of a slice, and rate the best.
+
+    The rating says in percent how similar the lines around the best copy are to those around the slice.
+    """
     places, total = _places(target)
     current = target.anchor.start - 1
     best = max((fit for fit, place in _ranked(target, places) if place != current), default=0.0)
@@ -111,7 +120,10 @@ Pairs = dict[int, int]
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
-    """Extend pairs of equal lines (``seeds``) by pairing neighbours: equal lines first, then changed lines."""
+    """Extend ``seeds``, pairs of equal lines, by pairing neighbours.
+
+    Equal neighbours come first, then changed lines.
+    """
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
@@ -126,7 +138,10 @@ def align(target: SearchText, seeds: Pairs) -> Pairs:
 
 
 def find_seeds(target: SearchText) -> Pairs:
-    """Pair the lines that occur once in the old and once in the new text; trivial lines do not count."""
+    """Pair lines that are unique in both texts.
+
+    The texts are those at capture and now. Trivial lines do not count.
+    """
     return {
         index: target.text.single_lines[char]
         for index, (char, fingerprint) in enumerate(
@@ -193,7 +208,10 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Return the pairs ``(row, column)`` with the largest total gain that do not cross each other."""
+    """Return pairs ``(row, column)`` with the largest total gain.
+
+    No two pairs cross each other.
+    """
     rows, columns = len(gain), len(gain[0])
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
@@ -214,7 +232,7 @@ def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Where a changed slice probably is, and how certain that is."""
+    """The probable place of a changed slice, with its certainty."""
 
     start: int
     end: int
@@ -224,7 +242,10 @@ class FuzzyMatch:
 
 
 def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
-    """Return where a changed slice probably is, ``None`` if no place is similar."""
+    """Return the probable place of a changed slice.
+
+    The result is ``None`` if no place is similar.
+    """
     anchor, seeds = target.anchor, find_seeds(target)
     inner_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     pairs = align(target, dict(longest_rising(sorted(seeds.items()))))

@@ -1,4 +1,7 @@
-"""A text in which slices are searched, and scores of how well a place matches."""
+"""Texts to search for slices, and scores of places.
+
+A score is high where a place matches well.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -58,7 +61,10 @@ class IndexedText:
 
 @dataclass(frozen=True)
 class SearchText:
-    """A text to search for a slice, with the hashes of the slice and of the lines around it."""
+    """A text to search for a slice.
+
+    The slice and the lines around it are given as hashes.
+    """
 
     anchor: Anchor
     text: IndexedText
@@ -90,7 +96,10 @@ class SearchText:
 
     @cached_property
     def head_place(self) -> int | None:
-        """Index where the slice begins if all lines before it are unchanged, else ``None``."""
+        """Start of the slice if no line before it changed.
+
+        The start is an index, ``None`` if a line changed.
+        """
         size = self.anchor.start - 1
         if size > len(self.text.lines):
             return None
@@ -98,7 +107,10 @@ class SearchText:
 
     @cached_property
     def tail_end(self) -> int | None:
-        """Index after the slice if all lines after it are unchanged, else ``None``."""
+        """End of the slice if no line after it changed.
+
+        The end is the index after the slice, ``None`` if a line changed.
+        """
         end = len(self.text.lines) - self.anchor.tail_size
         if end < 0:
             return None
@@ -106,7 +118,10 @@ class SearchText:
 
     @property
     def unbroken(self) -> frozenset[int]:
-        """Indexes where the slice begins if the lines before it, or those after it, are unchanged."""
+        """Possible starts of the slice with one side unchanged.
+
+        The lines before the slice, or those after it, are unchanged.
+        """
         tail = None if self.tail_end is None else self.tail_end - self.anchor.size
         return frozenset(
             place for place in (self.head_place, tail) if place is not None and place >= 0
@@ -118,10 +133,10 @@ def _character(number: int) -> str:
 
 
 def score_context(target: SearchText, start: int, end: int) -> float:
-    """Return how similar the lines around ``[start, end)`` are to those around the slice at capture.
+    """Compare the lines around a place with those at capture.
 
-    The score is the mean of both sides, 0.0 to 1.0, plus a bonus for a side on which no line of the text changed. Near
-    lines weigh more than far ones, and displaced lines weigh less.
+    The place is ``[start, end)``. The score is the mean of both sides, 0.0 to 1.0, plus a bonus for a side on which no
+    line of the text changed. Near lines weigh more than far ones, and displaced lines weigh less.
     """
     anchor = target.anchor
     size_below = len(target.window) - anchor.after
@@ -155,7 +170,10 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
 def likeness(
     old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]
 ) -> float:
-    """Return how similar two sequences of lines are, 0.0 to 1.0; long lines weigh more."""
+    """Return how similar two sequences of lines are.
+
+    The result is 0.0 to 1.0. Long lines weigh more.
+    """
     clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]

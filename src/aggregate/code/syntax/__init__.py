@@ -1,4 +1,7 @@
-"""Parse source text with grammars, and find definitions by a query per language."""
+"""Parse source text with grammars, and find definitions.
+
+Each language has a query for its definitions.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

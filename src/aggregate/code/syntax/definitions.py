@@ -1,4 +1,4 @@
-"""The definitions in a source text, which views and rankings are made from."""
+"""The definitions in a source text, for views and rankings."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,10 @@ def split_symbol(symbol: str) -> tuple[str, ...]:
 
 
 def without_arguments(name: str) -> str:
-    """Return a qualified name without type arguments, such as ``Map.get`` for ``Map<K, V>.get``."""
+    """Return a qualified name without type arguments.
+
+    It is ``Map.get`` for ``Map<K, V>.get``.
+    """
     if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
         return name
     keyword = _OPERATOR.search(name)
@@ -38,7 +41,10 @@ _LATE = frozenset({"struct", "union", "enum"})
 
 
 class Definition(NamedTuple):
-    """A named part of a program or document: its kind, name and extent."""
+    """A named part of a program or document.
+
+    It has a kind, a name and an extent.
+    """
 
     kind: str
     path: tuple[str, ...]  # its name below the names of its containers: ``("Shape", "area")``
@@ -86,12 +92,18 @@ class Module:
         return f" {', '.join(late)}" if late else ""
 
     def line_start(self, offset: int) -> int:
-        """Return where the line of ``offset`` starts if only white space precedes it, else ``offset``."""
+        """Return where the line of ``offset`` starts.
+
+        The result is ``offset`` itself if more than white space precedes it in the line.
+        """
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return the signature of a definition on one line, without comments and the opening bracket."""
+        """Return the signature of a definition on one line.
+
+        Comments and the opening bracket are left out.
+        """
         pieces: list[str] = []
         position = definition.start
         for remark_start, remark_end in definition.remarks:
@@ -115,7 +127,7 @@ _MOST_NAMES = 100
 
 
 def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
-    """Return a module in which definitions are parts of the sections that contain them."""
+    """Return a module with definitions inside of their sections."""
     definitions = (d._replace(path=d.path[-1:]) if d.depth else d for d in module.definitions)
     sorted_definitions = sorted(
         [*headings, *definitions], key=lambda definition: (definition.start, -definition.end)
@@ -124,7 +136,10 @@ def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Extend each heading up to the next heading of its level or above."""
+    """Extend each heading to the end of its section.
+
+    A section ends at the next heading of its level or above.
+    """
     if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}

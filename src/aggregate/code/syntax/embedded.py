@@ -1,8 +1,8 @@
-"""Code in other languages inside a file: scripts and styles in markup.
+"""Code embedded in a file: scripts and styles in markup.
 
-A query captures such a part as ``@embedded.<language>``, and in the same match as ``@embedded.tag`` the tag before it,
-whose attributes may name another language. Each part is parsed on its own, so that its syntax errors do not affect the
-rest of the file. Parts within parts are not parsed.
+A query captures an embedded part as ``@embedded.<language>``, and in the same match as ``@embedded.tag`` the tag
+before the part, whose attributes may name another language. Each part is parsed separately, so that syntax errors in
+the part do not affect the rest of the file. Parts within parts are not parsed.
 """
 
 import re
@@ -37,7 +37,10 @@ _MOST_BLOCKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a file in another language, as a range of bytes."""
+    """A part of a file in another language.
+
+    Its extent is a range of bytes.
+    """
 
     start: int
     end: int
@@ -46,7 +49,10 @@ class Block:
 
 @dataclass(slots=True)
 class EmbeddedCaptures:
-    """Embedded languages captured by a query, by first byte and end."""
+    """Embedded languages captured by a query.
+
+    The keys are the first byte and the end.
+    """
 
     names: dict[tuple[int, int], str] = field(default_factory=dict)
 
@@ -79,7 +85,10 @@ def read_blocks(
     wanted: frozenset[str],
     times: int = 1,
 ) -> Iterator[tuple[Block, _Read]]:
-    """Yield the embedded parts, each with the result of ``read``; parts that take too long are skipped."""
+    """Yield the embedded parts, each with its result of ``read``.
+
+    Parts that take too long are skipped.
+    """
     for block in blocks:
         query_of(block.language, wanted)  # compile it before the deadline starts
     # All parts together get the time of one text of their size.

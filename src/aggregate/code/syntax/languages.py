@@ -1,4 +1,7 @@
-"""Detect a file's language by its name, suffix or first line."""
+"""Detect a file's language.
+
+The name, the suffix or the first line decides.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -12,7 +15,10 @@ from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_
 
 
 class LanguageKind(StrEnum):
-    """What a language is for (programs, prose, data), which decides about its skeleton."""
+    """Purpose of a language: programs, prose or data.
+
+    The purpose decides how a skeleton is made.
+    """
 
     CODE = "code"  # programs: bodies can be cut out
     DATA = "data"  # data, markup and prose: the skeleton is the outline
@@ -55,7 +61,7 @@ class Language:
 
     @property
     def elision(self) -> str:
-        """The line that represents omitted lines."""
+        """The line shown in place of omitted lines."""
         if self.kind is not LanguageKind.CODE:
             return "..."
         return self.mark or self.placeholder.strip("{} ")
@@ -199,7 +205,7 @@ _LONGEST_SHEBANG = 256  # systems read no more
 
 
 def language_of(path: str, text: str = "") -> Language | None:
-    """Return the language of a file if its grammar is installed."""
+    """Return a file's language if its grammar is installed."""
     language = _language_at(path, text)
     if language is None or not language.is_installed:
         return None
@@ -214,7 +220,10 @@ def language_of(path: str, text: str = "") -> Language | None:
 
 
 def naming_class(path: str) -> str:
-    """Return the part of a path that decides its language and fence tag, as a key for caches."""
+    """Return a cache key for a path's language.
+
+    The key has the part of the path that decides its language and fence tag.
+    """
     name, suffix = _name_and_suffix(path)
     language = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     return f"{suffix} {language.name if language else _plain_tag(name, suffix) or '?'}"
@@ -230,7 +239,10 @@ def language_named(name: str) -> Language | None:
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return the tag for a fence around a file's text, ``"text"`` for an unknown language."""
+    """Return the tag for a fence around a file.
+
+    The tag is ``"text"`` for an unknown language.
+    """
     language = _language_at(path, text)
     if language is not None:
         return language.fence
@@ -242,7 +254,10 @@ def fence_tag(path: str, text: str = "") -> str:
 
 @cache
 def comment_of(tag: str) -> str:
-    """Return the comment mark of a language; a closing mark follows after a blank."""
+    """Return the comment mark of a language.
+
+    A closing mark follows after a blank.
+    """
     for language in LANGUAGES:
         if tag in (language.name, language.fence):
             return language.comment
@@ -262,7 +277,10 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the program that a ``#!`` line starts, without launchers such as ``env``."""
+    """Return the program started by a ``#!`` line.
+
+    Launchers such as ``env`` are skipped.
+    """
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]

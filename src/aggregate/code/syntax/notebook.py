@@ -1,4 +1,4 @@
-"""The cells of a Jupyter notebook, and the lines of the file that they come from."""
+"""The cells of a Jupyter notebook, with their line numbers."""
 
 import re
 from bisect import bisect_right
@@ -26,7 +26,10 @@ _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
 class CellLine(NamedTuple):
-    """A line of a cell, and the lines of the file that it comes from."""
+    """A line of a cell, with its origin.
+
+    The origin is a range of lines of the notebook's file.
+    """
 
     text: str
     first_line: int
@@ -43,7 +46,10 @@ class Cell:
     output_bytes: int = 0  # bytes of the outputs and attachments in the file
 
     def headings(self) -> Iterator[tuple[int, int, str]]:
-        """Yield line (from 0), level and title of each heading in the cell."""
+        """Yield the headings in the cell.
+
+        Each has its line (from 0), level and title.
+        """
         fence = ""
         for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
             mark = _FENCE.match(line.text)
@@ -60,7 +66,7 @@ class Notebook:
 
 
 class _Placed(NamedTuple):
-    """A value in a JSON text, and where it begins and ends."""
+    """A value in a JSON text, with its position."""
 
     value: Any
     start: int
@@ -92,10 +98,11 @@ def read_notebook(text: str) -> Notebook | None:
 
 
 def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]]:
-    """Return the cells of a notebook as a program to analyse: path, text, and headings.
+    """Return the cells of a notebook as a program.
 
-    Outputs and JSON are left out, prose becomes comments. Lines keep the numbers of the file, or of the ``full`` view
-    if the notebook is compact.
+    The result has the path, the text and the headings. Files other than notebooks are not changed. Outputs and JSON are
+    left out, prose becomes comments. Lines keep the numbers of the file, or of the ``full`` view if the notebook is
+    compact.
     """
     try:
         notebook = read_notebook(text) if path.lower().endswith(".ipynb") else None
@@ -126,7 +133,10 @@ def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]
 
 
 def line_starts(lines: Sequence[str]) -> list[int]:
-    """Return the position of the first byte of each line, and of the end."""
+    """Return where each line begins, and where the last ends.
+
+    Positions are in bytes.
+    """
     sizes = (len(line.encode(errors="surrogatepass")) + 1 for line in lines)
     return list(accumulate(sizes, initial=0))
 
@@ -140,7 +150,10 @@ def definition_at(
 
 
 def is_compact(numbers: Iterable[int]) -> bool:
-    """Return whether most cells are written on a single line of the notebook's file."""
+    """Return whether most cells are written on one line.
+
+    The line is a line of the notebook's file.
+    """
     counts = Counter(numbers)
     return 2 * len(counts) < counts.total()
 
@@ -161,7 +174,10 @@ def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
 
 
 def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterator[CellLine]:
-    """Yield the lines of a cell, whose source is a text or a list of texts."""
+    """Yield the lines of a cell.
+
+    The source of a cell is a text or a list of texts.
+    """
     pieces: Iterable[_Placed] = [source]
     if isinstance(source.value, list):
         pieces = _parts(text, source.start)
@@ -195,7 +211,10 @@ def _members(text: str, start: int) -> dict[str, _Placed]:
 
 
 def _parts(text: str, start: int) -> Iterator[_Placed]:
-    """Yield the items of the JSON list at ``start``, or the keys and values of the JSON object."""
+    """Yield the items of the JSON list at ``start``.
+
+    Of a JSON object the keys and values are yielded.
+    """
     position = _next(text, start + 1)
     while text[position] not in "]}":
         value, end = _DECODER.raw_decode(text, position)

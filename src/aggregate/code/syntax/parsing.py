@@ -100,7 +100,10 @@ _shared = threading.local()
 
 @contextmanager
 def shared_parse() -> Iterator[None]:
-    """Keep the results of ``computed_once`` in this thread while the block runs."""
+    """Keep the results of ``computed_once`` during the block.
+
+    They are kept in this thread only.
+    """
     outer = getattr(_shared, "results", None)
     _shared.results = {} if outer is None else outer
     try:
@@ -110,7 +113,10 @@ def shared_parse() -> Iterator[None]:
 
 
 def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
-    """Return the result of ``compute``; inside a ``shared_parse`` block it is computed once per ``key``."""
+    """Return the result of ``compute``.
+
+    Inside a ``shared_parse`` block it is computed once per ``key``.
+    """
     results: dict[Hashable, _Result | DeadlineError] | None = getattr(_shared, "results", None)
     if results is None:
         return compute()
@@ -146,7 +152,10 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Count a call of the parser's progress callback; return whether parsing must stop."""
+        """Return whether parsing must stop.
+
+        The parser calls this to report progress.
+        """
         self._reports -= 1
         # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
@@ -184,9 +193,10 @@ def parse_source(
     *,
     deadline: Deadline | None = None,
 ) -> Tree:
-    """Return the syntax tree of ``source``; ``macros`` avoids another ``macros_by_end``.
+    """Return the syntax tree of ``source``.
 
-    Its offsets count the bytes of ``source``; the text of its nodes lacks macros.
+    ``macros`` is the result of ``macros_by_end``, if known. The tree's offsets count the bytes of ``source``; the
+    text of its nodes lacks macros.
     """
     return computed_once(
         ("tree", language.name, source), lambda: _parse(source, language, macros, deadline)
@@ -233,7 +243,10 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
 
 
 def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
-    """Return the start of each macro that is hidden from the parser; the keys are the ends of the macros."""
+    """Return the macros to hide from the parser.
+
+    The keys are the ends of the macros, the values their starts.
+    """
     hidden = language.hidden
     if hidden is None:
         return {}
@@ -243,7 +256,10 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
 
 
 def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
-    """Return ``source`` for the parser, with spaces instead of ``macros`` and of zero bytes."""
+    """Return ``source`` for the parser.
+
+    Spaces replace ``macros`` and zero bytes.
+    """
     text = without(source, ((start, end) for end, start in macros.items())) if macros else source
     # Bash's scanner takes quadratic time for runs of zeros.
     return text.replace(b"\0", b" ")
@@ -300,7 +316,10 @@ def query_matches(
 def body_spans(
     source: bytes, match: dict[str, list[Node]], *, is_damaged: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of bodies: ``@body`` nodes, or from ``@body.first`` to ``@body.until``."""
+    """Yield begin and end of bodies.
+
+    A body is a ``@body`` node, or extends from ``@body.first`` to ``@body.until``.
+    """
     spans = [(node, node.end_byte) for node in match.get("body", ())]
     if "body.first" in match:
         spans.append((match["body.first"][0], match["body.until"][0].start_byte))
@@ -312,7 +331,10 @@ def body_spans(
 
 
 def trimmed_end(source: bytes, start: int, end: int) -> int:
-    """Return the end of a body without the white space and comments at its end."""
+    """Return where a body ends.
+
+    White space and comments at its end are left out.
+    """
     if source[end - 1 : end].isspace():
         return start + len(source[start:end].rstrip())
     return end

@@ -1,4 +1,7 @@
-"""Hide code that grammars cannot read: macros and conditions of C, expressions in markup."""
+"""Hide code that grammars cannot read.
+
+Such code is macros and conditions of C, and expressions in markup.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +13,10 @@ _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
 
 def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of expressions in braces, which the grammar of markup cannot read."""
+    """Yield begin and end of expressions in braces.
+
+    The grammar of markup cannot read them.
+    """
     # Skip pairs around a tag of the component, and nested pairs.
     pairs: list[tuple[int, int]] = []
     within: list[tuple[int, int]] = []  # pairs that count if the outer brace is never closed
@@ -60,7 +66,10 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _export_blocks(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the positions of the brackets of ``export { }`` blocks in C++20."""
+    """Yield the brackets of ``export { }`` blocks in C++20.
+
+    Each bracket is a range of bytes.
+    """
     end = 0
     for match in _EXPORT_BLOCK.finditer(source):
         if match.start() < end:
@@ -77,7 +86,7 @@ def hidden_in_csharp(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def parts_condition(text: bytes) -> bool:
-    """Return whether ``text`` contains the end of a condition that began before it."""
+    """Return whether ``text`` ends a condition begun before it."""
     depth = 0
     for directive in _IF_OR_ENDIF.finditer(text):
         depth += 1 if directive[1] == b"if" else -1
@@ -87,7 +96,10 @@ def parts_condition(text: bytes) -> bool:
 
 
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Return ``source`` with spaces instead of ``spans``, and a semicolon for a brace alone."""
+    """Return ``source`` with spaces instead of ``spans``.
+
+    A semicolon replaces a span of a single brace.
+    """
     blanked = bytearray(source)
     for start, end in spans:
         text = source[start:end]
@@ -150,7 +162,10 @@ _NONE = -1
 
 @dataclass(slots=True)
 class _Branch:
-    """The code between one directive of a condition and the next, such as ``#if`` and ``#else``."""
+    """The code between two directives of a condition.
+
+    Examples of directives are ``#if`` and ``#else``.
+    """
 
     directive: int
     start: int
@@ -235,7 +250,10 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
 
 
 def _are_heads(branches: Sequence[_Branch], source: bytes) -> bool:
-    """Return whether each branch ends with the head of the same body, which follows the condition."""
+    """Return whether all branches end with the same head.
+
+    The body of the head follows the condition.
+    """
     return len(branches) > 1 and all(
         (branch.depth, branch.lowest, source[branch.last]) == (1, 0, ord("{"))
         and not _STATEMENT_PART.match(source, branch.first)

@@ -1,8 +1,8 @@
 """Group lines into units: statements, heads and ends of definitions.
 
-Each statement of a list that begins its line is a unit, and so are the statements in its own lists. All other lines
-of a statement, such as its head, its ``else`` and its last bracket, form one unit. Lines of a unit are shown together
-or not at all, so that every bracket shown is closed.
+In a list of statements, each statement at the beginning of a line is a unit; the same holds for lists inside of a
+statement. All other lines of a statement, such as its head, its ``else`` and its last bracket, form one unit. Lines of
+a unit are shown together or not at all, so that every bracket shown is closed.
 """
 
 import re
@@ -51,7 +51,10 @@ _WANTED: Final = frozenset({"embedded"})
 
 
 class _Kind:
-    """The properties of a kind of syntax nodes, such as whether a node of the kind is a list of statements."""
+    """The properties of a kind of syntax nodes.
+
+    An example is whether such a node is a list of statements.
+    """
 
     def __init__(self, name: str, lists: frozenset[str]) -> None:
         self.is_list = name in lists or bool(_LISTS.fullmatch(name))
@@ -66,7 +69,10 @@ class _Kind:
 
 
 class _Kinds(dict[str, _Kind]):
-    """A mapping that computes the properties of a kind of node when it is first needed."""
+    """A mapping that computes properties of nodes on first use.
+
+    The keys are the kinds of nodes.
+    """
 
     def __init__(self, lists: str) -> None:
         self._lists = frozenset([*lists.split(), "ERROR"])  # the parser's name for unreadable code
@@ -80,7 +86,10 @@ _kinds_of: Final = cache(_Kinds)
 
 
 def read_statements(text: str, language: Language) -> list[int]:
-    """Return for each line the first line of its unit; raise ``DeadlineError`` if parsing takes too long."""
+    """Return for each line the first line of its unit.
+
+    Raise ``DeadlineError`` if parsing takes too long.
+    """
     source = text.encode(errors="surrogatepass")
     deadline = parsing.Deadline(len(source))
     units = _Units(source, language, deadline)
@@ -94,7 +103,7 @@ def read_statements(text: str, language: Language) -> list[int]:
 
 
 class _Units:
-    """Which unit each row belongs to, and which units are joined."""
+    """The unit of each row, and the joined units."""
 
     def __init__(self, source: bytes, language: Language, deadline: parsing.Deadline) -> None:
         macros = parsing.macros_by_end(source, language)
@@ -108,14 +117,17 @@ class _Units:
         self._visit(root, self._kinds[root.type], self._rows(root), self._new(), 0)
 
     def heads(self) -> list[int]:
-        """Return for each row the first row of its unit, 1-based."""
+        """Return the first row of each row's unit, 1-based."""
         same = self._same
         return _firsts(
             _root(same, owner) if owner else -row for row, owner in enumerate(self._owners)
         )
 
     def add(self, heads: Sequence[int], by: int) -> None:
-        """Add the units of an embedded part that begins at row ``by``."""
+        """Add the units of an embedded part.
+
+        The part begins at row ``by``.
+        """
         units: dict[int, int] = {}
         for row, head in enumerate(heads[: len(self._owners) - by], start=by):
             if not self._owners[row]:
@@ -134,7 +146,10 @@ class _Units:
                 _join(self._same, owners[row], unit)
 
     def _visit(self, node: Node, kind: _Kind, rows: tuple[int, int], unit: int, depth: int) -> int:
-        """Assign the rows of a node to units; return the node's last row, ``-1`` if the node ends with a list."""
+        """Assign a node's rows to units; return its last row.
+
+        The result is ``-1`` for a node that ends with a list of statements.
+        """
         first, last = rows
         if kind.is_foreign:
             return -1
@@ -206,7 +221,10 @@ class _Units:
         return not self._source[self._source.rfind(b"\n", 0, start) + 1 : start].strip()
 
     def _rows(self, node: Node) -> tuple[int, int]:
-        """Return the first and the last row of a node without white space at its ends."""
+        """Return the first and the last row of a node.
+
+        White space at the ends of the node does not count.
+        """
         first, last = node.start_point[0], node.end_point[0]
         if first == last:  # most nodes
             return first, last
@@ -228,7 +246,10 @@ _UNFINISHED: Final = (",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 
 
 def guess_statements(lines: Sequence[str], language: str) -> list[int]:
-    """Return the same as ``read_statements`` without a grammar, by brackets and line ends."""
+    """Guess the units of ``read_statements`` without a grammar.
+
+    Brackets and line ends decide.
+    """
     same = list(range(len(lines)))
     openings: list[tuple[str, int]] = []
     for row, bracket in _brackets(lines, comment_of(language).partition(" ")[0]):
@@ -265,6 +286,6 @@ def _join(same: list[int], one: int, other: int) -> None:
 
 
 def _firsts(units: Iterable[int]) -> list[int]:
-    """Return for each row the first row of its unit, 1-based."""
+    """Return the first row of each row's unit, 1-based."""
     firsts: dict[int, int] = {}
     return [firsts.setdefault(unit, line) for line, unit in enumerate(units, start=1)]

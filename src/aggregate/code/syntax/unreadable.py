@@ -1,4 +1,7 @@
-"""Replace code that a grammar misreads, in the bytes for the parser only."""
+"""Replace code that a grammar misreads.
+
+Only the bytes for the parser change.
+"""
 
 import re
 
@@ -18,7 +21,7 @@ _KOTLIN_NAME = re.compile(
 
 
 def kotlin_with_plain_names(source: bytes) -> bytes:
-    """Return Kotlin code without names that the grammar takes for keywords."""
+    """Return Kotlin code without names misread as keywords."""
     return _KOTLIN_NAME.sub(_capitalised, source)
 
 
@@ -51,7 +54,10 @@ _RUST_ITEM = re.compile(
 
 
 def rust_with_open_macros(source: bytes) -> bytes:
-    """Return Rust code with the content of macros such as ``cfg_rt! { fn f() {} }`` instead of the macros."""
+    """Return Rust code with macros replaced by their content.
+
+    An example is ``cfg_rt! { fn f() {} }``.
+    """
     if not _RUST_MACRO_LINE.search(source):
         return source
     opened = bytearray(source)

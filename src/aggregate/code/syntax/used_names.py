@@ -1,4 +1,4 @@
-"""Find the names that a source text uses and other files may define."""
+"""Find names in a text that other files may define."""
 
 import re
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ _JOINT = re.compile(rb"\s*+(::|\\|\.)")
 
 
 class SyntaxReference(NamedTuple):
-    """A name that a text uses, and where."""
+    """A use of a name in a text."""
 
     name: str
     kind: str
@@ -45,7 +45,7 @@ class SyntaxReference(NamedTuple):
 
 
 class _Module(NamedTuple):
-    """An import statement, or a part of one, and the module that it names."""
+    """An import statement, or a part, with its module."""
 
     start: int = 0
     end: int = 0
@@ -60,7 +60,7 @@ _Captured: TypeAlias = tuple[int, str, Node, Node | None]
 
 @dataclass(slots=True)
 class ReferenceCaptures:
-    """The captures of a query that describe the use of a name."""
+    """Captures of a query that describe uses of a name."""
 
     text: bytes
     names: dict[int, _Captured] = field(default_factory=dict)
@@ -156,7 +156,10 @@ class ReferenceCaptures:
 
 
 class _Around:
-    """The import statements around a position that moves forward through a text."""
+    """The import statements around a position in a text.
+
+    The position moves forward only.
+    """
 
     __slots__ = ("_around", "_waiting")
 
@@ -165,7 +168,7 @@ class _Around:
         self._around: list[_Module] = []
 
     def module_at(self, position: int) -> _Module | None:
-        """Move to ``position``; return the innermost import statement there."""
+        """Move to ``position``; return the innermost import there."""
         while self._waiting and self._waiting[-1].start <= position:
             module = self._waiting.pop()
             outer = self._left_for(module.start)
@@ -185,7 +188,7 @@ class _Around:
 
 
 def _last_name(written: str, kind: str) -> tuple[str, str]:
-    """Split a dotted name into its path and its last part."""
+    """Split a dotted name into its path and last part."""
     joint = "/" if "/" in written else "::" if "::" in written or kind == "call" else "."
     path, _, name = written.rstrip("/").rpartition(joint)
     return ("" if joint == "/" else path), name
@@ -197,7 +200,10 @@ _TIMES_AS_LONG = 3
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return the names that a text uses, each once, in order."""
+    """Return the names used in a text.
+
+    Each is returned once, in order.
+    """
     if not parsing.query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")

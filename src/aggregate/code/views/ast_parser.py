@@ -1,4 +1,4 @@
-"""Views of source texts, for programs that use this package as a library."""
+"""Views of source texts, for use as a library."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,9 @@ from aggregate.code.views.rendering import view_of
 
 @dataclass(frozen=True)
 class ASTParser:
-    """Skeletons, outlines, definitions and signatures of texts in one language (rule M-17).
+    """Views of texts in one language (rule M-17).
+
+    The views are skeletons, outlines, definitions and signatures.
 
     Args:
         language: Name of a language, such as ``python``, ``c`` or ``cpp``.
@@ -41,7 +43,10 @@ class ASTParser:
         return view_of(self._request(content, ViewMode.SKELETON)).text
 
     def get_code_outline(self, content: str) -> str:
-        """Return a line for each definition, with its line numbers and signature."""
+        """Return a line for each definition.
+
+        Each line has line numbers and a signature.
+        """
         return view_of(self._request(content, ViewMode.OUTLINE)).text
 
     def get_definition(self, content: str, symbol: str) -> str:

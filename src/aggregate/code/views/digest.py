@@ -1,4 +1,7 @@
-"""The lines of digests and outlines, for files with and without a grammar."""
+"""The lines of digests and outlines.
+
+They are made with or without a grammar.
+"""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +16,7 @@ LINE_WIDTH = 160
 
 
 class DigestRow(NamedTuple):
-    """A line of a digest, and the lines of the file that it describes."""
+    """A digest's line, with the lines of the file described."""
 
     text: str
     first_line: int = 0
@@ -67,7 +70,10 @@ def document_row(definition: Definition, module: Module) -> str:
 
 
 def document_digest(module: Module, most: int) -> list[str]:
-    """Return the keys or headings of a document in at most ``most`` lines; repeated keys share a line."""
+    """Return the keys or headings of a document.
+
+    There are at most ``most`` lines; repeated keys share a line.
+    """
     groups: dict[object, list[Definition]] = {}
     for definition in module.definitions:
         is_alone = definition.kind in _AS_WRITTEN or definition.is_embedded_code
@@ -85,7 +91,10 @@ def document_digest(module: Module, most: int) -> list[str]:
 
 
 def outermost(definitions: Sequence[Definition], most: int) -> tuple[Sequence[Definition], int]:
-    """Return at most ``most`` definitions, and how many were left out: the deepest, then the last ones."""
+    """Return at most ``most`` definitions, and count the omitted ones.
+
+    The deepest are omitted first, then the last ones.
+    """
     outer = definitions
     while len(outer) > most:
         deepest = max(definition.depth for definition in outer)

@@ -1,4 +1,4 @@
-"""Views that need no parser: the full text, and none of it."""
+"""Views without a parser: full text, or none."""
 
 from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import line_count
@@ -8,7 +8,7 @@ EXCLUDED = "(context excluded)"
 
 
 def none(_request: ViewRequest) -> View:
-    """Return the fixed note for content excluded on purpose (rule M-36)."""
+    """Return the note for excluded content (rule M-36)."""
     return View(EXCLUDED)
 
 

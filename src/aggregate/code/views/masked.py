@@ -1,4 +1,4 @@
-"""The definitions that the user picked, inside their classes and modules."""
+"""The picked definitions, inside their classes and modules."""
 
 import re
 from collections import defaultdict
@@ -34,7 +34,10 @@ def opened(module: Module, container: Definition) -> tuple[str, int]:
 
 
 def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool) -> list[Piece]:
-    """Return the lines between two shown members: a mark for omitted lines, or a blank line if the file has one."""
+    """Return the lines between two shown members.
+
+    If lines are omitted, the result is a mark, else a blank line if the file has one.
+    """
     between = module.source[position:start]
     if start < position or between.strip(_NOTHING):
         return [Piece(mark)]
@@ -42,7 +45,10 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 
 
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
-    """Return the end of a container: a line for omitted lines, and the closing line."""
+    """Return the end of a container.
+
+    The result has a mark for omitted lines, and the closing line.
+    """
     rest = module.source[position : container.end]
     closing = (
         rest.rfind(b"}")
@@ -175,7 +181,10 @@ def _put(
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return all definitions with the name ``symbol``, in the order of the file."""
+    """Return all definitions named ``symbol``.
+
+    The definitions are in the order of the file.
+    """
     return _find(module, symbol, _by_name(module.definitions))
 
 

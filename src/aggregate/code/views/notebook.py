@@ -1,4 +1,7 @@
-"""Views of Jupyter notebooks, made from their headings, cells and definitions."""
+"""Views of Jupyter notebooks.
+
+The views are made from headings, cells and definitions.
+"""
 
 import re
 from collections import Counter
@@ -36,7 +39,10 @@ _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """The first line (a marker) and the last line of a cell in the script, 1-based."""
+    """First and last line of a cell in the script.
+
+    The first line is a marker. Numbers are 1-based.
+    """
 
     cell: Cell
     first_line: int
@@ -55,13 +61,19 @@ class Script:
     comment: str
 
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:
-        """Return which lines of the notebook's file some lines of the script come from."""
+        """Return where lines of the script are in the file.
+
+        The result is the first and the last line in the notebook's file, ``(0, 0)`` for none.
+        """
         pairs = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
         return (min(pairs)[0], max(end for _, end in pairs)) if pairs else (0, 0)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Which lines of the notebook's file each line of the script comes from."""
+        """Lines of the script with their lines in the file.
+
+        The file is that of the notebook.
+        """
         numbered = enumerate(self.origins, start=1)
         return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
 
@@ -108,7 +120,10 @@ def _without_data(data: re.Match[str]) -> str:
 
 
 def _with_escapes(script: str) -> str:
-    """Replace invisible characters in a script by the escapes that notebook files usually have for them."""
+    """Replace invisible characters in a script by escapes.
+
+    Notebook files usually have these escapes.
+    """
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         script = script.replace(kind, kind.encode("unicode_escape").decode())
@@ -130,7 +145,7 @@ _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
 def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
-    """Return the headings, the code cells, and the definitions in these, in order."""
+    """Return headings, code cells and their definitions, in order."""
     return with_headings(code, _headings_and_cells(script)).definitions
 
 

@@ -29,7 +29,7 @@ _BLANKS = b" \t\r\x0b\x0c"
 
 @dataclass(frozen=True, slots=True)
 class Elision:
-    """Bytes to omit from a text, and the text in their place."""
+    """A range of bytes to omit, with a placeholder."""
 
     start: int
     end: int
@@ -45,7 +45,10 @@ class _BodyCaptures:
 
 
 def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]]:
-    """Return a text without function bodies, and the lines of the file that the rest comes from."""
+    """Return a text without function bodies.
+
+    The spans map lines of the result to lines of the file.
+    """
     source = text.encode(errors="surrogatepass")
     pieces, spans = _apply(source, find_elisions(source, language))
     return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
@@ -122,7 +125,7 @@ def _runs(
 
 
 def _first_lead(source: bytes, start: int, leads: Mapping[int, int]) -> int:
-    """Return where the comments before the first statement of a body start."""
+    """Return where comments before a body's first statement start."""
     while leads and (lead := leads.get(_end_before(source, start))) is not None:
         if source[_line_start(source, lead) : lead].strip():
             break
@@ -133,7 +136,10 @@ def _first_lead(source: bytes, start: int, leads: Mapping[int, int]) -> int:
 def _cut_behind(
     source: bytes, first: int, start: int, doc_end: int, end: int, language: Language
 ) -> list[Elision]:
-    """Return the parts of a body to omit: the comments before the docstring, and everything after the docstring."""
+    """Return the parts of a body to omit.
+
+    Omitted are the comments before the docstring, and everything after the docstring.
+    """
     elisions: list[Elision] = []
     if first < start:
         elisions.append(Elision(_line_start(source, first), _line_start(source, start)))
@@ -236,7 +242,10 @@ _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return a line for each definition, with line numbers and signature (rule M-34)."""
+    """Return a line for each definition (rule M-34).
+
+    Each line has line numbers and a signature.
+    """
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
@@ -274,7 +283,10 @@ def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: i
 
 
 def skeleton(request: ViewRequest) -> View:
-    """Return imports, constants, decorators, signatures and docstrings without bodies (rule M-33)."""
+    """Return a text without function bodies (rule M-33).
+
+    The result has imports, constants, decorators, signatures and docstrings.
+    """
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)

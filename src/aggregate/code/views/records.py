@@ -46,7 +46,10 @@ _BREAKS = re.compile("[\n\r\x85\u2028\u2029]")
 
 
 def records_view(request: ViewRequest) -> View | None:
-    """Return the digest of a table or JSON Lines (columns or keys, types, first rows; M-32), else ``None``."""
+    """Return the digest of a table or JSON Lines.
+
+    The digest has columns or keys, types and the first rows (rule M-32). The result is ``None`` for other files.
+    """
     tag = fence_tag(request.path)
     if request.path.lower().endswith(_JSON_LINES):
         tag, rows = "json lines", _json_lines_digest(request.text)
@@ -70,7 +73,7 @@ def records_view(request: ViewRequest) -> View | None:
 
 
 class _Record(NamedTuple):
-    """A row of a table, and the lines of the file that it comes from."""
+    """A table's row, with the lines of the file."""
 
     cells: list[str]
     first_line: int

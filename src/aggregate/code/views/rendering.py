@@ -1,4 +1,4 @@
-"""Make the views of files, in this process or in child processes."""
+"""Make views of files, here or in child processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -38,7 +38,10 @@ def view_of(request: ViewRequest) -> View:
 
 
 def summarise_file(path: str | PurePath, content: str) -> str:
-    """Return the digest of ``content`` as a file named ``path`` (rule M-16)."""
+    """Return the digest of ``content`` (rule M-16).
+
+    The content is treated as a file named ``path``.
+    """
     return view_of(ViewRequest(str(path), content, ViewMode.SUMMARY)).text
 
 
@@ -68,7 +71,10 @@ def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
 
 
 def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
-    """Return several views of one text, which is parsed once."""
+    """Return several views of one text.
+
+    The text is parsed once.
+    """
     from aggregate.code.syntax.parsing import shared_parse  # for children
 
     with shared_parse():
@@ -76,7 +82,7 @@ def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
 
 
 def render_view(request: ViewRequest) -> View | str:
-    """Return a view, or the traceback of the error that prevented it."""
+    """Return a view, or the traceback of its error."""
     try:
         return render(request)
     except DeadlineError as error:
@@ -104,10 +110,11 @@ def render_all(
     on_done: Callable[[int], None] | None = None,
     patience: float = PATIENCE,
 ) -> Iterator[View | str]:
-    """Yield the requested views in order, or the traceback of the error that prevented one.
+    """Yield the requested views in order.
 
-    Requests are taken as needed and dropped with their views, to hold only a few megabytes. Consecutive requests for
-    the same text share one parse. ``patience`` is a process's seconds per text.
+    A view's error is yielded as a traceback, in place of the view. Requests are taken as needed and dropped with their
+    views, to hold only a few megabytes. Consecutive requests for the same text share one parse. ``patience`` is a
+    process's seconds per text.
     """
     texts = groupby(requests, lambda request: (request.path, id(request.text)))
     calls = (_call(list(group)) for _, group in texts)
@@ -137,7 +144,7 @@ def _views(call: Call[list[ViewRequest], list[View | str]]) -> Iterator[View | s
 
 
 def gap_line(language: str, lines: int) -> str:
-    """Return a comment that represents a number of omitted lines."""
+    """Return a comment for a number of omitted lines."""
     mark, _, end = comment_of(language).partition(" ")
     return f"{mark} ...{lines} {end}".rstrip() + "\n" if mark else "...\n"
 

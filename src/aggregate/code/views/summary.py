@@ -30,7 +30,10 @@ _LONGEST_LINE = 1_000
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:
-    """Return a digest of a file: its title, documentation, imports and definitions (rule M-32)."""
+    """Return a digest of a file (rule M-32).
+
+    The digest has the title, documentation, imports and definitions.
+    """
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")
@@ -78,7 +81,10 @@ def details(module: Module, rows: Sequence[str]) -> list[str]:
 
 
 def definition_rows(module: Module) -> list[str]:
-    """Return a line for each class or module with its members, then one for each other kind of definition."""
+    """Return lines that list the definitions of a module.
+
+    Each class or module has a line with its members, then each other kind of definition has a line.
+    """
     members: dict[Definition, list[str]] = {}
     leaves: dict[str, list[str]] = {}
     around: list[Definition] = []

@@ -176,8 +176,8 @@ _OTHER_REPOSITORY = (
 )
 _UNREADABLE = "an unreadable folder"
 _STOPPED = (
-    "git took too long to list it and was stopped, so untracked files follow only the .gitignore files in it, not "
-    "those above it and other settings of git: look for ignore rules with many wildcards"
+    "git was stopped, since it took too long to list this folder; for untracked files only the .gitignore files in "
+    "the folder apply: look for ignore rules with many wildcards"
 )
 _MOST_SEARCHED = 50_000  # entries of a folder searched for ignored matches of a glob
 

@@ -1,4 +1,7 @@
-"""The audit of a prompt: decisions and token counts, in a file beside it (rules A-1, A-2, A-4)."""
+"""The audit of a prompt: decisions and token counts.
+
+It is written to a file beside the prompt (rules A-1, A-2, A-4).
+"""
 
 import json
 import math
@@ -31,7 +34,10 @@ if TYPE_CHECKING:
 
 
 def rounded(number: float) -> float:
-    """Round a number to 6 digits, the same on all machines; the result is finite and never ``-0.0``."""
+    """Round a number to 6 digits.
+
+    The result is the same on all machines, finite, and never ``-0.0``.
+    """
     if abs(number) < 4e-7 or not math.isfinite(number):  # most scores: rounding is slow
         return 0.0
     return round(number, 6) + 0.0
@@ -39,7 +45,10 @@ def rounded(number: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit of one prompt; the tokens of its parts add up to those of the prompt (rule A-2)."""
+    """The audit of one prompt.
+
+    The tokens of all parts add up to the prompt's tokens (rule A-2).
+    """
 
     task: Task  # empty without a task
     budget: Budget | None
@@ -73,7 +82,7 @@ def audit_of(
     size: int = 0,
     source_map: SourceMap | None = None,
 ) -> Audit:
-    """Return the audit of a prompt with the tokens and bytes of its file."""
+    """Return a prompt's audit with its file's tokens and bytes."""
     file_tokens = dict(tokens.files)  # a repeated path counts once
     rows = tuple(
         row._replace(
@@ -154,7 +163,10 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
 
 
 def audit_pieces(audit: Audit) -> Iterator[bytes]:
-    """Yield the text of an audit's file in pieces: ASCII JSON with one line per key or row."""
+    """Yield the text of an audit's file in pieces.
+
+    The text is ASCII JSON with one line per key or row.
+    """
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         sources, runs = pack_map(audit.source_map, [row.path for row in audit.rows])

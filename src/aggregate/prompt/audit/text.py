@@ -1,4 +1,7 @@
-"""Audits as text: the table of files, the details of one file, and the JSON Schema."""
+"""Audits as text, and their JSON Schema.
+
+The text is the table of files, or the details of one file.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -46,9 +49,9 @@ class AuditLines(NamedTuple):
 
 
 def audit_lines(audit: Audit, *, title: str = "", width: int = 0) -> AuditLines:
-    """Return the lines of an audit; ``title`` is the prompt's file, if it was written.
+    """Return the lines of an audit.
 
-    The table has at most ``width`` columns; ``0`` cuts nothing.
+    ``title`` is the prompt's file, if it was written. The table has at most ``width`` columns; ``0`` cuts nothing.
     """
     table = list(_table_lines(audit, width)) if audit.rows else []
     return AuditLines(list(_heading_lines(audit, title)), table, list(_footing_lines(audit)))
@@ -104,7 +107,10 @@ def _cells(row: FileChoice, best: float) -> tuple[str, ...]:
 
 
 def told_reasons(reasons: Sequence[Reason]) -> str:
-    """Return the strongest reasons for a file's score in words, ``""`` without reasons."""
+    """Return the strongest reasons for a file's score in words.
+
+    Without reasons the text is empty.
+    """
     return "; ".join(map(_because, reasons[:_STRONGEST]))
 
 
@@ -158,7 +164,10 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an audit file; it forbids additional keys."""
+    """Return the JSON Schema of an audit file.
+
+    The schema forbids additional keys.
+    """
     schema = _object(_AUDIT, optional="source_map")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-"""The finished prompt: segments, images, and the origin of every line."""
+"""The finished prompt: segments, images, and lines' origins."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -36,7 +36,10 @@ class Screenshot:
 
 
 class Section(StrEnum):
-    """The sections of a prompt in their order; the discussion is last if the prompt waits for a message."""
+    """The sections of a prompt in their order.
+
+    The discussion is last if the prompt waits for a message.
+    """
 
     PROJECT = "project"
     TREE = "tree"
@@ -92,16 +95,19 @@ class Prompt:
 
     @property
     def markdown(self) -> str:
-        """The text that is sent."""
+        """The prompt's text as sent to a model."""
         return SEPARATOR.join(segment.text for segment in self.segments)
 
     @property
     def written(self) -> str:
-        """The text of a prompt's file, which ends with a line feed."""
+        """The text of a prompt's file, with a final line feed."""
         return f"{self.markdown}{END}" if self.segments else ""
 
     def pieces(self, end: str = END) -> Iterator[bytes]:
-        """Yield the prompt's text as UTF-8, with the text ``end`` after the last segment."""
+        """Yield the prompt's text as UTF-8.
+
+        The text ``end`` follows the last segment.
+        """
         # One character outside of the basic plane makes Python store a text with four bytes a character; small pieces
         # limit that.
         for i, segment in enumerate(self.segments):
@@ -113,7 +119,10 @@ class Prompt:
 
 
 class Cut(NamedTuple):
-    """A turn, result or list that was shortened or left out to keep the budget (rule A-4)."""
+    """A shortened or omitted turn, result or list.
+
+    It was cut to keep the budget (rule A-4).
+    """
 
     section: str  # ``"history"``, ``"results"``, ``"beads"`` or ``"screenshots"``
     what: str  # the turn, result or list

@@ -1,9 +1,9 @@
-"""The origin of each line of a prompt, as runs (rule L-1), and a packed format (rule L-3).
+"""The origin of each line of a prompt.
 
-The packed text has one column of numbers per property of the runs: lines, label, source, first line of the file, and
-excess of the file's lines over the run's. Sources are differences to the previous run with a source; first lines are
-differences to the end of the previous run of the same source. The columns are JSON, compressed by zlib, in base 85,
-which needs no escapes in JSON.
+Origins are stored as runs (rule L-1), and written in a packed format (rule L-3). The packed text has one column of
+numbers per property of the runs: lines, label, source, first line of the file, and excess of the file's lines over the
+run's. Sources are differences to the previous run with a source; first lines are differences to the end of the previous
+run of the same source. The columns are JSON, compressed by zlib, in base 85, which needs no escapes in JSON.
 """
 
 import json
@@ -28,7 +28,7 @@ class OriginKind(StrEnum):
 
 
 class Label(IntEnum):
-    """What a run of the prompt's lines shows, such as code or a heading.
+    """The content of a run, such as code or a heading.
 
     The numbers are stored in recorded maps and never change.
     """
@@ -83,7 +83,7 @@ class Origin(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Consecutive lines of a prompt that come from the same place.
+    """Consecutive lines of a prompt from the same place.
 
     If the prompt has as many lines as the file, they correspond line by line, otherwise only as a whole.
     """
@@ -110,7 +110,9 @@ _NUMBERS = 5  # numbers of a run in ``PackedRuns.numbers``
 
 
 class PackedRuns(Sequence[Run]):
-    """Runs as plain numbers, which take a fifth of the memory of objects.
+    """Runs as plain numbers, to save memory.
+
+    They take a fifth of the memory of objects.
 
     Args:
         sources: All sources; the first one is ``""``.
@@ -137,7 +139,10 @@ class PackedRuns(Sequence[Run]):
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """The origin of every line of a prompt; a line feed ends a line."""
+    """The origin of every line of a prompt.
+
+    A line ends with a line feed.
+    """
 
     runs: PackedRuns
 
@@ -157,7 +162,7 @@ class SourceMap:
             yield from (run.origin(offset) for offset in range(run.lines))
 
     def find(self, path: str, line: int) -> int | None:
-        """Return the first line of the prompt that shows a file's line.
+        """Return the prompt's first line showing a file's line.
 
         If the line is omitted, return the line with the mark for omitted lines.
         """
@@ -193,9 +198,10 @@ _NO_MAP = "is not a map of sources"
 
 
 def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list[str], str]:
-    """Return the packed runs, and the sources that are not among ``row_paths``.
+    """Return the packed runs, and their additional sources.
 
-    Runs refer to sources by number: first those of ``row_paths``, then the returned ones.
+    Additional sources are not among ``row_paths``. Runs refer to sources by number: first those of ``row_paths``, then
+    the returned ones.
     """
     numbers: dict[str, int] = {}
     for number, path in enumerate(row_paths):
@@ -212,7 +218,9 @@ def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list
 
 
 def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
-    """Return the map that ``pack_map`` packed; ``sources`` are all sources in the order of their numbers.
+    """Return the map packed by ``pack_map``.
+
+    ``sources`` are all sources in the order of their numbers.
 
     Raises:
         ValueError: The text is damaged or not a packed map.
@@ -245,9 +253,10 @@ def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int | Non
 
 
 def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int, ...]]:
-    """Yield for each run its lines in the prompt, label and source, and its lines in the file.
+    """Yield the numbers of each run.
 
-    Raises ``ValueError`` if a number is out of range.
+    They are its lines in the prompt, label, source, and lines in the file. Raises ``ValueError`` if a number is out of
+    range.
     """
     ends: dict[int, int] = {}
     source = 0

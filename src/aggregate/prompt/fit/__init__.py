@@ -1,1 +1,1 @@
-"""Choose which lines of files to show within a token budget."""
+"""Choose the lines of files within a token budget."""

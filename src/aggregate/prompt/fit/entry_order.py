@@ -1,6 +1,7 @@
-"""The order in which lines of files enter a prompt; it depends on the task, not on the budget.
+"""The order of files' lines for entering a prompt.
 
-A larger budget goes further in the same order, so it never shows less of a file (rule B-6).
+The order depends on the task, not on the budget. A larger budget goes further in the same order, so it never shows less
+of a file (rule B-6).
 """
 
 from collections import deque
@@ -52,12 +53,14 @@ _CELL_MARKS = 40  # characters around a heading of a notebook: the cell's marker
 
 @dataclass(frozen=True, slots=True)
 class Fittable:
-    """A candidate file: its definitions, its pieces (short runs of lines), and how likely each piece is relevant.
+    """A candidate file with its definitions and pieces.
+
+    Pieces are short runs of lines, each with its probability of being relevant.
 
     Attributes:
         definitions: Headings, if the file is prose.
         is_likely: Whether the file is among the likeliest, so that its short definitions are shown early.
-        calls: In a likely file, the definitions that each definition calls.
+        calls: In a likely file, the definitions called by each definition.
     """
 
     number: int
@@ -72,7 +75,10 @@ class Fittable:
 
 
 class Step(NamedTuple):
-    """Lines of one file that enter the prompt together: signatures, or a body with its signatures."""
+    """Lines of one file entering the prompt together.
+
+    They are signatures, or a body with its signatures.
+    """
 
     file: int
     runs: tuple[Run, ...]
@@ -80,10 +86,11 @@ class Step(NamedTuple):
 
 
 class _BestFirst:
-    """A priority queue over the pieces or definitions of many files; the lowest value is best.
+    """A priority queue over values of many files.
 
-    The heap has only the best one of each file. The others are sorted once that is taken, which happens for some dozen
-    of thousands of files.
+    The values are those of pieces or definitions; the lowest value is best. The heap has only the best value of each
+    file. A file's remaining values are sorted once its best value is taken, which happens for a few dozen among
+    thousands of files.
     """
 
     def __init__(self, files: Sequence[Sequence[float]]) -> None:
@@ -94,11 +101,17 @@ class _BestFirst:
         heapify(self._heap)
 
     def __bool__(self) -> bool:
-        """Return whether anything is left that is worth something."""
+        """Return whether a usable value is left.
+
+        Values above ``0`` belong to hidden pieces.
+        """
         return bool(self._heap) and self._heap[0][0] <= 0
 
     def pop(self) -> tuple[int, int]:
-        """Remove the best value; return the index of its file, and the index of the value in that file."""
+        """Remove the best value; return its indices.
+
+        They are the index of the file, and the index of the value in the file.
+        """
         _, number, best = self._heap[0]
         values = self._files[number]
         if number not in self._following:
@@ -114,7 +127,7 @@ class _BestFirst:
 
 @dataclass(slots=True)
 class Share:
-    """A group of files that may use a fixed part of the tokens.
+    """A group of files with a fixed part of the tokens.
 
     Bodies enter in the order of probability per token.
 
@@ -122,7 +135,8 @@ class Share:
         groups: Files; those of a later group come after all earlier ones.
         part: Fraction of the tokens; the first share of an order gets the rest.
         first: Number of likeliest files that show a signature first.
-        is_limited: End with the last relevant body and the signatures due by then; other shares end with the first.
+        is_limited: The share ends with the last relevant body and the signatures due by then. If this is the first
+            share, all remaining shares end with it.
     """
 
     groups: Iterable[Sequence[Fittable]]
@@ -137,9 +151,9 @@ class Share:
         return sum(self.spent.values())
 
     def is_due(self, spent: int, *, is_ending: bool = False) -> bool:
-        """Return whether the share has used so little of its part that its next step comes first.
+        """Return whether the share's next step comes first.
 
-        With ``is_ending`` it may use up to twice its part.
+        It does if the share has used little enough of its part. With ``is_ending`` it may use up to twice its part.
         """
         if is_ending:
             return self.tokens <= 2 * self.part * spent
@@ -189,7 +203,10 @@ class StepOrder:
         share.seen.add(step.file)
 
     def __iter__(self) -> Iterator[Step]:
-        """Yield the steps; ``spend`` must be called for each taken step before the next is requested."""
+        """Yield the steps in the order of entry.
+
+        After each taken step, call ``spend`` before requesting the next one.
+        """
         running = [(share, share.steps(self.signatures)) for share in self.shares]
         while running:
             spent = sum(share.tokens for share in self.shares)
@@ -227,7 +244,10 @@ def _signature_step(files: Sequence[Fittable], number: int, definition: int) -> 
 
 
 def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
-    """Return a piece's lines with its signatures, or with a line of context in a file without definitions."""
+    """Return a piece's lines with its signatures.
+
+    In a file without definitions add a line of context instead.
+    """
     if piece.definition >= 0:
         return (*_signatures_around(file, piece.definition), (piece.first, piece.last))
     context = 0 if file.definitions else 1
@@ -235,7 +255,10 @@ def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
 
 
 def _opening_runs(file: Fittable) -> tuple[Run, ...]:
-    """Return the lines to show with a file's first body: all signatures or headings, if they are few."""
+    """Return the lines to show with a file's first body.
+
+    They are all signatures or headings, if these are few.
+    """
     if file.is_notebook:
         return _highest_headings(file)
     runs = [signature_run(definition) for definition in file.definitions]
@@ -247,7 +270,10 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 
 def _highest_headings(file: Fittable) -> tuple[Run, ...]:
-    """Return the lines of a notebook's headings, the highest levels first, up to a limit."""
+    """Return the lines of a notebook's headings.
+
+    The highest levels come first, up to a limit.
+    """
     if not file.is_likely:
         return ()
     headings = [definition for definition in file.definitions if definition.kind == "heading"]
@@ -258,7 +284,10 @@ def _highest_headings(file: Fittable) -> tuple[Run, ...]:
 
 
 def _body_values(file: Fittable) -> list[float]:
-    """Return the negated value of each piece for the priority queue, ``1`` for pieces that are not shown."""
+    """Return the negated value of each piece.
+
+    The priority queue uses the values; hidden pieces have ``1``.
+    """
     pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
     return [
         -chance * _discount(piece) / _size(piece.characters) if chance >= file.least else 1.0
@@ -267,7 +296,10 @@ def _body_values(file: Fittable) -> list[float]:
 
 
 def _unfolding_chances(file: Fittable) -> Sequence[float]:
-    """Return the probabilities of a file's pieces, raised for short definitions in likely files."""
+    """Return the probabilities of a file's pieces.
+
+    Those of short definitions in likely files are raised.
+    """
     if not file.is_likely:
         return file.chances
     best: dict[int, float] = {}
@@ -295,7 +327,10 @@ def _is_short(file: Fittable, definition: int) -> bool:
 
 
 def _discount(piece: Piece) -> float:
-    """Return the factor that lowers the probability of comments, imports and licences."""
+    """Return the factor for comments, imports and licences.
+
+    It lowers their probability.
+    """
     if not piece.comments and not piece.preamble:
         return 1.0
     comments = piece.comments / piece.characters
@@ -310,7 +345,7 @@ def _size(characters: int) -> float:
 
 
 def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float]:
-    """Return the negated value of each definition's signature, for the priority queue.
+    """Return the negated value of each definition's signature.
 
     The value is the probability divided by the root of the lines. Each definition gets a part of its file's
     probability. Headings without text are useless, so prose has none.
@@ -349,7 +384,10 @@ def _likeliest_signatures(
 
 
 def _masses(file: Fittable) -> Mapping[int, float]:
-    """Sum the probabilities of pieces by innermost definition (``-1``: outside of all), flattened by an exponent."""
+    """Sum the probabilities of pieces by innermost definition.
+
+    The key ``-1`` is for pieces outside of all definitions. An exponent flattens the sums.
+    """
     parts: dict[int, list[float]] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
         parts.setdefault(piece.definition, []).append(chance**_FLATTER)

@@ -1,7 +1,8 @@
-"""Show lines of files, step by step in a given order, until a token limit is reached.
+"""Show lines of files up to a token limit.
 
-The price of a step is an upper bound of the tokens that it adds, and does not depend on the limit. Of the first step
-that does not fit only the first lines are shown. So a larger limit shows all lines that a smaller one shows.
+Lines are shown step by step in a given order. The price of a step is an upper bound of its added tokens, and does not
+depend on the limit. Of the first step beyond the limit only the first lines are shown. So a larger limit shows all
+lines of a smaller limit.
 """
 
 import re
@@ -39,7 +40,7 @@ _WORD: Final = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """The lines of a file's view, with data on statements and tokens.
+    """A view's lines, with data on statements and tokens.
 
     Attributes:
         texts: Lines with line breaks.
@@ -82,7 +83,10 @@ class FileLines:
         object.__setattr__(self, "parts", parts)
 
     def whole(self, runs: Iterable[Run]) -> bytearray:
-        """Return marks for all lines of the statements that have a line in ``runs``."""
+        """Return marks for the statements with lines in ``runs``.
+
+        All lines of these statements are marked.
+        """
         marks = bytearray(len(self.texts))
         for first, last in runs:
             begin, end = max(first, 1), min(last, len(marks))
@@ -91,12 +95,18 @@ class FileLines:
         return marks
 
     def statements_of(self, first: int, last: int) -> Iterator[Run]:
-        """Yield the lines of each multi-line statement that has a line from ``first`` to ``last``."""
+        """Yield the multi-line statements with a line in a range.
+
+        The range is from ``first`` to ``last``; each statement is a run of lines.
+        """
         for head in set(self.statements[first - 1 : last]):
             yield from self.parts.get(head, ())
 
     def longest_statement(self, first: int, last: int) -> str:
-        """Return the text of the longest statement from ``first`` to ``last``; results are cached."""
+        """Return the text of the longest statement in a range.
+
+        The range is from ``first`` to ``last``; results are cached.
+        """
         if (first, last) not in self._longest:
             groups = _by_statement(range(first, last + 1), self)
             texts = ("".join(self.texts[number - 1] for number in group) for group in groups)
@@ -110,7 +120,10 @@ class FileLines:
         return self.blank.find(0, first - 1, last) >= 0
 
     def are_few_blanks(self, first: int, last: int) -> bool:
-        """Return whether the lines from ``first`` to ``last`` are blank and have few characters."""
+        """Return whether a range is blank, with few characters.
+
+        The range is from ``first`` to ``last``.
+        """
         if last - first >= _FEW_BLANKS or self.has_text(first, last):
             return False
         return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
@@ -118,7 +131,10 @@ class FileLines:
 
 @dataclass(slots=True)
 class ShownLines:
-    """The visible lines of a file: its ``marks`` have the byte ``1`` for each."""
+    """The visible lines of a file.
+
+    Its ``marks`` have the byte ``1`` for each visible line.
+    """
 
     lines: FileLines
     marks: bytearray = field(init=False)
@@ -147,7 +163,7 @@ class ShownLines:
         return new
 
     def with_small_gaps(self, runs: Sequence[Run]) -> list[Run]:
-        """Return ``runs`` extended over the few lines between them and visible lines."""
+        """Return ``runs``, extended over small gaps to visible lines."""
         marks = bytearray(self.marks)
         for first, last in runs:
             mark(marks, first, last)
@@ -162,9 +178,9 @@ class ShownLines:
         return marked_runs(filled)
 
     def _is_small(self, first: int, last: int, marks: bytearray) -> bool:
-        """Return whether the lines are so short that showing them is better than a mark for omitted lines.
+        """Return whether showing the lines is better than a mark.
 
-        They must also be whole statements.
+        It is better for few short lines with whole statements. The mark would represent omitted lines.
         """
         if last < first:
             return False
@@ -186,7 +202,10 @@ class ShownLines:
             mark(self.marks, first, last)
 
     def runs(self) -> list[Run]:
-        """Return the visible lines as runs; a gap of few blank lines does not separate runs."""
+        """Return the visible lines as runs.
+
+        A gap of few blank lines does not separate runs.
+        """
         joined: list[Run] = []
         following = 1  # the line after the last run
         visible = marked_runs(self.marks)
@@ -214,7 +233,7 @@ class ShownLines:
 
 
 class _Entering(NamedTuple):
-    """A step with those of its lines that are not visible yet."""
+    """A step with its hidden lines."""
 
     step: Step
     state: ShownLines
@@ -225,7 +244,10 @@ class _Entering(NamedTuple):
 
 @dataclass(slots=True)
 class Fit:
-    """Shows lines of files, step by step, until a token limit is reached."""
+    """Shows lines of files up to a token limit.
+
+    Lines are shown step by step.
+    """
 
     order: StepOrder
     open_file: Callable[[int], FileLines | None]
@@ -247,7 +269,7 @@ class Fit:
             self._take(_Entering(step, state, state.new_runs(step.runs), state.is_empty, False))
 
     def keep(self, file: int, runs: Iterable[Run]) -> None:
-        """Make lines of an earlier prompt visible without counting their tokens.
+        """Show lines of an earlier prompt without counting their tokens.
 
         The caller has subtracted these tokens from the limit.
         """
@@ -256,7 +278,10 @@ class Fit:
             state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
 
     def drop_bare(self) -> None:
-        """Hide the files that show hardly more than their names, and free their tokens."""
+        """Hide files showing hardly more than their names.
+
+        The tokens of these files are freed.
+        """
         for file, state in [*self.shown.items()]:
             shown = compress(state.lines.texts, state.marks)
             if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
@@ -264,7 +289,10 @@ class Fit:
                 self._unusable.add(file)
 
     def advance(self, limit: int) -> None:
-        """Take steps until ``limit`` tokens are spent; show the first lines of the step that exceeds it."""
+        """Take steps until ``limit`` tokens are spent.
+
+        Of the step exceeding the limit show the first lines.
+        """
         if self._waiting:
             (entering, self.spent), self._waiting = self._waiting, None
             if not self._try(entering, limit):
@@ -284,7 +312,10 @@ class Fit:
         self.is_exhausted = True
 
     def _next_step(self) -> tuple[Step, int] | None:
-        """Return the next step, and the number of tokens that had to be spent before this step (``0`` for none)."""
+        """Return the next step, and its required tokens.
+
+        This number of tokens had to be spent before the step, ``0`` for none.
+        """
         if self._postponed and self._postponed[0][0] <= self.spent:
             patience, _, step = heappop(self._postponed)
             return step, patience
@@ -296,7 +327,10 @@ class Fit:
         return None
 
     def _try(self, entering: _Entering, limit: int) -> bool:
-        """Show the lines of a step, or as many of them as the limit allows; return whether all fit."""
+        """Show the lines of a step; return whether all fit.
+
+        If not all fit, show as many lines as the limit allows.
+        """
         if self.spent + self._price(entering, entering.runs) <= limit:
             self._take(entering)
             return True
@@ -314,7 +348,10 @@ class Fit:
         self.order.spend(entering.step, price)
 
     def _price(self, entering: _Entering, runs: Sequence[Run]) -> int:
-        """Return the most tokens that ``runs`` add, including gap marks and the heading of a new file."""
+        """Return an upper bound of the tokens added by ``runs``.
+
+        Gap marks and the heading of a new file count.
+        """
         lines = entering.state.lines
         tokens = sum(self.count("".join(lines.texts[first - 1 : last])) for first, last in runs)
         gap = lines.gap + _MARGIN + lines.number
@@ -324,7 +361,10 @@ class Fit:
         return tokens + gaps * gap + (lines.frame + gap if entering.opens else 0)
 
     def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return how many tokens must be spent before the longest statement among ``runs`` may enter."""
+        """Return the tokens to spend before ``runs`` may enter.
+
+        The longest statement among ``runs`` decides.
+        """
         lines = state.lines
         longest = ""
         for first, last in runs:
@@ -355,7 +395,10 @@ class Fit:
     def _fitting(
         self, entering: _Entering, parts: Sequence[Sequence[int]], limit: int
     ) -> list[Run]:
-        """Return the lines of the first ``parts`` within ``limit`` tokens, without blank lines at the end."""
+        """Return the lines of the first ``parts`` within ``limit`` tokens.
+
+        Blank lines at the end are left out.
+        """
         blank = entering.state.lines.blank
         low, high = 0, len(parts)
         while low < high:
@@ -380,7 +423,10 @@ class Fit:
 
 
 def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
-    """Return the first lines of ``runs`` that exceed ``tokens``, as whole statements."""
+    """Return enough first lines of ``runs`` to exceed ``tokens``.
+
+    Statements are not cut.
+    """
     numbers = [number for first, last in runs for number in range(first, last + 1)]
     nonblank = (index for index, number in enumerate(numbers) if not lines.blank[number - 1])
     # A line that is not blank costs at least a token.
@@ -390,7 +436,10 @@ def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int
 
 
 def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
-    """Group the numbers of lines by statement; consecutive blank lines form a group."""
+    """Group line numbers by statement.
+
+    Consecutive blank lines form a group.
+    """
     parts: dict[int, list[int]] = {}
     first = 0  # line of the group, negated for blank lines
     for number in numbers:
@@ -419,7 +468,10 @@ def as_runs(numbers: Iterable[int]) -> list[Run]:
 def marked_runs(
     marks: bytes | bytearray, value: int = 1, first: int = 1, last: int | None = None
 ) -> list[Run]:
-    """Return the lines from ``first`` to ``last`` whose mark is ``value``, as runs."""
+    """Return the lines with mark ``value``, as runs.
+
+    Only the lines from ``first`` to ``last`` count.
+    """
     runs: list[Run] = []
     stop = len(marks) if last is None else last
     start = marks.find(value, first - 1, stop)

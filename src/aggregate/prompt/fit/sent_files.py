@@ -1,10 +1,10 @@
-"""Choose which files of a discussion stay as they were sent (rule B-9).
+"""Choose the files of a discussion to repeat unchanged.
 
-A provider's cache matches a prompt up to the first byte that differs. A fit for each new question would show nearly
-every file at another level and make the cache useless. So files stay as they were first sent and the discussion follows
-them. Additional files of a question come after the discussion, and the next question replaces them. Room for them is
-made at the end of the files, seldom and for several turns: the last file leaves first, if the new one scores more than
-twice as much. A likely file that leaves is shown after the discussion.
+See rule B-9. A provider's cache matches a prompt up to the first byte that differs. A fit for each new question would
+show nearly every file at another level and make the cache useless. So files stay as they were first sent and the
+discussion follows them. Additional files of a question come after the discussion, and the next question replaces them.
+Room for them is made at the end of the files, seldom and for several turns: the last file leaves first, if the new one
+scores more than twice as much. A likely file that leaves is shown after the discussion.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,10 @@ _AMOUNTS: Final = {level: -index for index, level in enumerate(Level)}
 
 @dataclass(slots=True)
 class _SentFiles:
-    """The files of the last prompt that will stay, in the order in which they were sent, and the tokens left."""
+    """The staying files of the last prompt.
+
+    They are in the order in which they were sent, with the tokens left.
+    """
 
     files: list[SentFile]
     choices: dict[str, FileChoice]
@@ -59,10 +62,10 @@ class _SentFiles:
 def keep_sent_files(
     sent: Sequence[SentFile], choices: Sequence[FileChoice], *, room: int
 ) -> tuple[SentFile, ...]:
-    """Return the files of the last prompt that the next prompt repeats unchanged, in their order.
+    """Return the last prompt's files to repeat unchanged.
 
-    ``choices`` are all candidates as a prompt for the new question alone would show them. ``room`` are the tokens of
-    all files.
+    They are in their order in the last prompt. ``choices`` are all candidates as a prompt for the new question alone
+    would show them. ``room`` are the tokens of all files.
     """
     by_path = {file.path: file for file in choices}
     existing = [file for file in sent if file.path in by_path]
@@ -83,7 +86,7 @@ def keep_sent_files(
 
 
 def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:
-    """Return the paths of files that still show at least the lines that were sent before.
+    """Return the paths of files still showing all sent lines.
 
     Line numbers of a changed file cannot be compared, so it must have been and be shown in full.
     """
@@ -101,7 +104,10 @@ def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozense
 
 
 def _make_room(staying: _SentFiles) -> None:
-    """Drop sent files from the end of the prompt until all fit; drop likely files only if nothing else is left."""
+    """Drop sent files from the prompt's end until all fit.
+
+    Likely files are dropped only if nothing else is left.
+    """
     missing = -staying.free
     dropped: list[SentFile] = []
     for file in sorted(staying.movable(), key=lambda file: staying.score(file) >= LIKELY):
@@ -113,7 +119,10 @@ def _make_room(staying: _SentFiles) -> None:
 
 
 def _additions(staying: _SentFiles) -> Iterator[tuple[FileChoice, int]]:
-    """Yield the files of which the question needs more lines than were sent, with the tokens of these lines."""
+    """Yield files with unsent lines needed by the question.
+
+    Each file comes with the tokens of these lines.
+    """
     old_files = {file.path: file for file in staying.files}
     for file in staying.choices.values():
         old = old_files.get(file.path)
@@ -145,9 +154,10 @@ def _shared_lines(old: SentFile, file: FileChoice) -> int:
 
 
 def _make_room_for(staying: _SentFiles, file: FileChoice, tokens: int, room: int) -> None:
-    """Find room for a file: free tokens, or else those of sent files whose score is less than half of its score.
+    """Find room for a file.
 
-    Files are dropped from the end of the prompt.
+    Use free tokens, else the tokens of sent files with less than half of its score. Files are dropped from the end of
+    the prompt.
     """
     movable = room if file.pinned else max(MOVABLE * room, tokens)
     dropped: list[SentFile] = []

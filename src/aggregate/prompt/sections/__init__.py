@@ -1,4 +1,4 @@
-"""Functions that render the sections of a prompt."""
+"""Functions for rendering the sections of a prompt."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

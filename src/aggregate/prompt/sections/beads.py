@@ -1,7 +1,8 @@
-"""The section of beads, the issues of a project: completed ones on one line, open ones as a list.
+"""The section of beads, the issues of a project.
 
-A bead's text is not trusted. So each bullet begins with a fixed word, titles are on one line, and longer descriptions
-are fenced inside their bullet. No text can forge a heading or a bullet.
+Completed beads are on one line, open ones in a list. A bead's text is not trusted. So each bullet begins with a fixed
+word, titles are on one line, and longer descriptions are fenced inside their bullet. No text can forge a heading or a
+bullet.
 """
 
 import textwrap
@@ -25,9 +26,9 @@ _STATUS = {
 
 
 def beads_section(board: Board | None, *, now: datetime) -> str:
-    """Render the project's beads with their source and warnings (rule M-52), ``""`` without any.
+    """Render the project's beads with their source and warnings.
 
-    ``now`` is only compared with ``defer_until``.
+    Without beads the text is empty (rule M-52). ``now`` is only compared with ``defer_until``.
     """
     if board is None or not (board.beads or board.warnings):
         return ""

@@ -1,4 +1,7 @@
-"""The section that updates files of an earlier prompt, which a cache still holds, by diffs."""
+"""Diffs for files of an earlier, still cached prompt.
+
+The section updates the files as sent in that prompt.
+"""
 
 import re
 from bisect import bisect_left
@@ -47,7 +50,10 @@ def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
-    """Apply a diff of ``unified_diff`` to a file's older lines; ``None`` if it does not fit them."""
+    """Apply a diff to a file's older lines.
+
+    The diff is from ``unified_diff``. Return ``None`` if it does not fit the lines.
+    """
     newer: list[str] = []
     position = 0
     for line in diff:
@@ -68,7 +74,10 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
 
 
 def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks of equal lines in order, last the common end of both texts, which may be empty."""
+    """Yield the blocks of equal lines in order.
+
+    The last block is the common end of both texts, which may be empty.
+    """
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
     old, new = older[first : len(older) - last], newer[first : len(newer) - last]
@@ -85,7 +94,10 @@ def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pair the lines that occur once in both texts, as many as possible without crossing pairs."""
+    """Pair the lines that occur once in both texts.
+
+    There are as many pairs as possible without crossings.
+    """
     counts, newer_counts = Counter(old), Counter(new)
     numbers = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
     pairs = [
@@ -97,7 +109,10 @@ def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
 
 
 def _joined(blocks: Iterable[Block]) -> list[Block]:
-    """Join adjacent blocks, and drop empty ones but the last."""
+    """Join adjacent blocks, and drop empty blocks.
+
+    The last block is kept even if it is empty.
+    """
     joined: list[Block] = []
     for a, b, size in blocks:
         i, j, last_size = joined[-1] if joined else (0, 0, 0)
@@ -129,7 +144,10 @@ _MOST_TRIED = 200  # candidates for the first line of a run, against files that 
 
 
 def changed_heading(*, or_more: bool = False) -> Segment:
-    """Return the heading above diffs; with ``or_more`` it says that they may also show lines not shown before."""
+    """Return the heading above diffs.
+
+    ``or_more`` adds a remark: the diffs may also show lines not shown before.
+    """
     return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
 
 
@@ -142,7 +160,7 @@ def gone_segment(path: str) -> Segment:
 
 
 def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
-    """Return the diff from a file's older block to its new one.
+    """Return the diff from a file's older to newer block.
 
     If the diff is longer than the file: with ``or_whole`` the new block, else ``None``.
     """
@@ -162,7 +180,10 @@ def file_lines(block: str) -> list[str]:
 
 
 def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
-    """Return the lines of a file that result from the blocks and diffs sent so far, ``None`` if they do not fit."""
+    """Return a file's lines as sent so far.
+
+    They result from the blocks and diffs sent; return ``None`` if these do not fit together.
+    """
     lines: list[str] | None = []
     for text in texts:
         if not _is_diff(text, path):
@@ -173,7 +194,10 @@ def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
 
 
 def is_sent(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
-    """Return whether the blocks and diffs sent so far, which result in ``lines``, show the current file."""
+    """Return whether the sent texts show the current file.
+
+    The texts are blocks and diffs, which result in ``lines``.
+    """
     if not texts or not _is_diff(texts[-1], now.source):
         return bool(texts) and texts[-1] == now.text
     return is_fenced(now.text) and lines == file_lines(now.text)
@@ -184,9 +208,9 @@ def _is_diff(text: str, path: str) -> bool:
 
 
 def shown_in_older(block: str, now: Segment) -> ShownText | None:
-    """Map the lines of a file's older block to the file's present lines.
+    """Map an older block's lines to the file's present lines.
 
-    ``None`` if the block has lines that the file lacks.
+    ``None`` if lines of the block are missing in the file.
     """
     if now.shown is None or not now.shown.source or now.shown.is_message:
         return None
@@ -195,7 +219,10 @@ def shown_in_older(block: str, now: Segment) -> ShownText | None:
 
 
 def _find_runs(content: Sequence[str], source: Sequence[str]) -> list[Span] | None:
-    """Find the parts of a block, which gap marks separate, among a file's lines."""
+    """Find the parts of a block among a file's lines.
+
+    Gap marks separate the parts.
+    """
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(source):
         numbers.setdefault(line, []).append(number)

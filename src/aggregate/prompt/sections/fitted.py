@@ -1,4 +1,4 @@
-"""A section of a prompt that was shortened to a token limit."""
+"""A prompt's section, shortened to a token limit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Count = Callable[[str], int]
 
 @dataclass(frozen=True, slots=True)
 class FittedSection:
-    """A section that was shortened to a token limit, and what was cut."""
+    """A section shortened to a token limit, with its cuts."""
 
     segments: tuple[Segment, ...] = ()
     tokens: int = 0

@@ -1,11 +1,14 @@
-"""Folders of an overview: their share of the code, and their descriptions (rule T-12)."""
+"""Folders of an overview.
+
+They have their share of the code, and their descriptions (rule T-12).
+"""
 
 import json
 import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Final
 
-# Files that describe their folder, the best first.
+# Files describing their folder, the best first.
 DESCRIBING: Final = (
     "__init__.py", "README.md", "readme.md", "README.rst", "mod.rs", "lib.rs", "doc.go", "package-info.java",
     "package.json", "index.ts", "index.js", "main.rs", "main.go", "__main__.py", "main.py",
@@ -39,7 +42,10 @@ _END: Final = re.compile(r"(?<=[.!?])(?<!i\.e\.)(?<!e\.g\.)\s")
 
 
 def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
-    """Group paths by folder, the largest first; large folders are split."""
+    """Group paths by folder, the largest first.
+
+    Large folders are split.
+    """
     groups = {"": [*sizes]}
     total = sum(sizes.values()) or 1
     done: set[str] = set()
@@ -61,9 +67,10 @@ def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
 
 
 def first_sentence(path: str, text: str, *, repeated: Set[str] = frozenset()) -> str:
-    """Return the first sentence of a file's description, or an empty string.
+    """Return the first sentence of a file's description.
 
-    If pages begin with the same ``repeated`` sentence, the first heading or sentence that differs describes each.
+    Return an empty string if there is none. If pages begin with the same ``repeated`` sentence, the first heading or
+    sentence that differs describes each.
     """
     text = text[:_LOOKED_AT]
     if path.endswith(".json"):
@@ -99,7 +106,7 @@ def _shortened(text: str) -> str:
 
 
 def describing_files(paths: Sequence[str]) -> dict[str, list[str]]:
-    """Return the files that may describe each folder, best first."""
+    """Return files for describing each folder, best first."""
     ranks = {name: rank for rank, name in enumerate(DESCRIBING)}
     by_folder: dict[str, list[str]] = {}
     for path in paths:

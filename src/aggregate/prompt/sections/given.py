@@ -1,4 +1,7 @@
-"""Sections of the user's texts: task, instructions, attachments (rules T-7 and T-8)."""
+"""Sections of the user's task, instructions and attachments.
+
+See rules T-7 and T-8.
+"""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +32,10 @@ _SELECTED = " It covers only the files that the configuration or the command lin
 
 
 def project_segment(name: str, *, is_overview: bool = False, is_whole: bool = False) -> Segment:
-    """Return the line about the project before the files, which all its prompts share."""
+    """Return the line about the project.
+
+    It is before the files, and the same in all prompts of the project.
+    """
     scope = "" if is_whole else _SELECTED
     more = f"{_OVERVIEW}{scope}" if is_overview else ""
     project = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
@@ -37,7 +43,10 @@ def project_segment(name: str, *, is_overview: bool = False, is_whole: bool = Fa
 
 
 def task_line(words: str) -> Segment | None:
-    """Return a line with the beginning of the task for the top of a prompt, ``None`` without a task."""
+    """Return the task's beginning as a line.
+
+    The line is for the top of a prompt. Without a task return ``None``.
+    """
     line = heading_text(first_line(words, _LONGEST_TASK))
     text = f"- Task, in full at the end: {line}"
     return Segment(Section.PROJECT, text, Stability.VOLATILE) if line else None
@@ -46,10 +55,10 @@ def task_line(words: str) -> Segment | None:
 def task_segment(
     words: str, *, commit: str = "", since: str = "", note: str = ""
 ) -> Segment | None:
-    """Return the section of the task at the end of a prompt, ``None`` without a task.
+    """Return the section of the task.
 
-    ``commit`` is the last commit's id, ``since`` the revision of shown changes. ``note`` is added, such as that the
-    choice of files is a guess.
+    It is at the end of a prompt. Without a task return ``None``. ``commit`` is the last commit's id, ``since`` the
+    revision of shown changes. ``note`` is an additional sentence, for example if the choice of files is a guess.
     """
     changes = f", with the changes since {heading_text(since)}" if since else ""
     revision = f"Revision: {commit[:_DIGITS]}{changes}" if commit else ""
@@ -78,7 +87,10 @@ def attached_section(texts: Sequence[Given]) -> tuple[Segment, ...]:
 
 
 def cut_middle(text: str, characters: int) -> str:
-    """Shorten a text to about ``characters`` characters; a mark replaces its middle."""
+    """Shorten a text to about ``characters`` characters.
+
+    A mark replaces the text's middle.
+    """
     if len(text) <= characters:
         return text
     half = characters // 2
@@ -92,5 +104,8 @@ def cut_middle(text: str, characters: int) -> str:
 
 
 def quoted(text: str) -> str:
-    """Fence a text if it could forge a heading or hide the following sections."""
+    """Fence a text if it could mislead.
+
+    A misleading text forges a heading or hides the following sections.
+    """
     return fence(text, "text") if leaves_open(text) or _HEADING.search(as_seen(text)) else text

@@ -1,4 +1,7 @@
-"""The list of hidden files at the end of a budgeted Files section (rule B-7)."""
+"""The list of hidden files.
+
+It is at the end of a budgeted Files section (rule B-7).
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -25,10 +28,10 @@ def not_shown(
     called: Sequence[Called] = (),
     note: str = "",
 ) -> tuple[int, tuple[Segment, ...]]:
-    """Return how many hidden files are listed within ``limit`` tokens, and the section with the list.
+    """Return the number of listed files, and their list.
 
-    ``files`` are the most relevant first, ``called`` the hidden definitions that visible code calls; ``note`` is a
-    sentence about the last visible file.
+    They are hidden files; the list has at most ``limit`` tokens. ``files`` begin with the most relevant, ``called`` are
+    hidden definitions called by visible code; ``note`` is a sentence about the last visible file.
     """
     if not files:
         return 0, ()
@@ -58,7 +61,10 @@ def not_shown(
 
 
 def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], int]) -> int:
-    """Return an upper bound of the section's tokens, at most ``limit``."""
+    """Return an upper bound of the section's tokens.
+
+    The bound is at most ``limit``.
+    """
     tokens = 0
     for file in files:  # a line for each, and at most one for its folder
         path, size, copy_of = file
@@ -77,7 +83,10 @@ def _called_line(called: Called) -> str:
 def _by_folder(
     files: Sequence[Hidden], limit: int, count: Callable[[str], int]
 ) -> tuple[int, list[str]]:
-    """Return how many files fit into ``limit`` tokens, and a line for each folder with their names."""
+    """Return the number of listed files, and their lines.
+
+    Each line has the names in one folder; the lines have at most ``limit`` tokens.
+    """
     lines: dict[str, str] = {}
     number = 0
     for path, tokens, copy_of in files:
@@ -101,7 +110,10 @@ def _line(name: str, tokens: int, files: int) -> str:
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
-    """Yield a line with number and tokens of files for each folder, the largest first."""
+    """Yield a line for each folder, the largest first.
+
+    It has the number and the tokens of the folder's files.
+    """
     sizes: dict[str, list[int]] = {}
     paths = [path for path, *_ in files]
     first, last = min(paths), max(paths)  # their common prefix is that of all

@@ -1,4 +1,7 @@
-"""Per-file data, independent of questions: words, definitions and pieces, packed for the index."""
+"""Per-file data for the index, independent of questions.
+
+Words, definitions and pieces, in packed form.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -13,7 +13,10 @@ from aggregate.ranking.files.term_tables import MOST_MEMBERS, TermTable
 
 
 class Piece(NamedTuple):
-    """Some dozen consecutive lines of a file, all of one definition or outside of any."""
+    """Some dozen consecutive lines of a file.
+
+    All lines belong to one definition, or all are outside of definitions.
+    """
 
     first: int
     last: int
@@ -36,7 +39,7 @@ class DefinedName(NamedTuple):
 
 
 class Reference(NamedTuple):
-    """A use of a name that another file may define."""
+    """A use of a name perhaps defined elsewhere."""
 
     name: str
     kind: str
@@ -46,7 +49,7 @@ class Reference(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """Facts about a file that are known without an analysis, such as its size."""
+    """Facts about a file known without an analysis."""
 
     path: str  # as shown in the prompt: relative to the base directory, with ``/``
     language: str
@@ -64,7 +67,10 @@ _PIECE_COLUMNS: Final = 5
 
 
 class Analysis:
-    """The definitions, pieces and terms of a file, decoded from the index when they are used."""
+    """The definitions, pieces and terms of a file.
+
+    They are decoded from the index on first use.
+    """
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
@@ -118,12 +124,18 @@ class Analysis:
 
     @cached_property
     def statements(self) -> Sequence[int]:
-        """The first line of each line's statement; ``()`` if each line is its own statement."""
+        """First line of each line's statement.
+
+        ``()`` if each line is its own statement.
+        """
         above = numbers("i", inflated(self._sections[4]))
         return list(map(sub, count(1), above))
 
     def pieces_with(self, term: str) -> Mapping[int, int]:
-        """Return how often a term occurs in each piece that contains it."""
+        """Count the occurrences of a term in each piece.
+
+        Pieces without the term are left out.
+        """
         return {
             number * MOST_MEMBERS + piece: count
             for number, table in enumerate(self._terms)
@@ -147,26 +159,39 @@ class Analysis:
 
 
 class Corpus(Protocol):
-    """The files that a ranking compares; a file's number is its index in ``files``.
+    """The files to rank.
 
-    Terms are defined in ``ranking.terms``. Only ``analyses`` needs parsed files.
+    A file's number is its index in ``files``. Terms are defined in ``ranking.terms``. Only ``analyses`` needs parsed
+    files.
     """
 
     @property
     def files(self) -> Sequence[FileFacts]:
-        """All readable files, in the order in which a prompt lists them."""
+        """All readable files, in the order of a prompt."""
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Load in one pass which files contain these terms; optional, for speed."""
+        """Load which files contain these terms.
+
+        Calling this is optional: one pass for all terms saves time.
+        """
 
     def files_with(self, term: str) -> Mapping[int, int]:
-        """Return how often a term occurs in each file that contains it."""
+        """Count the occurrences of a term in each file.
+
+        Files without the term are left out.
+        """
 
     def files_defining(self, name: str) -> Sequence[int]:
-        """Return the files that probably define a name, found without parsing."""
+        """Return the files probably defining a name.
+
+        No file is parsed.
+        """
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
-        """Return the analyses of the files with these numbers; references are read only if asked for."""
+        """Return the analyses of the files with these numbers.
+
+        References are only read with ``with_references``.
+        """
 
 
 def _rows(section: bytes) -> list[Any]:

@@ -1,4 +1,7 @@
-"""A packed table about a group of files: facts, and names that they probably define."""
+"""A packed table about a group of files.
+
+The table has the facts of the files, and the names probably defined in them.
+"""
 
 import json
 from bisect import bisect_left, bisect_right
@@ -17,7 +20,10 @@ _COUNTS: Final = 2  # columns of numbers
 
 
 class GroupTable:
-    """A packed table about a group of files: facts, and names that they probably define."""
+    """A packed table about a group of files.
+
+    The table has the facts of the files, and the names probably defined in them.
+    """
 
     __slots__ = ("_count", "_defining", "_hashes", "_languages", "_traits")
 
@@ -33,7 +39,10 @@ class GroupTable:
         self._defining = names[_SIZE * count :]  # file of each hash
 
     def columns(self) -> list[Sequence[Any]]:
-        """Return the columns of the table: the fields of ``FileFacts`` except the first and the last."""
+        """Return the columns of the table.
+
+        The columns are the fields of ``FileFacts`` except the first and the last.
+        """
         count = self._count
         names, flags = self._traits[:count], self._traits[count : 2 * count]
         counts = numbers("I", self._traits[2 * count :][: _COUNTS * _SIZE * count])
@@ -44,14 +53,17 @@ class GroupTable:
         ]
 
     def files_defining(self, name: str) -> Sequence[int]:
-        """Return the numbers of the files that probably define a name."""
+        """Return the numbers of the files probably defining a name."""
         hashed = term_hash(name)
         start = bisect_left(self._hashes, hashed)
         return self._defining[start : bisect_right(self._hashes, hashed, start)]
 
 
 def pack_tables(files: Sequence[RoughFile | None]) -> tuple[bytes, bytes]:
-    """Pack facts and terms of files into two tables; ``None`` in ``files`` is an unreadable file."""
+    """Pack facts and terms of files into two tables.
+
+    ``None`` in ``files`` is an unreadable file.
+    """
     terms = pack_terms([file.words if file else {} for file in files])
     return _packed_traits(files) + _packed_names(files), terms
 

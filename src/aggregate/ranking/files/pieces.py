@@ -1,4 +1,7 @@
-"""Divide the lines of a file into pieces: short runs of lines of one definition."""
+"""Divide a file into pieces: short runs of lines.
+
+All lines of a piece belong to the same definition.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -185,9 +188,10 @@ def cut(
     kinds: Sequence[LineKind] = (),
     statements: Sequence[int] = (),
 ) -> Iterator[Run]:
-    """Divide long runs of lines into parts, and append closing and blank lines to the run before.
+    """Divide long runs of lines, and join short ones.
 
-    A part ends with a statement, unless the statement is longer than a part.
+    Closing and blank lines are appended to the run before. A part ends with a statement, unless the statement is longer
+    than a part.
     """
     joined: list[Run] = []  # consecutive runs of one owner joined
     for run in runs:
@@ -221,9 +225,10 @@ def _parts(runs: Sequence[Run], lines: Sequence[str], statements: Sequence[int])
 
 
 def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
-    """Divide lines outside of definitions where their kind changes, such as from imports to code.
+    """Divide lines outside of definitions by kind.
 
-    Comments belong to the next line, blank lines to the previous one; single lines of a kind are not split off.
+    Imports, for example, are separated from code. Comments belong to the next line, blank lines to the previous one;
+    single lines of a kind are not split off.
     """
     first = run.first
     if run.owner < 0:
@@ -240,7 +245,11 @@ def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
 
 
 def _best_end(lines: Sequence[str], first: int, statements: Sequence[int]) -> int:
-    """Return the line to divide after: before a blank line, at a text's end, or before the least indented line."""
+    """Return the line after which to divide a long run.
+
+    It is the last line that is blank or ends a multi-line string or comment, else the line before the least
+    indented one.
+    """
     best, least = 0, 1 << 30
     for last in range(first + MOST_LINES - 1, first + _FEWEST_LINES - 2, -1):
         line, following = lines[last - 1], lines[last]

@@ -1,4 +1,7 @@
-"""A packed table that tells how often terms occur in texts (files of a group, or pieces of a file)."""
+"""Packed counts of terms in texts.
+
+The texts are the files of a group, or the pieces of a file.
+"""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -15,7 +18,10 @@ _SIZE: Final = 4  # bytes of a number
 
 
 class TermTable:
-    """A packed table of how often terms occur in texts; terms are stored as hashes."""
+    """Packed counts of terms in texts.
+
+    Terms are stored as hashes.
+    """
 
     __slots__ = ("_ends", "_pairs", "_terms")
 
@@ -28,7 +34,10 @@ class TermTable:
         self._pairs = view[start + _SIZE * terms :]
 
     def texts_with(self, term: str) -> dict[int, int]:
-        """Return how often a term occurs in each text with it; a word counts at most 255 times."""
+        """Count the occurrences of a term in each text.
+
+        Texts without the term are left out. A word counts at most 255 times.
+        """
         hashed, terms = term_hash(term), self._terms
         row = bisect_left(terms, hashed)
         if row == len(terms) or terms[row] != hashed:
@@ -41,7 +50,10 @@ class TermTable:
 
 
 def pack_terms(texts: Sequence[Mapping[bytes, int]]) -> bytes:
-    """Pack the word counts of texts (at most ``MOST_MEMBERS``) into a table."""
+    """Pack the word counts of texts into a table.
+
+    There are at most ``MOST_MEMBERS`` texts.
+    """
     words: dict[bytes, bytes] = {}  # (text, count) pairs by word
     for index, counts in enumerate(texts):  # hot loop: a project has a million words
         pairs_by_count = _pairs_of(index)

@@ -1,4 +1,7 @@
-"""Prompt caches of providers: breakpoints, and a stable order of files (pure functions)."""
+"""Prompt caches of providers: breakpoints and file order.
+
+All functions are pure.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -1,4 +1,4 @@
-"""Breakpoints of a request, and lifetimes of the cache entries that end there.
+"""Breakpoints of a request, and lifetimes of its cache entries.
 
 A request reads the longest cache entry whose bytes it repeats. One breakpoint at the end serves the next turn. Others
 inside the body (its end, and after parts of it) serve a turn in which a file changes. Choosing them by how likely each
@@ -24,13 +24,13 @@ from aggregate.sending.models import CacheLookup, CachePolicy
 # Prior probability that a pause outlasts the shorter lifetime but not the longer one: people answer after 2.5 minutes
 # in the median, after more than five in a quarter of all turns, and hardly ever after an hour.
 _PRIOR_LOSS = 0.25
-_PRIOR_WEIGHT = 4.0  # observed pauses that outweigh the prior
+_PRIOR_WEIGHT = 4.0  # observed pauses needed to outweigh the prior
 # A discussion that was slow this morning may be quick now.
 REMEMBERED_PAUSES = 20
-# Fractions of the body that get spare breakpoints. Files that change often come last: in three of four turns with a
+# Fractions of the body with spare breakpoints. Files that change often come last: in three of four turns with a
 # budget nothing before the last sixth leaves.
 _PARTS = (5 / 6, 1 / 2)
-# Tokens that a turn adds to a new discussion: an answer of 500 words and a question.
+# Tokens added to a new discussion by a turn: an answer of 500 words and a question.
 EXPECTED_GROWTH = 1_000
 
 
@@ -39,7 +39,10 @@ def with_pause(pauses: tuple[float, ...], seconds: float) -> tuple[float, ...]:
 
 
 def lost_share(pauses: Sequence[float], policy: CachePolicy) -> float:
-    """Return how likely the next pause ends cache entries with the shorter lifetime, but not with the longer one."""
+    """Return the probability of losing short-lived cache entries only.
+
+    This happens if the next pause is longer than the shorter lifetime, but not than the longer one.
+    """
     losses = sum(policy.seconds < pause <= policy.long_seconds for pause in pauses)
     return (_PRIOR_WEIGHT * _PRIOR_LOSS + losses) / (_PRIOR_WEIGHT + len(pauses))
 
@@ -51,7 +54,7 @@ class EarlierRequest:
     takes_hours: bool = False  # use the longer lifetime where it pays
     pauses: tuple[float, ...] = ()  # seconds between the last turns
     writes: bool = True  # a later request may read the new entries
-    # Segments before the part that the next request certainly replaces, 0 if there is none
+    # Segments before the part certainly replaced by the next request, 0 if there is none
     replaced: int = 0
 
 
@@ -60,16 +63,19 @@ FIRST_REQUEST = EarlierRequest()
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The pieces of a request, for choosing breakpoints; a position is the number of pieces before it."""
+    """The pieces of a request, for choosing breakpoints.
+
+    A position is the number of pieces before it.
+    """
 
     digests: tuple[str, ...]  # of the pieces
     tokens: Sequence[int]  # cumulative
     ends: frozenset[int]  # positions where blocks must end
     body: int  # end of the body; the rest only grows
-    markable: Collection[int]  # positions that may have a breakpoint
-    # End of the part that other requests share, such as instructions and tools
+    markable: Collection[int]  # possible positions of breakpoints
+    # End of the part shared by other requests, such as instructions and tools
     head: int = 0
-    fixed: frozenset[int] = frozenset()  # breakpoints that the host has set; they count
+    fixed: frozenset[int] = frozenset()  # breakpoints set by the host; they count
 
     @classmethod
     def of(cls, prompt: HashedPrompt) -> "Outline":
@@ -91,7 +97,7 @@ class Outline:
 def layout_with_breakpoints(
     outline: Outline, policy: CachePolicy, before: EarlierRequest
 ) -> BlockLayout:
-    """Divide a request into blocks and choose the breakpoints after which its provider caches a prefix.
+    """Divide a request into blocks, and choose its cache breakpoints.
 
     Ends and breakpoints in the part shared with the last request are kept. A cache that finds any prefix needs no
     breakpoints; then every piece is a block.
@@ -181,9 +187,9 @@ def _last_long(
     hit: int,
     fallback: int,
 ) -> int:
-    """Return the last position whose cache entry gets the longer lifetime, 0 for none.
+    """Return the last position with the longer cache lifetime.
 
-    ``hit`` is the end of the entry that this request reads.
+    Return 0 if there is none. ``hit`` is the end of the cache entry read by this request.
     """
     new = [end for end in breakpoints if end > hit]
     if not before.takes_hours or fallback != hit or not new:

@@ -1,6 +1,7 @@
-"""Order of the files in a request: sent files keep their positions, so that caches stay valid.
+"""Order of a request's files, chosen to keep caches valid.
 
-A changed file would end the cached prefix. There are two ways to leave its older version in place:
+Sent files keep their positions. A changed file would end the cached prefix. There are two ways to leave its older
+version in place:
 
 - *Rewrite*: the files keep their order, and diffs follow the last file.
 - *Continue*: nothing moves; each change appears once, as a diff between the last answer and the question. The current
@@ -36,15 +37,15 @@ from aggregate.sending.cache.fingerprint import (
 )
 from aggregate.sending.models import CachePolicy
 
-TURNS = 10  # expected further turns, each of which sends an older version again
+TURNS = 10  # expected further turns; each one sends an older version again
 # Most that older versions and their diffs may add, as a fraction of the prompt: they cost attention too
 LARGEST = 0.1
 MAX_CHANGES = 0.25  # the same for a continued prompt
-# Files that a question adds are sent after the discussion, and written again in each turn. Above this fraction of the
+# Files added by a question are sent after the discussion, and written again in each turn. Above this fraction of the
 # prompt the files before the discussion are rewritten instead.
 MAX_ADDED = 0.3
-_MIN_ADDED = 6_000  # tokens that may be added in any case: with a small budget questions add a larger fraction
-_NO_LINES = ShownText("", ())  # lines of the current file that a diff certainly shows
+_MIN_ADDED = 6_000  # always allowed tokens: with a small budget questions add a larger fraction
+_NO_LINES = ShownText("", ())  # current lines certainly shown by a diff
 _Numbered = tuple[int, SegmentHash]
 
 
@@ -55,16 +56,16 @@ class CachedPrompt:
     text: Callable[[int], str | None]
     # Numbers of segments after which cached prefixes end; ``None`` for any
     breakpoints: Sequence[int] | None = None
-    gone: Sequence[HashedSegment] = ()  # notices about its files that no longer exist
+    gone: Sequence[HashedSegment] = ()  # notices about its deleted files
 
     def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
         digests = tuple(part.hash.digest for part in parts)
         return self.fingerprint.digests[1 : 1 + len(parts)] == digests
 
     def numbered(self, section: Section) -> list[_Numbered]:
-        """Return the segments of a section, without its heading, with their numbers in the prompt.
+        """Return a section's segments with their numbers in the prompt.
 
-        Files that follow the discussion are left out.
+        The heading is left out, and so are files after the discussion.
         """
         numbered = enumerate(self.fingerprint.segments[: self.body])
         return [(number, old) for number, old in numbered if old.section == section and old.source]
@@ -76,7 +77,10 @@ class CachedPrompt:
         return next((n for n, old in numbered if old.section == Section.HISTORY), end)
 
     def readable(self) -> list[int]:
-        """Return for each ``n`` from 0 how many tokens a cache holds of the first ``n`` segments."""
+        """Return the cached tokens of each prefix.
+
+        Item ``n`` belongs to the first ``n`` segments, from 0 on.
+        """
         sums = accumulate((segment.tokens for segment in self.fingerprint.segments), initial=0)
         if self.breakpoints is None:
             return list(sums)
@@ -97,14 +101,14 @@ class RetainedFile:
 @dataclass(frozen=True, slots=True)
 class OrderedPrompt:
     prompt: HashedPrompt
-    replaced: int  # segments before the part that the next request certainly replaces, 0 for none
+    replaced: int  # segments before the part certainly replaced by the next request, 0 for none
     older: tuple[str, ...]  # files in an older version, with a diff
     extra: int  # tokens beyond those of the current files
 
 
 @dataclass(frozen=True, slots=True)
 class FileOrder:
-    """Orders the files of a prompt so that the provider's cache of the last request can be reused.
+    """Orders a prompt's files to reuse the last request's cache.
 
     Attributes:
         count: Returns the o200k tokens of a text.
@@ -129,7 +133,7 @@ class FileOrder:
         above = {part.path for part in segments if part.section is Section.FILES}
         changed = (part.path for part in segments if part.section is Section.CHANGED and part.path)
         older = dict.fromkeys(path for path in changed if self.grown is None or path in above)
-        # With a budget the files that a question adds follow its discussion, and differ next time.
+        # With a budget the files added by a question follow its discussion, and differ next time.
         sections = [part.section for part in segments]
         turn = sections.index(Section.HISTORY) if Section.HISTORY in sections else len(sections)
         added = (
@@ -141,7 +145,10 @@ class FileOrder:
         return OrderedPrompt(in_order, next(added, 0), tuple(older), extra)
 
     def _current(self) -> dict[str, HashedSegment]:
-        """Return the current files by path, and for deleted files the notices about that."""
+        """Return the current files by path.
+
+        A deleted file has the notice about its deletion.
+        """
         parts = (*self.prompt.segments, *self.earlier.gone)
         return {part.path: part for part in parts if part.section is Section.FILES and part.path}
 
@@ -160,7 +167,10 @@ class FileOrder:
         return costs[0] <= costs[1]
 
     def _price(self, *, total: int, read: int, extra: int) -> float:
-        """Return the price of a prompt in input tokens, with its ``extra`` tokens in the expected further turns."""
+        """Return the price of a prompt in input tokens.
+
+        The ``extra`` tokens are also paid in the expected further turns.
+        """
         return self.policy.write * (total - read) + self.policy.read * (read + TURNS * extra)
 
     def _older(self, number: int, text: str, shown: ShownText | None) -> HashedSegment:
@@ -173,7 +183,10 @@ class FileOrder:
         return HashedSegment.counted(segment, self.count)
 
     def rewritten(self) -> tuple[HashedSegment, ...]:
-        """Return the segments with files in their old order, then diffs to their current versions, then the rest."""
+        """Return the prompt's segments with files in their old order.
+
+        Diffs to the current versions follow the files, then the rest.
+        """
         earlier, current = self.earlier, self._current()
         section = [part for part in self.prompt.segments if part.section is Section.FILES]
         first = next((number for number, part in enumerate(section) if part.path), len(section))
@@ -192,7 +205,7 @@ class FileOrder:
         diffs = {file.base.path: file.diff for file in retained if file.diff}
         heading = HashedSegment.counted(changed_heading(or_more=self.grown is not None), self.count)
         if self.grown is not None and retained and earlier.readable()[-1]:
-            # Files that the question adds follow the discussion.
+            # Files added by the question follow the discussion.
             added = [*diffs.values()]
             for part in written:
                 segment = replace(part.segment, section=Section.CHANGED)
@@ -245,7 +258,10 @@ class FileOrder:
     def _candidates(
         self, old: Sequence[_Numbered], current: Mapping[str, HashedSegment]
     ) -> Iterator[RetainedFile]:
-        """Yield the files of the last prompt, up to the first that cannot keep its position."""
+        """Yield the last prompt's files that can keep their positions.
+
+        The first file that cannot ends the search.
+        """
         gone = {part.path for part in self.earlier.gone}
         for number, base in old:
             new = current.get(base.source)
@@ -257,7 +273,7 @@ class FileOrder:
             if self.grown is not None and base.source not in {*self.grown, *gone}:
                 return
             text = self.earlier.text(number)
-            # A file that differs too much is repeated whole, so that later files keep their positions.
+            # A file with a long diff is repeated whole, so that later files keep their positions.
             diff = changed_segment(text, new.segment, or_whole=True) if text is not None else None
             if text is None or diff is None:
                 return
@@ -265,9 +281,9 @@ class FileOrder:
             yield RetainedFile(older, HashedSegment.counted(diff, self.count))
 
     def continued(self) -> tuple[HashedSegment, ...] | None:
-        """Return the segments of the last prompt, then diffs of changed files and new turns.
+        """Continue the last prompt with diffs and new turns.
 
-        ``None`` if something other than files has changed.
+        Return ``None`` if something other than files has changed.
         """
         history = [part for part in self.prompt.segments if part.section is Section.HISTORY]
         current = self._current()
@@ -314,7 +330,10 @@ class FileOrder:
     def _new_changes(
         self, prefix: Sequence[_Numbered], current: Mapping[str, HashedSegment]
     ) -> list[Segment] | None:
-        """Return the changes of files since ``prefix`` was sent, ``None`` if the text of a segment is lost."""
+        """Return the changes of files since ``prefix`` was sent.
+
+        ``None`` if the text of a segment is lost.
+        """
         by_file = _numbers_by_file(prefix)
         changes: list[Segment] = []
         for path, part in current.items():
@@ -340,7 +359,10 @@ class FileOrder:
         current: Mapping[str, HashedSegment],
         changed: Collection[str],
     ) -> list[HashedSegment] | None:
-        """Return the segments of ``prefix`` with their texts, ``None`` if a text is lost."""
+        """Return the segments of ``prefix`` with their texts.
+
+        ``None`` if a text is lost.
+        """
         stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
         by_digest = {part.hash.digest: part for part in stable}
         # Segments that bring an unchanged file up to date.

@@ -1,4 +1,7 @@
-"""Hashes and tokens of a prompt's segments, and the prefix that two prompts share."""
+"""Hashes and tokens of a prompt's segments.
+
+They give the common prefix of two prompts.
+"""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +31,10 @@ class SegmentHash:
 
 @dataclass(frozen=True, slots=True)
 class PromptFingerprint:
-    """The hashes of a prompt's segments; the first is that of the system prompt, which may be empty."""
+    """The hashes of a prompt's segments.
+
+    The first is the hash of the system prompt, which may be empty.
+    """
 
     segments: tuple[SegmentHash, ...]
 
@@ -43,14 +49,17 @@ class PromptFingerprint:
 
 @dataclass(frozen=True, slots=True)
 class BlockLayout:
-    """The blocks of a request by their positions; a position is the number of segments before it."""
+    """The blocks of a request by their positions.
+
+    A position is the number of segments before it.
+    """
 
     digests: tuple[str, ...]  # of the segments
     ends: tuple[
         int, ...
     ]  # of blocks, ascending; after every segment if the cache matches any prefix
     breakpoints: tuple[int, ...]  # ascending; a subset of ``ends``
-    # Seconds that the entry at each breakpoint lives; empty if all have the default lifetime
+    # Lifetime in seconds of the entry at each breakpoint; empty if all have the default lifetime
     lifetimes: tuple[int, ...] = ()
 
     def lifetime(self, position: int, default: int) -> int:
@@ -61,7 +70,10 @@ class BlockLayout:
 
 
 def digest(text: str | bytes) -> str:
-    """Return a 64-bit hash, enough to distinguish the versions of one project's files."""
+    """Return a 64-bit hash.
+
+    It is long enough to distinguish the versions of one project's files.
+    """
     return hashlib.blake2b(_bytes(text), digest_size=8).hexdigest()
 
 
@@ -116,7 +128,10 @@ class HashedPrompt:
         system_tokens: int = 0,
         images: Mapping[Image, int] | None = None,
     ) -> "HashedPrompt":
-        """Return a prompt with hashes; ``images``, with their tokens, follow the section that lists them."""
+        """Return a prompt with hashes and tokens.
+
+        ``images``, with their tokens, follow the section with their list.
+        """
         segments = []
         for segment, size in zip(prompt.segments, tokens, strict=True):
             part = HashedSegment.of(segment, size)
@@ -148,13 +163,13 @@ class HashedPrompt:
 
 class PrefixReport(NamedTuple):
     shared: int  # tokens
-    where: str = ""  # first file or section that differs, ``""`` if none does
+    where: str = ""  # first different file or section, ``""`` for none
 
     @property
     def sentence(self) -> str:
         differs = f"; {self.where} differs" if self.where else ""
         if not self.shared:
-            return f"no token is as in the last prompt{differs}"
+            return f"it has no beginning in common with the last prompt{differs}"
         same = f"the first {self.shared:,} tokens are as in the last prompt"
         return f"{same}, so a provider's cache may hold them{differs}"
 
@@ -168,7 +183,7 @@ def compare_prefixes(earlier: PromptFingerprint, later: PromptFingerprint) -> Pr
         return PrefixReport(tokens)
     old_sources = {(old.section, old.source) for old in earlier.segments}
     new = later.segments[shared : shared + 1]
-    # Name an inserted segment itself, else the old one that was changed, moved or removed.
+    # Name an inserted segment itself, else the changed, moved or removed old one.
     is_new = bool(new) and (new[0].section, new[0].source) not in old_sources
     rest = (later if is_new else earlier).segments[shared:]
     segment = rest[0]

@@ -1,4 +1,4 @@
-"""Blocks and breakpoints of a request, and a simulation of the provider's cache.
+"""Blocks and breakpoints of a request, and a simulated cache.
 
 A block begins with the separator, so that it keeps its bytes whatever follows. Each excerpt of the discussion is a
 block and becomes a message (``messages_of``). Breakpoints of the shared prefix are kept, since a cache can only be read
@@ -49,7 +49,10 @@ class BlockRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestBlock:
-    """A part of a request that later requests repeat as a whole, so that it can be cached."""
+    """A part of a request, cached as a whole.
+
+    Later requests repeat it.
+    """
 
     role: BlockRole
     text: str  # with the separator in front
@@ -70,7 +73,10 @@ class RequestPlan:
     policy: CachePolicy
 
     def warmth(self, age: float) -> str:
-        """Say how long the provider's cache still holds this request, sent ``age`` seconds ago."""
+        """Describe how long the provider still caches this request.
+
+        It was sent ``age`` seconds ago.
+        """
         if self.policy.lookup is CacheLookup.NONE:
             return ""
         lifetimes = set(self.layout.lifetimes or (self.policy.seconds,))
@@ -108,7 +114,7 @@ def plan_request(
     before: EarlierRequest = FIRST_REQUEST,
     turns: Sequence[LoopTurn] | None = None,
 ) -> RequestPlan:
-    """Divide a prompt and a message into blocks with cache breakpoints.
+    """Divide prompt and message into blocks with cache breakpoints.
 
     Later requests repeat the prompt, but not the message. Breakpoints of the request ``before`` are kept in the shared
     part. ``turns`` of a tool loop follow the message, and two of the breakpoints move along with them.
@@ -162,7 +168,10 @@ def _blocks(
 def _with_loop(
     blocks: list[RequestBlock], turns: Sequence[LoopTurn], *, is_marked: bool
 ) -> list[RequestBlock]:
-    """Append the turns of a tool loop as blocks, with breakpoints after the last turn and the one before."""
+    """Append the turns of a tool loop as blocks.
+
+    Breakpoints follow the last turn and the turn before it.
+    """
     ends = [len(blocks) - 1]
     for turn in turns:
         text = SEPARATOR + turn.text
@@ -197,9 +206,10 @@ class Message:
 def _sent_blocks(
     plan: RequestPlan, *, has_tools: bool
 ) -> list[tuple[RequestBlock, LoopTurn | None]]:
-    """Return the blocks to send as messages, each with the turn of a tool loop that it belongs to.
+    """Return the blocks to send as messages.
 
-    Providers refuse blank blocks, so these are left out.
+    Each comes with its turn of a tool loop, ``None`` outside of a loop. Blank blocks are left out, because providers
+    refuse them.
     """
     blocks: list[tuple[RequestBlock, LoopTurn | None]] = []
     for block in plan.blocks:
@@ -217,11 +227,11 @@ def _sent_blocks(
 
 
 def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message, ...]:
-    """Return the messages of a planned request; the last one is the user's.
+    """Return the messages of a planned request.
 
-    A turn is sent without its heading, since the message has a role. The model's turns at the end keep their headings
-    and are sent as the user's: a provider would continue or refuse an answer that ends a request. With tools, calls and
-    results of a loop are separate messages.
+    The last message is the user's. A turn is sent without its heading, since the message has a role. The model's turns
+    at the end keep their headings and are sent as the user's: a provider would continue or refuse an answer that ends a
+    request. With tools, calls and results of a loop are separate messages.
     """
     sent = _sent_blocks(plan, has_tools=has_tools)
     by_assistant = [block.role is BlockRole.ASSISTANT for block, _ in sent]
@@ -244,7 +254,10 @@ def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message,
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCache:
-    """The entries of a provider's cache, as expected: time of last use, and lifetime, by hash of the prefix."""
+    """The expected entries of a provider's cache.
+
+    Each hash of a prefix has its time of last use and its lifetime.
+    """
 
     entries: Mapping[str, tuple[float, int | None]] = field(default_factory=dict)
 
@@ -274,7 +287,10 @@ class SimulatedCache:
 def charge(
     plan: RequestPlan, cache: SimulatedCache, *, at: float = 0.0
 ) -> tuple[Usage, SimulatedCache]:
-    """Return how many tokens a request reads from the cache and writes, and the cache after it."""
+    """Simulate a request: return its usage and the cache afterwards.
+
+    The usage counts tokens read from the cache and written to it.
+    """
     policy = plan.policy
     if policy.lookup is CacheLookup.NONE:
         return Usage(fresh=plan.total), cache
@@ -317,7 +333,7 @@ def charge(
 
 
 def block_prefixes(layout: BlockLayout) -> Iterator[tuple[int, str]]:
-    """Yield the end of each block with a hash of everything up to there."""
+    """Yield each block's end with a hash of the prefix."""
     running = hashlib.blake2b(digest_size=12)
     for start, end in pairwise((0, *layout.ends)):
         running.update("\n".join((*layout.digests[start:end], "\n")).encode())

@@ -1,4 +1,7 @@
-"""Clients of language models: requests, retries, prices, and an adapter per provider."""
+"""Clients of language models, with an adapter per provider.
+
+Retries and prices are here too.
+"""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -43,7 +43,10 @@ class AnthropicApi(SdkApi):
 async def _streamed(
     client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText, meter: Meter
 ) -> dict[str, Any]:
-    """Receive a streamed message and return it as one; fields that the server omits are absent."""
+    """Receive a streamed message, and return it as one.
+
+    Fields omitted by the server are absent.
+    """
     message: dict[str, Any] = {}
     blocks = _Blocks()
     usage: dict[str, Any] = {}
@@ -73,15 +76,16 @@ async def _streamed(
 
 @dataclass(slots=True)
 class _Blocks:
-    """The content blocks of a message that is being received."""
+    """The content blocks of a partly received message."""
 
     all: list[dict[str, Any]] = field(default_factory=list)
     by_index: dict[object, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, fields: Mapping[str, Any], delta: dict[str, Any]) -> tuple[str, str]:
-        """Add a received piece to its block; return the type of the block and the text of the piece.
+        """Add a received piece to its block.
 
-        A piece without a beginning or an index continues the last block of the same type.
+        Return the type of the block and the text of the piece. A piece without a beginning or an index continues the
+        last block of the same type.
         """
         start = reported_fields(fields.get("content_block"))
         piece = start or delta
@@ -153,7 +157,10 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 
 def _assistant_blocks(turn: LoopTurn) -> list[dict[str, Any]]:
-    """Return the blocks of a model's message to send back, without blank texts."""
+    """Return the blocks of a model's message to send back.
+
+    Blank texts are left out.
+    """
     calls = [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
         for call in turn.calls
@@ -202,7 +209,10 @@ def _is_known(block: Mapping[str, Any]) -> bool:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse the usage that Anthropic reports; its ``input_tokens`` excludes cache reads and writes."""
+    """Parse Anthropic's usage report.
+
+    Its ``input_tokens`` exclude cache reads and writes.
+    """
     return Usage(
         reported_tokens(usage.get("input_tokens")),
         reported_tokens(usage.get("cache_creation_input_tokens")),
@@ -228,7 +238,10 @@ def _mark(block: RequestBlock) -> dict[str, Any]:
 
 
 def cache_control(lifetime: int) -> dict[str, Any]:
-    """Return the marker of a cache breakpoint for an entry that lives ``lifetime`` seconds."""
+    """Return the marker of a cache breakpoint.
+
+    Its entry lives ``lifetime`` seconds.
+    """
     # Five minutes are the default.
     ttl = {"ttl": "1h"} if lifetime >= LONG_LIFETIME else {}
     return {"cache_control": {"type": "ephemeral"} | ttl}

@@ -1,4 +1,7 @@
-"""The client for all providers, with retries and cancellation, and a scripted client."""
+"""The client for all providers, with retries and cancellation.
+
+A scripted adapter is for tests.
+"""
 
 import asyncio
 import logging
@@ -55,12 +58,18 @@ def _join(joiner: IncrementalDecoder, piece: str, *, is_last: bool = False) -> s
 
 
 class StreamCallbackError(Exception):
-    """An error of the caller's ``on_text``, wrapped so that adapters do not take it for their own."""
+    """An error of the caller's ``on_text``.
+
+    It is wrapped so that adapters do not treat it as their own.
+    """
 
 
 @dataclass(slots=True)
 class StreamForwarder:
-    """Passes on the pieces of an answer as valid Unicode: a piece may end within a character."""
+    """Passes on the pieces of an answer as valid Unicode.
+
+    A piece may end within a character.
+    """
 
     on_text: OnText
     first: float | None = None  # when the first piece came
@@ -84,7 +93,10 @@ class Retry:
     patience: float = 120.0  # seconds; a provider that asks for a longer delay is an error
 
     def wait(self, failed: int, error: ProviderError, left: float | None = None) -> float:
-        """Return how many seconds to wait before the next attempt, or raise the error."""
+        """Return the seconds to wait before the next attempt.
+
+        Raise ``error`` if there is no next attempt.
+        """
         delay = error.retry_after
         limit = self.patience if left is None else min(self.patience, left)
         if error.retryable and delay is not None and delay > limit:
@@ -105,7 +117,10 @@ class Retry:
 
 
 class RequestStop:
-    """Stops one request from any thread, also while it waits before a retry."""
+    """Stops one request from any thread.
+
+    It also ends the wait before a retry.
+    """
 
     def __init__(self) -> None:
         self._lock = RLock()  # a second Ctrl-C may interrupt the first one's handler
@@ -141,7 +156,7 @@ class RequestStop:
 
 
 logger: Final = logging.getLogger(__name__)
-MALFORMED: Final = frozenset({400, 422})  # statuses of a request that the provider rejects
+MALFORMED: Final = frozenset({400, 422})  # statuses of a request rejected by the provider
 NO_IMAGES: Final = 500  # llama.cpp's status for images if its model supports none
 TEXT_ALONE: Final = (
     "text_alone"  # key in ``raw`` of a reply whose request was repeated as text only
@@ -163,7 +178,7 @@ class Client:
     address: str = ""  # ``""``: the provider's default
 
     def planned(self, request: ChatRequest) -> ChatRequest:
-        """Return the request with the options that the provider supports, and with a plan of its blocks."""
+        """Return the request with its plan and only supported options."""
         model = request.model or self.model
         takes = known_model(self.provider, model).takes
         has_form = takes.response_format is not ResponseFormat.TEXT
@@ -202,27 +217,36 @@ class Client:
             logger.debug("left over by a request: %s", context.get("message"))
 
         async def in_own_loop() -> Reply:
-            # By default a loop prints a traceback for resources that an SDK left open.
+            # By default a loop prints a traceback for resources left open by an SDK.
             asyncio.get_running_loop().set_exception_handler(log_unclosed)
             return await self.exchange(request, on_text)
 
         return run_async(in_own_loop())
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
-        """Send a request and return the answer, as a coroutine; cancelling its task stops the request."""
+        """Send a request and return the answer, as a coroutine.
+
+        Cancelling its task stops the request.
+        """
         ask: Ask = self._exchange
         for layer in reversed(self.layers):
             ask = partial(layer, ask)
         return await ask(request, on_text)
 
     def through(self, layer: Middleware) -> "Client":
-        """Return a client whose requests pass through another function, ``layer``, before all others."""
+        """Return a client whose requests first pass through ``layer``.
+
+        The new layer comes before all earlier layers.
+        """
         return replace(self, layers=(layer, *self.layers))
 
     def stoppable(
         self, on_wait: Callable[[float, ProviderError], None]
     ) -> tuple["Client", Callable[[], None]]:
-        """Return a client for one request, and a function that stops this request from any thread."""
+        """Return a client for one request, and its stop function.
+
+        The function may be called from any thread.
+        """
         stop = RequestStop()
         return replace(self, on_wait=on_wait).through(stop.guarded), stop.set
 
@@ -261,7 +285,10 @@ class Client:
     async def _ask(
         self, request: ChatRequest, forwarder: StreamForwarder | None, deadline: float | None
     ) -> Reply:
-        """Return the answer to a request; if the provider rejects it, try once more with texts only."""
+        """Return the answer to a request.
+
+        If the provider rejects it, try once more with texts only.
+        """
         failed = 0
         while True:
             try:
@@ -289,10 +316,10 @@ class Client:
 def redacting(
     allow: Collection[str] = (), *, tell: Callable[[str], None] | None = None
 ) -> Middleware:
-    """Return a layer for ``Client.through`` that replaces secrets in each request.
+    """Return a client layer that replaces secrets in requests.
 
-    Tools and other workers add texts after the prompt is redacted. ``allow`` are hashes of harmless values; ``tell`` is
-    called once for each secret.
+    It is passed to ``Client.through``. Tools and other workers add texts after the prompt is redacted. ``allow`` are
+    hashes of harmless values; ``tell`` is called once for each secret.
     """
     redaction, sentences = Redaction(frozenset(allow)), set[str]()
 
@@ -336,7 +363,10 @@ Script = Iterable[str | Reply | ProviderError] | Callable[[ChatRequest], str | R
 
 @dataclass(slots=True)
 class ScriptedTransport:
-    """An adapter with scripted answers for tests, which records requests and simulates a cache."""
+    """An adapter with scripted answers, for tests.
+
+    It records requests and simulates a cache.
+    """
 
     answers: Iterator[str | Reply | ProviderError] | Callable[[ChatRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)

@@ -34,7 +34,7 @@ _SHORTEST = 6  # characters; shorter keys are not hidden, because they occur in 
 
 
 class ApiKey:
-    """An API key that ``repr`` does not show.
+    """An API key, hidden by ``repr``.
 
     Not a dataclass, because ``dataclasses.asdict`` would show it.
     """
@@ -51,7 +51,10 @@ class ApiKey:
         raise TypeError("a key is not stored: read it from the environment again")
 
     def hide(self, text: str) -> str:
-        """Replace the key in a provider's message, also in URL-encoded forms."""
+        """Replace the key in a provider's message.
+
+        Its URL-encoded forms are replaced too.
+        """
         if len(self.value) < _SHORTEST:
             return text
         for form in (self.value, quote(self.value, safe=""), quote_plus(self.value)):
@@ -60,10 +63,11 @@ class ApiKey:
 
 
 def auth_headers(key: ApiKey, variable: str, *others: str, omit: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever mark an SDK has
-    """Return headers with ``key``, and without those that the SDK would take from the environment.
+    """Return headers with ``key``, and none from the environment.
 
-    SDKs send headers from the environment to any address, also to other providers. The ``variable`` has ``Name: value``
-    on each line, ``others`` are headers from other variables, ``omit`` is the SDK's mark for none.
+    SDKs send headers from the environment to any address, also to other providers; these headers are removed. The
+    ``variable`` has ``Name: value`` on each line, ``others`` are headers from other variables, ``omit`` is the SDK's
+    mark for none.
     """
     lines = os.environ.get(variable, "").split("\n")
     names = (*(line.partition(":")[0].strip() for line in lines if ":" in line), *others)
@@ -86,12 +90,11 @@ DEFAULT_LIMITS: Final = ConnectionLimits()
 
 @dataclass(frozen=True, slots=True)
 class SdkApi:
-    """An adapter that loads its provider's SDK with the first request.
+    """An adapter that loads its SDK with the first request.
 
     Attributes:
-        headers: Environment variables with headers for the SDK's own provider: one with whole headers, then one for
-        each
-            header. They are not sent to other addresses.
+        headers: Environment variables with headers for the SDK's own provider: one with whole headers, then
+            one for each header. They are not sent to other addresses.
     """
 
     provider: str
@@ -135,12 +138,18 @@ class SdkApi:
 
 
 class WrongAddressError(Exception):
-    """The server does not have the expected API; the message continues a sentence that begins with its name."""
+    """The server does not have the expected API.
+
+    The message continues a sentence whose beginning is the server's name.
+    """
 
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return an SSL context with the trusted authorities, created once because it takes 40 ms."""
+    """Return an SSL context with the trusted authorities.
+
+    It is created once, because this takes 40 ms.
+    """
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
@@ -164,7 +173,10 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
 
 
 def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
-    """Yield the bytes of an answer; raise an error if there are more than ``size``."""
+    """Yield the bytes of an answer.
+
+    Raise an error if there are more than ``size``.
+    """
     from httpx2 import AsyncByteStream
 
     class Limited(AsyncByteStream):
@@ -185,7 +197,10 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
 
 
 async def _refuse_wrong_server(response: "Response") -> None:
-    """Raise an error for redirects, web pages and compressed answers, which an API does not send."""
+    """Raise an error for answers that no API sends.
+
+    These are redirects, web pages and compressed answers.
+    """
     headers, status = response.headers, response.status_code
     location = headers.get("location", "")
     if response.is_redirect or (location and 300 <= status < 400):
@@ -244,12 +259,15 @@ _REFUSES_TOOLS: Final = re.compile(
 
 
 def refuses_tools(error: ProviderError) -> bool:
-    """Return whether an error says that the server or the model does not support tools."""
+    """Return whether an error is a refusal of tools.
+
+    The server or the model does not support them.
+    """
     return error.status is not None and _REFUSES_TOOLS.search(str(error)) is not None
 
 
 class SdkErrorTranslator:
-    """Context manager that raises errors of an SDK as a ``ProviderError``.
+    """Context manager that raises SDK errors as ``ProviderError``.
 
     An SDK's error holds the request with its headers and may repeat the key, so it is neither chained nor left in a
     variable, which some tracebacks print.
@@ -274,7 +292,7 @@ class SdkErrorTranslator:
         from httpx2 import HTTPError, StreamError
         from pydantic import ValidationError
 
-        # The error and its causes, last one first, without errors that the caller was already handling.
+        # The error and its causes, last one first, without errors already handled by the caller.
         chain: list[BaseException] = []
         cause: BaseException | None = error
         while cause is not None and cause is not self._outer and cause not in chain:
@@ -342,7 +360,10 @@ _LASTING: Final = re.compile(
 
 
 def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
-    """Return whether a retry would be useless: no credit, a quota of 0, or tools refused."""
+    """Return whether a retry would be useless.
+
+    Reasons are missing credit, a quota of 0, and refused tools.
+    """
     violations = (
         violation
         for detail in mappings(body.get("details"))
@@ -357,7 +378,10 @@ def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
 
 
 def mappings(value: object) -> list[dict[str, Any]]:
-    """Return the mappings in a list; empty if ``value`` is not a list."""
+    """Return the mappings in a list.
+
+    Empty if ``value`` is not a list.
+    """
     items = value if isinstance(value, list) else ()
     return [item for item in items if isinstance(item, dict)]
 
@@ -365,9 +389,9 @@ def mappings(value: object) -> list[dict[str, Any]]:
 def retry_after(
     headers: Mapping[str, str], details: Sequence[Mapping[str, Any]] = ()
 ) -> float | None:
-    """Return how many seconds a server asks to wait, ``None`` if it does not say.
+    """Return the wait in seconds that a server asks for.
 
-    Servers send milliseconds, seconds, a date, or Google's ``RetryInfo``.
+    ``None`` if the server does not ask. Servers send milliseconds, seconds, a date, or Google's ``RetryInfo``.
     """
     delay = headers.get("retry-after", "")
     delays = (str(detail.get("retryDelay") or "").removesuffix("s") for detail in details)
@@ -425,15 +449,18 @@ def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
 
 
 def event_fields(event: object) -> dict[str, Any]:
-    """Return the fields of an object of an SDK as received, empty for other objects."""
+    """Return the fields of an SDK's object as received.
+
+    Empty for objects of other types.
+    """
     dump = getattr(event, "to_dict", None)
     return reported_fields(dump(warnings=False) if callable(dump) else event)
 
 
 async def events_of(stream: AsyncIterator[object]) -> AsyncIterator[Any]:
-    """Yield the events of a stream up to the first unreadable one.
+    """Yield a stream's events up to the first unreadable one.
 
-    An unreadable first event raises the SDK's error.
+    If the first event is unreadable, the SDK's error is raised.
     """
     is_begun = False
     try:
@@ -446,7 +473,10 @@ async def events_of(stream: AsyncIterator[object]) -> AsyncIterator[Any]:
 
 
 def _permanent_problem(chain: Sequence[BaseException]) -> str:
-    """Return why no retry can succeed, ``""`` if one might; the cause is an error inside the SDK's own."""
+    """Return why no retry can succeed, or ``""``.
+
+    The cause is an error inside the SDK's own error.
+    """
     import httpx2
 
     for cause in chain:
@@ -482,7 +512,10 @@ def _connection_problem(chain: Sequence[BaseException]) -> str:
 
 
 def _where(chain: Sequence[BaseException]) -> str:
-    """Return ``" at"`` and the address of the server for an error message, ``""`` if unknown."""
+    """Return the server's address for an error message.
+
+    It follows ``" at"``; the result is ``""`` if the address is unknown.
+    """
     for cause in chain:
         try:
             server = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it

@@ -16,14 +16,17 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 @dataclass(slots=True)
 class LeadingThoughts:
-    """Removes a ``<think>`` block from the beginning of a streamed text."""
+    """Removes a leading ``<think>`` block from a streamed text."""
 
     is_open: bool = False  # the text has no block, or the block has ended
     _held: str = ""
     _is_over: bool = False
 
     def without(self, piece: str) -> str:
-        """Return the part of a piece that is not thoughts, ``""`` as long as that is unknown."""
+        """Return a piece without its thoughts.
+
+        ``""`` while it is unknown whether the text is a thought.
+        """
         if self.is_open:
             return piece
         start = max(len(self._held) - len(_CLOSE), 0)
@@ -40,7 +43,10 @@ class LeadingThoughts:
         return self._release(text) if text else ""
 
     def rest(self, *, is_cut: bool) -> str:
-        """Return the text held back at the end: an unclosed block is the answer, unless a limit cut it."""
+        """Return the text held back at the end.
+
+        An unclosed block is the answer, unless a limit cut it.
+        """
         is_thought = is_cut and self._held.lstrip().startswith(_OPEN)
         return self._release("" if self.is_open or is_thought else self._held)
 
@@ -50,7 +56,10 @@ class LeadingThoughts:
 
 
 def content_text(content: object) -> str:
-    """Return the text of a message's content, which is a string or a list of parts."""
+    """Return the text of a message's content.
+
+    The content is a string or a list of parts.
+    """
     if isinstance(content, str):
         return content
     parts = [reported_fields(part) for part in content] if isinstance(content, list) else ()
@@ -61,7 +70,10 @@ def content_text(content: object) -> str:
 
 
 def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
-    """Add a piece to a message; return the new text, including thoughts and arguments of calls."""
+    """Add a piece to a message; return the new text.
+
+    The text includes thoughts and arguments of calls.
+    """
     pieces = [("content", content_text(delta.get("content")))]
     pieces += [(name, delta[name]) for name in _TEXTS if isinstance(delta.get(name), str)]
     for name, piece in pieces:
@@ -74,7 +86,10 @@ def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
 
 
 def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
-    """Add a piece to the model's last thought; a signature ends a thought."""
+    """Add a piece to the model's last thought.
+
+    A signature ends a thought.
+    """
     index, kind = part.get("index"), part.get("type")
     same_type = [thought for thought in thoughts if thought.get("type") == kind]
     earlier = same_type[-1] if same_type else None
@@ -93,7 +108,10 @@ def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
 
 
 def _add_call(message: dict[str, Any], part: Mapping[str, Any]) -> str:
-    """Add a piece to the tool call that it continues, or begin a call; return the new arguments."""
+    """Add a piece to its tool call, or begin one.
+
+    Return the new arguments.
+    """
     calls = message.setdefault("tool_calls", [])
     function = reported_fields(part.get("function"))
     arguments = function.pop("arguments", None)
@@ -114,9 +132,10 @@ def _add_call(message: dict[str, Any], part: Mapping[str, Any]) -> str:
 def _continued(
     calls: list[dict[str, Any]], part: Mapping[str, Any], function: Mapping[str, Any]
 ) -> dict[str, Any] | None:
-    """Return the tool call that a piece continues, ``None`` if it begins a new one.
+    """Return the tool call continued by a piece.
 
-    Servers omit the index, begin with 1, or use one for all calls; some repeat id and name in every piece.
+    ``None`` if the piece begins a new call. Servers omit the index, begin with 1, or use one for all calls; some repeat
+    id and name in every piece.
     """
     identity, index, name = part.get("id"), part.get("index"), function.get("name")
     for call in calls:

@@ -1,6 +1,7 @@
-"""Statistics per model and address: token counts, cache reads and latency.
+"""Statistics per model and address.
 
-They are stored in the user's state folder and only used for forecasts; the bill uses the usage in the reply.
+They cover token counts, cache reads and latency. They are stored in the user's state folder and only used for
+forecasts; the bill uses the usage in the reply.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,10 @@ _RIDGE: Final = 4.0
 
 
 class Kinds(NamedTuple):
-    """Tokens (o200k) of code and of other words, since vocabularies differ more in code."""
+    """Tokens (o200k) of code and of other words.
+
+    They are separate, since the vocabularies of models differ more in code than in words.
+    """
 
     code: int = 0
     words: int = 0
@@ -46,7 +50,10 @@ class Endpoint(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """Weighted sums over the requests to an endpoint; older requests count less."""
+    """Weighted sums over the requests to an endpoint.
+
+    Older requests count less.
+    """
 
     sent: float = 0.0
     reported: float = 0.0
@@ -56,7 +63,7 @@ class Learned(NamedTuple):
     expected: float = 0.0  # requests with an expected cache read
     failed: float = 0.0  # of these, reads below half of the expected tokens
     misses: float = 0.0  # consecutive failures
-    hours: float = 0.0  # expected reads that need a one-hour entry
+    hours: float = 0.0  # expected reads needing a one-hour entry
     hours_failed: float = 0.0
     first_piece: float = 0.0  # seconds until the first piece of an answer, 0 if unknown
 
@@ -66,7 +73,7 @@ class Learned(NamedTuple):
 
     @property
     def distrusts_hours(self) -> bool:
-        """Whether the endpoint has often lost cache entries that should live for an hour."""
+        """Whether the endpoint often lost one-hour cache entries early."""
         never_held = self.hours_failed > max(_FEW_HOURS, self.hours / 2)
         return self.misses >= _MISSES or never_held
 
@@ -79,9 +86,10 @@ class Learned(NamedTuple):
         return TokenRatio(thousandths, f"as {endpoint.provider} has reported for {many}")
 
     def ratios(self, endpoint: Endpoint) -> tuple[float, float]:
-        """Return how many tokens the provider counts for one token of o200k: in code, and in words.
+        """Return the provider's tokens per token of o200k.
 
-        This is a ridge regression over the reports, drawn towards the overall ratio.
+        The first ratio is for code, the second for words. Both come from a ridge regression over the reports, drawn
+        towards the overall ratio.
         """
         overall = self.ratio(endpoint).value
         aa, ab, bb, ay, by = self.squares
@@ -105,9 +113,10 @@ class Learned(NamedTuple):
         )
 
     def after_read(self, *, expected: int, read: int, needs_hour: bool) -> "Learned":
-        """Return these sums with one more request that read ``read`` of ``expected`` cached tokens.
+        """Return these sums with one more cache read.
 
-        ``needs_hour`` says that a cache entry of five minutes would have expired before it.
+        The request read ``read`` of ``expected`` cached tokens. With ``needs_hour`` a cache entry of five minutes would
+        have expired before the request.
         """
         has_failed = read < expected / 2
         return self._replace(

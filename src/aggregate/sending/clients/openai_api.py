@@ -1,4 +1,7 @@
-"""OpenAI's Chat Completions API, through its SDK; also for DeepSeek and most local servers."""
+"""OpenAI's Chat Completions API, through its SDK.
+
+It also serves DeepSeek and most local servers.
+"""
 
 import json
 from base64 import b64encode
@@ -70,7 +73,10 @@ class OpenAiApi(SdkApi):
 async def _streamed(
     client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText, meter: Meter, *, may_think: bool
 ) -> dict[str, Any]:
-    """Return a streamed completion as one; fields omitted by the server are absent."""
+    """Receive a streamed completion, and return it as one.
+
+    Fields omitted by the server are absent.
+    """
     message: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     model, reason = "", None
@@ -98,7 +104,10 @@ async def _streamed(
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
-    """Return the body of a request; fields that only OpenAI supports are left out for other servers."""
+    """Return the body of a request.
+
+    Fields supported only by OpenAI are left out for other servers.
+    """
     plan = request.plan
     is_openai = provider == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
@@ -150,9 +159,10 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
 
 
 def cache_key(plan: RequestPlan) -> str:
-    """Return the key that routes equal prefixes to one machine.
+    """Return the routing key of equal prefixes.
 
-    It is a hash of the segments in the shortest cacheable prefix, ``""`` if the request is shorter.
+    OpenAI sends equal keys to one machine. The key is a hash of the segments in the shortest cacheable prefix, ``""``
+    if the request is shorter.
     """
     sizes = enumerate(plan.tokens, start=1)
     end = next((index for index, size in sizes if size >= plan.policy.minimum), 0)
@@ -185,7 +195,10 @@ def _loop_messages(
 
 
 def _assistant_message(turn: LoopTurn) -> dict[str, Any]:
-    """Return the model's own message, without blank texts and with valid arguments."""
+    """Return the model's own message to send back.
+
+    Blank texts are left out, and the arguments of calls are valid.
+    """
     native = reported_fields(turn.native)
     originals = chain(native.get("tool_calls") or (), repeat({}))
     calls = [_valid_call(*pair) for pair in zip(turn.calls, originals, strict=False)]
@@ -198,7 +211,7 @@ def _assistant_message(turn: LoopTurn) -> dict[str, Any]:
 
 
 def _valid_call(call: ToolCall, original: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the original call, with arguments that servers can parse."""
+    """Return the original call, with arguments parseable by servers."""
     more = {key: value for key, value in original.items() if key != "index" and value is not None}
     function = reported_fields(original.get("function"))
     arguments = function.get("arguments")
@@ -209,7 +222,10 @@ def _valid_call(call: ToolCall, original: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
-    """Parse a completion; a refusal is in a field of its own, without a finish reason."""
+    """Parse a completion.
+
+    A refusal is in a field of its own, without a finish reason.
+    """
     choice, used = answer["choices"][0], reported_fields(answer.get("usage"))
     message, reason = choice["message"], choice.get("finish_reason")
     raw = {"usage": used, "finish_reason": reason}
@@ -239,7 +255,10 @@ def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse the usage that OpenAI reports; its ``prompt_tokens`` includes cache reads and writes."""
+    """Parse OpenAI's usage report.
+
+    Its ``prompt_tokens`` include cache reads and writes.
+    """
     details = reported_fields(
         usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     )

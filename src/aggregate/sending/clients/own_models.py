@@ -1,6 +1,7 @@
-"""Prices, windows and token ratios of models: shipped tables and the user's configuration.
+"""Prices, context windows and token ratios of models.
 
-A project's file is ignored here: a wrong price would hide costs, and a wrong window or cache would raise them.
+They come from shipped tables and the user's configuration. A project's file is ignored here: a wrong price would hide
+costs, and a wrong window or cache would raise them.
 
 Our counts are exact for the vocabulary o200k. Other vocabularies are not available offline, so their counts are ours
 times a ratio. It is in whole thousandths, so that limits convert exactly in both directions.
@@ -34,7 +35,10 @@ HIGHEST: Final = 3000  # thousandths; the oldest vocabularies need 2000 for code
 
 
 class TokenRatio(NamedTuple):
-    """How many tokens a provider counts per thousand of o200k, and the source of that figure (B-10)."""
+    """A provider's tokens per thousand o200k tokens (B-10).
+
+    The source of the figure is recorded too.
+    """
 
     thousandths: int
     source: str
@@ -95,9 +99,9 @@ _PRICE_LIST_IDS = {"gemini": "google", SCRIPTED: None, COMPATIBLE: None, GATEWAY
 
 
 def cost(usage: Usage, model: str, *, provider: str = "") -> Decimal | None:
-    """Return the price of a request in US dollars, ``None`` if the model's price is unknown.
+    """Return the price of a request in US dollars.
 
-    Prices in the user's configuration take precedence over the shipped list.
+    ``None`` if the model's price is unknown. Prices in the user's configuration take precedence over the shipped list.
     """
     table, policy = own_model(model), cache_policy(provider, model)
     # The price list only has the price of short cache entries.
@@ -149,7 +153,10 @@ USUAL_WINDOW: Final = 1_050_000
 
 
 def exceeded_window(tokens: int) -> int | None:
-    """Return the largest context window of the user's models if ``tokens`` do not fit into it."""
+    """Return the largest window of the user's models, if exceeded.
+
+    ``None`` if ``tokens`` fit into this context window.
+    """
     config = user_config()
     personas = (persona.model for persona in config.personas.values())
     models = {config.send.model, *personas, *config.models}
@@ -160,7 +167,10 @@ def exceeded_window(tokens: int) -> int | None:
 def check_window(
     plan: "RequestPlan", model: str, max_output: int, *, ratio: TokenRatio = OWN_COUNT
 ) -> None:
-    """Raise an error if a request does not fit into the model's context window, if that is known."""
+    """Raise an error if a request exceeds the model's window.
+
+    Nothing is checked if the context window is unknown.
+    """
     size = ratio.provider_tokens(plan.total)
     if size <= _ALWAYS_FITS:
         return

@@ -1,4 +1,4 @@
-"""Requests to a model, and the protocol of a provider's adapter."""
+"""Requests to a model, and the protocol of adapters."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -12,7 +12,10 @@ from aggregate.sending.models import LoopTurn, OfferedTool, Reply, Usage
 
 
 class Effort(StrEnum):
-    """How long a model thinks before it answers, in the providers' terms."""
+    """How long a model thinks before it answers.
+
+    The values are the providers' terms.
+    """
 
     LOW = "low"
     MEDIUM = "medium"
@@ -21,7 +24,10 @@ class Effort(StrEnum):
 
 @dataclass(slots=True)
 class Meter:
-    """The usage reported so far for an unfinished answer, to bill requests that end early."""
+    """The usage reported so far for an unfinished answer.
+
+    It serves to bill requests that end early.
+    """
 
     usage: Usage = field(default_factory=Usage)  # as last reported
     # Texts since then, with thoughts and arguments of calls
@@ -36,12 +42,18 @@ class Meter:
         self.pieces.append(text)
 
     def report(self, usage: Usage) -> None:
-        """Set the usage that the provider has reported so far; an empty report is ignored."""
+        """Set the usage reported so far by the provider.
+
+        An empty report is ignored.
+        """
         if usage != Usage():
             self.usage, self.pieces = usage, []
 
     def end(self) -> None:
-        """End a request that failed; it is free if nothing was received."""
+        """End a failed request.
+
+        It is free if nothing was received.
+        """
         self.is_open = self.is_open and bool(self.usage.input or any(self.pieces))
 
 
@@ -65,7 +77,7 @@ class ChatRequest:
         effort: How long the model thinks before it answers; dropped if the provider does not support it.
         tools: Tools that the model may call.
         turns: The turns of a tool loop since the message, ``None`` without a loop.
-        plan: The blocks to send, made by the client if missing. The provider supports all fields of a planned request.
+        plan: The blocks to send, made by the client if missing. Unsupported fields are dropped at the same time.
         meter: Filled while the answer is received.
     """
 
@@ -97,7 +109,10 @@ class ChatRequest:
 
 
 def loop_texts(request: ChatRequest) -> Iterator[str]:
-    """Yield the texts of a request's tool loop, which are not part of its prompt."""
+    """Yield the texts of a request's tool loop.
+
+    The prompt does not contain them.
+    """
     for tool in request.tools:
         yield f"{tool.name} {tool.description} {json.dumps(tool.parameters)}"
     for turn in request.turns or ():

@@ -1,4 +1,4 @@
-"""Providers with their keys, addresses and adapters, and their models."""
+"""Providers and their models, with keys, addresses and adapters."""
 
 import os
 import re
@@ -44,7 +44,7 @@ def find_api_key(
 class Provider:
     # Takes the provider's name, a key and an address
     adapter: Callable[[str, ApiKey, str | None], Transport]
-    keys: tuple[str, ...] = ()  # environment variables that may hold the key
+    keys: tuple[str, ...] = ()  # possible environment variables of the key
     model: str = ""  # the default
     base_url: str | None = None  # ``None``: the SDK's default
     needs_key: bool = True
@@ -95,7 +95,9 @@ def open_client(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> Client:
-    """Return a client for a provider; SDKs are loaded with the first request.
+    """Return a client for a provider.
+
+    The provider's SDK is loaded with the first request.
 
     Args:
         provider: One of ``NAMES``; ``compatible`` if only an address is given.
@@ -167,7 +169,7 @@ def _priced(provider: str, model: str) -> PricedModel:
 
 
 def usual_recipient(project: Project) -> tuple[str, str]:
-    """Return the provider and the model that are used without options."""
+    """Return the provider and model used without options."""
     for table in (project.config.send, user_config().send):
         if table.provider or table.model:
             provider = table.provider or provider_of_model(table.model)

@@ -1,4 +1,5 @@
-"""Durable runs: a database, worker processes, and signs of life to detect dead ones.
+"""Durable runs: a database, worker processes, and signs of life.
 
-DBOS is the library for it; no other package knows of it. ``dbos_queue.open_database`` opens a database.
+Signs of life show which workers are dead. DBOS is the library for all this; no other package imports DBOS.
+``dbos_queue.open_database`` opens a database.
 """

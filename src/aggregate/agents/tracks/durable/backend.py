@@ -82,7 +82,7 @@ def conducting(
     lease: float,
     away: Callable[[str], None] = lambda _reason: None,
 ) -> Iterator[None]:
-    """Mark this process as the conductor of a run during the block."""
+    """Mark this process as a run's conductor during the block."""
     heartbeat = _heartbeat(engine, f"{_prefix(run_id)}{token_hex(6)}", lease)
     retry_while_away(engine, heartbeat.renew)
     heartbeat.start(away=away)

@@ -127,7 +127,10 @@ def database_errors(url: str) -> Iterator[None]:
 
 
 def _is_away(error: Exception) -> bool:
-    """Return whether a server is unreachable or restarting, rather than refusing access."""
+    """Return whether a server is unreachable or restarting.
+
+    A server refusing access is not away.
+    """
     text = str(error)
     is_refusal = "FATAL" in text and not any(words in text for words in _PASSING)
     return isinstance(error, OperationalError) and "sqlite" not in text and not is_refusal
@@ -141,9 +144,9 @@ def first_line(error: Exception) -> str:
 def retry_while_away(
     engine: sa.Engine, ask: Callable[[], _T], *, patience: float = PATIENCE_SECONDS
 ) -> _T:
-    """Call ``ask`` until the server can be reached, at most ``patience`` seconds.
+    """Call ``ask`` until the server can be reached.
 
-    DBOS would wait without end, but a person should learn the reason.
+    This takes at most ``patience`` seconds. DBOS would wait without end, but a person should learn the reason.
     """
     end = monotonic() + patience
     failures = 0
@@ -159,12 +162,18 @@ def retry_while_away(
 
 
 def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
-    """Yield the items in lists of at most ``size``, for one SQL statement each."""
+    """Yield the items in lists of at most ``size``.
+
+    Each list fits into one SQL statement.
+    """
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
 
 
 def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
-    """Return the condition that a column begins with ``text``; SQLite's LIKE ignores case."""
+    """Return the SQL condition "``column`` begins with ``text``".
+
+    LIKE would not do: in SQLite it ignores case.
+    """
     return sa.func.substr(column, 1, len(text)) == text

@@ -1,6 +1,6 @@
-"""The queue of tickets on DBOS: assignments are workflows, attempts steps.
+"""The queue of tickets on DBOS.
 
-The settings here and in ``worker_process``:
+Assignments are workflows, and attempts are steps. The settings here and in ``worker_process``:
 
 - The executor's id is unique to the process: a second one of the same id would repeat unfinished work of the first.
 - The application's version is fixed: a change of code would hide pending work.
@@ -72,7 +72,7 @@ def open_database(url: str) -> Iterator[sa.Engine]:
 
 
 def prepare_database(engine: sa.Engine) -> None:
-    """Create or update the tables of DBOS, and register the queue."""
+    """Create or update the DBOS tables, and register the queue."""
     # Errors are raised or retried, so DBOS's log stays off standard error; without a handler DBOS would add one.
     log = logging.getLogger("dbos")
     for handler in list(log.handlers):
@@ -102,7 +102,10 @@ class DbosQueue:
         )
 
     def set_concurrency(self, tickets: int | None) -> None:
-        """Set how many tickets each worker answers at once; ``None`` changes nothing."""
+        """Set the number of tickets each worker answers at once.
+
+        ``None`` changes nothing.
+        """
         is_shared = self._engine.dialect.name == "postgresql"
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
@@ -138,7 +141,10 @@ class DbosQueue:
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
-        """Record that an answer has begun, unless the database is away."""
+        """Record the start of an answer.
+
+        Nothing is recorded while the database is away.
+        """
         mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
         with suppress(StateError, WorkerStopping):
             retry_while_away(self._engine, mark, patience=0)
@@ -209,7 +215,10 @@ class DbosQueue:
         return met
 
     def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
-        """Return workflow keys without reading the rows, which may be damaged."""
+        """Return workflow keys without reading the rows.
+
+        Rows may be damaged.
+        """
         query = sa.select(self._workflows.workflow_uuid).where(condition)
 
         def find() -> set[str]:

@@ -1,4 +1,7 @@
-"""Signs of life of worker and conductor processes, to detect dead ones."""
+"""Signs of life of worker and conductor processes.
+
+Processes without a current sign of life are dead.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +20,7 @@ _STOP_SECONDS = 5.0  # for a beat under way when the process ends
 
 
 class Heartbeat(ABC):
-    """This process's sign of life in the database, and those of others."""
+    """This process's sign of life, and those of other processes."""
 
     def __init__(self, engine: sa.Engine, executor_id: str, lease: float) -> None:
         self.engine = engine
@@ -32,20 +35,24 @@ class Heartbeat(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Withdraw the sign of life, so that others take over the tickets."""
+        """Withdraw the sign of life.
+
+        Other processes then take over the tickets of this process.
+        """
 
     @abstractmethod
     def alive(self, prefix: str) -> set[str]:
-        """Return the ids of living processes that begin with ``prefix``."""
+        """Return the ids of living processes beginning with ``prefix``."""
 
     def start(
         self,
         after_beat: Callable[[], None] = lambda: None,
         away: Callable[[str], None] = lambda _reason: None,
     ) -> None:
-        """Renew the sign of life regularly in a thread; then call ``after_beat``.
+        """Renew the sign of life regularly in a thread.
 
-        When the database begins to fail, ``away`` is called with the reason.
+        After each renewal ``after_beat`` is called. When the database begins to fail, ``away`` is called with the
+        reason.
         """
         self._thread = Thread(
             target=self._beat, args=(after_beat, away), name="conductor-heartbeat", daemon=True
@@ -68,11 +75,11 @@ class Heartbeat(ABC):
         self._stop.set()
         if self._thread:
             self._thread.join(timeout=_STOP_SECONDS)
-        with suppress(SQLAlchemyError):  # a lease expires by itself
+        with suppress(SQLAlchemyError):  # a lease expires anyway
             self.end()
 
     def dead(self) -> list[str]:
-        """Return the ids of dead workers that still hold tickets."""
+        """Return the ids of dead workers still holding tickets."""
         columns = workflow_table(self.engine.dialect.name, "executor_id", "status", "queue_name").c
         taken = (columns.status == "PENDING") & (columns.queue_name == QUEUE)
         with self.engine.connect() as connection:

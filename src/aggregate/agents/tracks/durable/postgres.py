@@ -1,7 +1,7 @@
 """Postgres as the database of runs: connections and leases.
 
-DBOS recovers the work of dead processes only in its hosted service; else when a process of the same id starts again,
-which on another machine never happens. A run on SQLite does not load this module.
+By itself DBOS recovers the work of a dead process only in its hosted service, or when a process with the same id starts
+again, which never happens on another machine. A run on SQLite does not load this module.
 """
 
 import sqlalchemy as sa
@@ -24,25 +24,28 @@ LEASES = sa.Table(
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Let only one process at a time create tables, until its transaction ends."""
+    """Lock the creation of tables for all other processes.
+
+    The lock ends with the connection's transaction.
+    """
     connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"))
 
 
 def mark_disconnected(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connection as a lost one, so that it is retried.
+    """Mark a failed connection as lost, so DBOS retries it.
 
-    DBOS recognises only some reasons by their words; for others, such as a missing socket, it would give up a ticket
-    that its process still holds.
+    DBOS recognises only some reasons by their words. For a reason such as a missing socket it would give up a ticket
+    still held by its process.
     """
     if context.connection is None:
         context.is_disconnect = True
 
 
 class Lease(Heartbeat):
-    """A process's sign of life on a server, which expires unless renewed.
+    """A process's sign of life on a server; it expires.
 
-    Each process sets the length of its own lease. A process that is only slow loses time: a recovered ticket is not
-    recorded twice.
+    A lease must be renewed, and each process sets the length of its own lease. A process that is only slow loses time:
+    a recovered ticket is not recorded twice.
     """
 
     def renew(self) -> None:

@@ -1,6 +1,7 @@
-"""SQLite as the database of runs, with lock files as signs of life.
+"""SQLite as the database of runs, with lock files.
 
-All processes are on one machine, and the end of a process frees its lock, so nothing has to expire.
+A lock file is a process's sign of life. All processes are on one machine, and the end of a process frees its lock, so
+nothing has to expire.
 """
 
 import glob
@@ -21,14 +22,17 @@ _ABANDONED_SECONDS = 60.0  # age of a deleted lock file: a new one is not locked
 
 
 def create_file(path: Path) -> None:
-    """Create the database file, private since it contains prompts and answers."""
+    """Create the database file, readable by the user only.
+
+    The file contains prompts and answers.
+    """
     private_folder(path.parent)
     with suppress(FileExistsError):
         os.close(create_private(path))
 
 
 def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
-    """Set up a new connection, as DBOS does for its own ones."""
+    """Set up a new connection like DBOS's own connections."""
     # Writers take turns from their first read on, and none gives up.
     connection.isolation_level = "IMMEDIATE"
     connection.execute(f"PRAGMA busy_timeout={_BUSY_SECONDS * 1000}")
@@ -51,7 +55,7 @@ def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN40
 
 
 class LockFile(Heartbeat):
-    """A sign of life: a file locked while its process lives."""
+    """A process's sign of life: its locked file."""
 
     _lock: sqlite3.Connection | None = None
 

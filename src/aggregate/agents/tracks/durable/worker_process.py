@@ -39,10 +39,10 @@ _ONLY = Lock()  # held by the open worker
 
 
 class WorkerProcess:
-    """Lets this process answer tickets of the queue during the block.
+    """Lets this process answer queued tickets during the block.
 
-    A process has at most one, since DBOS uses globals. ``changed`` is set when an answer has ended or, if other tickets
-    wait for it, has begun. ``away`` is called with the reason when the database begins to fail.
+    A process has at most one ``WorkerProcess``, since DBOS uses globals. ``changed`` is set when an answer has ended
+    or, if other tickets wait for it, has begun. ``away`` is called with the reason when the database begins to fail.
     """
 
     def __init__(
@@ -128,10 +128,16 @@ class WorkerProcess:
             _ONLY.release()
 
     def _workflow(self) -> Callable[[str, list[str]], str]:
-        """Return the workflow as a function, since DBOS cannot register methods."""
+        """Return the workflow as a function for DBOS.
+
+        DBOS cannot register methods.
+        """
 
         def ticket(text: str, digests: list[str]) -> str:
-            """Work on one assignment; steps recorded before a kill are skipped."""
+            """Work on one assignment.
+
+            Steps recorded before a kill are skipped.
+            """
             try:
                 assignment = self._queue.assignment(text, digests)
                 with self._at_work_on(assignment.key) as stop:
@@ -143,7 +149,7 @@ class WorkerProcess:
                     )
                 return outcome.to_json()
             except SQLAlchemyError as error:
-                # Nothing could be recorded, so this is no outcome of the ticket's, which is given
+                # Nothing could be recorded, so this is not the ticket's outcome, and the ticket is given
                 # back. DBOS would record the database's error as the ticket's once it is up again.
                 raise WorkerStopping from error
 
@@ -164,7 +170,10 @@ class WorkerProcess:
     def _record_attempt(
         self, stop: Event, worker: AnyWorker, assignment: Assignment, number: int
     ) -> WorkerReply:
-        """Make and record one attempt in a free slot; a kill repeats no more attempts than slots."""
+        """Make and record one attempt in a free slot.
+
+        So a kill repeats at most one attempt per slot.
+        """
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
 
@@ -210,7 +219,10 @@ class WorkerProcess:
                     stop.set()
 
     def _look_after(self) -> None:
-        """Recover tickets of dead workers; requeue tickets that this worker took but does not run."""
+        """Recover dead workers' tickets, and requeue idle tickets.
+
+        An idle ticket was taken by this worker, but does not run.
+        """
         self._recover_dead()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
