@@ -1,7 +1,4 @@
-"""Limits of goals and tickets, and a goal's usage.
-
-The usage is counted in tokens and seconds.
-"""
+"""The limits of goals and tickets, and the tokens and time that a goal has used."""
 
 import time
 from collections.abc import Callable
@@ -111,10 +108,7 @@ class BudgetTracker:
 
 @dataclass(frozen=True, slots=True)
 class TicketLimits:
-    """The limits of one ticket.
-
-    Tokens are limited for all attempts together, seconds and turns for each attempt.
-    """
+    """The limits of one ticket: tokens of all its attempts, seconds and turns of each."""
 
     max_tokens: int = 500_000  # of requests and answers, as providers report them
     max_seconds: float | None = None  # for as long as the ticket says

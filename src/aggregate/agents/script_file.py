@@ -62,10 +62,7 @@ class ScriptedReply(BaseModel):
         return {**table, "then": rest} if rest and isinstance(table, dict) else table
 
     def take(self, attempt: int) -> "ScriptedReply":
-        """Return the reply for an attempt.
-
-        Raise ``WorkerError`` for a scripted failure.
-        """
+        """Return the reply for an attempt; raise ``WorkerError`` for a scripted failure."""
         reply = (self, *self.then)[:attempt][-1]
         time.sleep(reply.seconds)
         if reply.fail and (reply.failures == 0 or attempt <= reply.failures):

@@ -41,10 +41,7 @@ def is_loopback(url: str) -> bool:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Return whether only this machine reaches a host.
-
-    True for all of 127.0.0.0/8.
-    """
+    """Return whether only this machine reaches a host; true for all of 127.0.0.0/8."""
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -64,10 +61,7 @@ def display_address(url: str) -> str:
 
 
 def _split(url: str) -> SplitResult | None:
-    """Parse an address into its parts.
-
-    Returns None if programs might parse the address differently.
-    """
+    """Parse an address; return None if programs might parse it differently."""
     if re.search(r"[\\\s\x00-\x1f\x7f]", url):
         return None
     try:

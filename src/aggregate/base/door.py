@@ -1,7 +1,4 @@
-"""Lazy imports of a package's public names.
-
-A package's ``__init__`` lists its public names and imports each on first use.
-"""
+"""Lazy imports: a package's ``__init__`` lists its public names and imports each on first use."""
 
 import sys
 from collections.abc import Callable, Mapping

@@ -40,10 +40,7 @@ class SyntaxViewError(AggregateError):
 
 
 class DeadlineError(SyntaxViewError):
-    """Parsing a text crashed or exceeded a limit.
-
-    The limits are those of time and memory.
-    """
+    """Parsing a text exceeded its limit of time or memory, or crashed."""
 
     def __init__(self, problem: str = "") -> None:
         too_slow = "parsing was stopped: it took far longer than is usual for a file of this size"
@@ -109,10 +106,7 @@ class Refusal(StrEnum):
 
 
 class SpawnError(AggregateError):
-    """A request to spawn sub-agents was refused.
-
-    ``code`` is the reason.
-    """
+    """A request to spawn sub-agents was refused; ``code`` is the reason."""
 
     def __init__(self, message: str, *, code: Refusal) -> None:
         super().__init__(message)
@@ -174,10 +168,7 @@ class ClientError(AggregateError):
 
 
 class ClientSetupError(ClientError):
-    """A key, package, program or model name is missing.
-
-    The message has the remedy.
-    """
+    """A key, package, program or model name is missing; the message has the remedy."""
 
 
 class NoProviderError(ClientSetupError):
@@ -185,10 +176,7 @@ class NoProviderError(ClientSetupError):
 
 
 class PromptTooLongError(ClientError):
-    """Prompt and answer exceed the model's context window.
-
-    They need ``tokens``, the model has ``window``.
-    """
+    """Prompt and answer need more ``tokens`` than the model's context ``window`` has."""
 
     def __init__(self, message: str, *, tokens: int, window: int) -> None:
         super().__init__(message)
@@ -229,7 +217,4 @@ class DatabaseAwayError(StateError):
 
 
 class ModelError(AggregateError):
-    """A model returned no answer.
-
-    A scripted model may have no answer to the question.
-    """
+    """A model returned no answer, or a scripted model has none for the question."""

@@ -24,10 +24,7 @@ class ViewMode(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "ViewMode":
-        """Return the mode named by ``value``.
-
-        Unknown or empty values mean ``SUMMARY`` (rule M-X1).
-        """
+        """Return the mode named by ``value``; unknown or empty values mean ``SUMMARY`` (rule M-X1)."""
         return _MODES.get(str(value).strip().lower(), cls.SUMMARY)
 
 
@@ -48,10 +45,7 @@ class Span(NamedTuple):
 
 
 def source_lines(spans: Iterable[Span]) -> dict[int, int]:
-    """Return the source line of each line of a view.
-
-    Lines of the view without a source line are left out.
-    """
+    """Return the file's line for each line of a view that shows one."""
     return {
         span.start + offset: span.source_start + offset
         for span in spans
@@ -91,10 +85,7 @@ def composed_spans(outer: Sequence[Span], inner: Sequence[Span]) -> list[Span]:
 
 
 def _source_of(part: Span, first: int, last: int) -> tuple[int, int]:
-    """Return the source lines of some lines of a span.
-
-    The lines are ``first`` to ``last`` of the view.
-    """
+    """Return the source lines of lines ``first`` to ``last`` within a span."""
     if part.end - part.start != part.source_end - part.source_start:
         return part.source_start, part.source_end
     offset = part.source_start - part.start
@@ -105,10 +96,7 @@ _SPAN = struct.Struct("<4I")
 
 
 class PackedSpans(Sequence[Span]):
-    """Spans stored as bytes and decoded on use.
-
-    Most spans are never read.
-    """
+    """Spans stored as bytes and decoded on use, since most are never read."""
 
     __slots__ = ("data",)
 
@@ -233,10 +221,7 @@ class FileItem:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "FileItem":
-        """Build an item from a mapping.
-
-        Ignores unknown keys and None values.
-        """
+        """Build an item from a mapping; ignore unknown keys and None values."""
         names = {item_field.name for item_field in fields(cls)}
         values = {key: value for key, value in data.items() if key in names and value is not None}
         return cls(**{"path": "", **values})
@@ -298,10 +283,7 @@ class RenderedFile:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
-        """Build a rendered file from a record.
-
-        Any key may be missing in the record.
-        """
+        """Build a rendered file from a record, in which any key may be missing."""
         fields = {name: record.get(name) for name in FileRecord.__annotations__}
         values = {name: value for name, value in fields.items() if value is not None}
         values["path"] = str(record.get("path") or record.get("entry") or "")

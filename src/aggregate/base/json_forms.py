@@ -53,10 +53,7 @@ def message_text(value: Value) -> str:
 
 
 def failure_text(error: object) -> str:
-    """Return the text of an exception or error value.
-
-    Returns ``no reason given`` if the text is empty.
-    """
+    """Return the text of an exception or other error, ``no reason given`` if it is empty."""
     if isinstance(error, BaseException):
         return _exception_text(error)
     return ("" if error is None else message_text(error)) or "no reason given"
@@ -157,10 +154,7 @@ class JsonCopy:
         return self._keyed([*declared, *extra.items()], depth)
 
     def _keyed(self, pairs: Iterable[tuple[Value, Value]], depth: int) -> dict[str, Value]:
-        """Copy an object's entries.
-
-        Keys with equal text get a suffix: ``-2``, ``-3``, ...
-        """
+        """Copy an object's entries; keys with equal text get a suffix: ``-2``, ``-3``, ..."""
         copy: dict[str, Value] = {}
         last_numbers: dict[str, int] = {}
         for key, item in pairs:
@@ -177,10 +171,7 @@ def free_key(
     *,
     separator: str = "-",
 ) -> str:
-    """Return ``wanted``, numbered if it is already taken.
-
-    The numbered key is the first free one of ``wanted-2``, ``wanted-3``, ...
-    """
+    """Return ``wanted``, or if it is taken the first free one of ``wanted-2``, ``wanted-3``, ..."""
     if wanted not in taken:
         return wanted
     last_numbers = {} if last_numbers is None else last_numbers
@@ -204,10 +195,7 @@ def _exception_text(error: BaseException) -> str:
 
 
 def _object_text(value: Value, kind: type) -> str:
-    """Return ``str(value)``, or ``<type>`` as a fallback.
-
-    The fallback replaces Python's default text of an object.
-    """
+    """Return ``str(value)``, or ``<type>`` if the type only has Python's default text."""
     if all(getattr(kind, name) is getattr(object, name) for name in ("__str__", "__repr__")):
         return _placeholder(value)
     text = str.__str__(str(value))

@@ -26,10 +26,7 @@ def path_meant(path: str, paths: Sequence[str]) -> str:
 
 
 def nearest_path(path: str, paths: Sequence[str]) -> str:
-    """Return the path most similar to a missing one.
-
-    Returns ``""`` if no path is similar.
-    """
+    """Return the path most similar to a missing one, ``""`` if none is similar."""
     from rapidfuzz import fuzz  # needed only for a mistake
 
     wanted, length = _parts(path), path.count("/") + 1

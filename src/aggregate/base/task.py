@@ -77,10 +77,7 @@ class Task:
 
 
 class Given(NamedTuple):
-    """A text from the user with its title (rule T-8).
-
-    An example is the output of a command.
-    """
+    """A text from the user with its title, such as a command's output (rule T-8)."""
 
     title: str  # such as the command of an output
     text: str
@@ -138,10 +135,7 @@ Lines = tuple[tuple[int, int], ...]  # runs of lines: the first and the last one
 
 
 class Level(StrEnum):
-    """How much of a file a prompt shows (rule B-2).
-
-    The levels are ordered from most to least.
-    """
+    """How much of a file a prompt shows, from most to least (rule B-2)."""
 
     FULL = "full"
     CUSTOM = "custom"
@@ -207,10 +201,7 @@ class Guess(NamedTuple):
 
 
 def doubts(missing: Sequence[Missing], guess: Guess | None) -> list[str]:
-    """Return warnings about names, missing grammars and a guessed ranking.
-
-    The names are unknown or were corrected.
-    """
+    """Return warnings about unknown or corrected names, missing grammars and a guessed ranking."""
     kinds = ("symbol", "spelling", "changes", "grammars")
     warnings = [gap.reason for gap in missing if gap.evidence in kinds]
     if guess:

@@ -30,10 +30,7 @@ def row_maker(kind: type[_Row]) -> Callable[[Iterable[Any]], _Row]:
 
 
 def isolated_copy(value: Value) -> Value:
-    """Copy a value deeply.
-
-    Parts that cannot be copied, such as locks, are shared.
-    """
+    """Copy a value deeply; parts that cannot be copied, such as locks, are shared."""
     copies: dict[int, Value] = {}
     unfinished: list[tuple[Value, Value]] = []
 
@@ -61,10 +58,7 @@ def isolated_copy(value: Value) -> Value:
 
 
 def unawaited(value: Value) -> str:
-    """Return an error message for a value not yet awaited.
-
-    Returns ``""`` for any other value.
-    """
+    """Return an error message if a value still has to be awaited, else ``""``."""
     if not isinstance(value, Awaitable):
         return ""
     if isinstance(value, Coroutine):
@@ -73,10 +67,7 @@ def unawaited(value: Value) -> str:
 
 
 class DataReference(dict[str, Any]):
-    """Reference to a value on disk (rule D-42).
-
-    Has the value's id, file, size and summary.
-    """
+    """Reference to a value on disk: its id, file, size and summary (rule D-42)."""
 
     __slots__ = ()
 
@@ -86,10 +77,7 @@ class DataReference(dict[str, Any]):
 
     @property
     def place(self) -> str:
-        """Two sentences about the value's file.
-
-        They have the file's path and size, and how to read the value.
-        """
+        """The value's file, its size, and how to read it, in two sentences."""
         path = PurePath(self["_data_file"])
         if path.parent.parts[-2:] == PurePath(CACHE_DIR).parts:
             path = path.relative_to(path.parents[2])
@@ -101,10 +89,7 @@ def is_reference(value: object) -> TypeGuard[DataReference]:
 
 
 def escape_surrogates(text: str) -> str:
-    r"""Escape unpaired surrogates as ``\udXXX``.
-
-    Files and terminals cannot encode them.
-    """
+    r"""Escape unpaired surrogates as ``\udXXX``, since files and terminals cannot encode them."""
     if text.isascii():
         return text
     try:

@@ -28,10 +28,7 @@ _ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
 
 class RunCommand(BriefCommand):
-    """A command that keeps the words after ``--`` apart.
-
-    ``--diff`` takes a value only after ``=``.
-    """
+    """A command that keeps the words after ``--`` apart; ``--diff`` takes a value only after ``=``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
@@ -97,10 +94,7 @@ def _missing(word: str) -> str:
 
 
 def read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
-    """Read paths from a file or standard input (``-``).
-
-    Warns about missing paths.
-    """
+    """Read paths from a file or standard input (``-``); warn about missing ones."""
     try:
         text = read_input() if source == "-" else read_text(Path(source))
     except (OSError, ValueError) as error:

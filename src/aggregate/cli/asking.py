@@ -63,10 +63,7 @@ def open_asked_project(
     hint: str = "",
     is_verbose: bool = False,
 ) -> Project:
-    """Open the project, or a folder without configuration (rule T-6).
-
-    For such a folder the ``hint`` is printed first.
-    """
+    """Open the project, or a folder without configuration after printing the ``hint`` (rule T-6)."""
     meta = click.get_current_context().meta
     # Remembered: a configuration removed meanwhile by a checkout is an error.
     if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
@@ -236,10 +233,7 @@ def _read_file(name: str) -> str:
 
 
 def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
-    """Parse files and lines typed in the current folder.
-
-    The paths become relative to ``base_dir``.
-    """
+    """Parse files and lines typed in the current folder; make their paths relative to ``base_dir``."""
     focus = []
     for text in typed:
         point = parse_place(text, Path.cwd())

@@ -34,10 +34,7 @@ class _Command(NamedTuple):
 
 
 def is_command(line: str) -> bool:
-    """Return whether a message is a slash command.
-
-    Mistyped commands count too.
-    """
+    """Return whether a message is a slash command, even a mistyped one."""
     name, *_ = line[1:].split(maxsplit=1) or [""]
     is_word = name.replace("-", "").isalpha() and "\n" not in line.strip()
     return line.startswith("/") and (name in _COMMANDS or is_word or not name)
@@ -54,10 +51,7 @@ def run_command(session: ChatSession, line: str) -> None:
 
 
 def completions(session: ChatSession, before: str, word: str) -> dict[str, str]:
-    """Return completions of ``word`` with notes.
-
-    ``before`` is the text left of ``word``.
-    """
+    """Return completions of ``word`` with notes; ``before`` is the text left of it."""
     if not before and word.startswith("/"):
         rows = _COMMANDS.items()
         return {f"/{name} ": row.summary for name, row in rows if name.startswith(word[1:])}

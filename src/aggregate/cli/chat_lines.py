@@ -47,10 +47,7 @@ class PipedLines:
 
 
 class TypedLines(PipedLines):
-    """Reads lines typed by a person.
-
-    A trailing backslash continues a line.
-    """
+    """Reads lines typed by a person; a trailing backslash continues a line."""
 
     is_interactive = True
 

@@ -20,10 +20,7 @@ from aggregate.cli.chat_session import ChatSession
 
 
 class EditedLines(TypedLines):
-    """Reads messages from an editor.
-
-    Enter sends a message, Alt-Enter begins a new line.
-    """
+    """Reads messages from an editor: Enter sends, Alt-Enter begins a new line."""
 
     def __init__(self, session: ChatSession) -> None:
         self._session = session
@@ -47,10 +44,7 @@ class EditedLines(TypedLines):
 
 
 class _History(FileHistory):
-    """The history of input, with earlier messages of the discussion.
-
-    The project's private file comes first, then the discussion's messages.
-    """
+    """The history of input: the project's private file, then the discussion's messages."""
 
     messages: Sequence[str] = ()
 

@@ -128,10 +128,7 @@ class ChatSession:
         return f"{counted(spent.requests, 'answer')}: {_tokens(spent)}; {spent.price}"
 
     def standing(self) -> list[str]:
-        """Return the parts of the toolbar.
-
-        These are cache warmth, cost, attachments and model.
-        """
+        """Return the parts of the toolbar: cache warmth, cost, attachments, model."""
         attached = self.asked.selection.attached
         number = len(attached.files) + len(attached.images)
         parts = [self.sent.warmth if self.sent else "", self.spent.price]

@@ -28,10 +28,7 @@ _PROGRAMS = (
 
 
 def copy_to_clipboard(data: bytes, *, environment: Mapping[str, str] = os.environ) -> str:
-    """Copy ``data`` to the clipboard; return a sentence about it.
-
-    In an ssh session the terminal copies it.
-    """
+    """Copy ``data``, in an ssh session through the terminal; return a sentence about the result."""
     failure = ""
     is_remote = environment.get("SSH_TTY") or environment.get("SSH_CONNECTION")
     for variable, command in () if is_remote else _PROGRAMS:

@@ -1,7 +1,4 @@
-"""Make a prompt from the last one.
-
-Only edited files are rendered.
-"""
+"""Make a prompt from the last one: render only edited files."""
 
 import json
 from collections.abc import Sequence
@@ -22,10 +19,7 @@ def pages_of(composition: Composition, steering: Sequence[str]) -> bytes:
 
 
 def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> EditedPrompt | None:
-    """Render the changed files into the earlier prompt.
-
-    Returns ``None`` if blocks of unchanged files may change too.
-    """
+    """Render the changed files into the earlier prompt; ``None`` if other blocks may change too."""
     run = earlier.run
     if not run.pages or run.written is None:
         return None

@@ -105,10 +105,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def say(*lines: str, is_repeated: bool = True) -> None:
-    """Write lines to standard error.
-
-    A replayed run prints lines with ``is_repeated`` again.
-    """
+    """Write lines to standard error; a replayed run prints those with ``is_repeated`` again."""
     _write_error("".join(f"{printable(line)}\n" for line in lines), is_repeated=is_repeated)
 
 
@@ -251,10 +248,7 @@ class Bar:
 
 @contextmanager
 def orderly_termination() -> Iterator[None]:
-    """Let termination signals raise ``SystemExit``.
-
-    Signals ignored from the start, as under ``nohup``, stay ignored.
-    """
+    """Let termination signals raise ``SystemExit``, unless ignored as under ``nohup``."""
     import signal  # the help does not load it
 
     ending = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]

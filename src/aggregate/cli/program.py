@@ -242,10 +242,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\u
 
 
 def is_sentence(argument: str) -> bool:
-    """Return whether an argument reads like a sentence.
-
-    It has several words, or letters of a script without blanks.
-    """
+    """Return whether an argument has several words, or letters of a script without blanks."""
     if argument.startswith("-"):
         return False
     has_blank = len(argument.split(maxsplit=1)) > 1

@@ -27,10 +27,7 @@ _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are d
 
 
 class Recording:
-    """Watches a run from its beginning.
-
-    Does nothing if ``this`` is ``None``.
-    """
+    """Watches a run from its beginning; does nothing if ``this`` is ``None``."""
 
     def __init__(self, this: ThisRun | None) -> None:
         self._this = this
@@ -140,10 +137,7 @@ class Recording:
         return earlier.with_others(new) if earlier and new else new
 
     def _earlier(self, this: ThisRun) -> Witnesses | None:
-        """Return the updated record of the earlier run.
-
-        Returns ``None`` if folders changed.
-        """
+        """Return the earlier run's record, updated; ``None`` if folders changed."""
         run = this.earlier.run if this.earlier else remembered.newest_run()
         if run is None or run.witnesses.own != self._own:
             return None
@@ -163,10 +157,7 @@ def _hash_of(path: Path) -> str:
 
 
 def _marked(output: Iterable[tuple[int, str]], path: Path) -> Output:
-    """Replace the prompt's path in the output by a mark.
-
-    A replay replaces the mark by the path of its own prompt.
-    """
+    """Replace the prompt's path in the output by a mark, for a replay."""
     quoted, mark = json.dumps(str(path)), f'"{remembered.QUOTED_PATH}"'
     marked = []
     for number, text in output:

@@ -41,10 +41,7 @@ COUNT_FROM: Final = ("AGGREGATE_", "BEADS_", "GIT_", "LC_", "PYTHON", "TTY_", "X
 
 
 class Written(NamedTuple):
-    """Hashes of a prompt and its records.
-
-    The hash of a missing record is ``""``.
-    """
+    """Hashes of a prompt and its records, ``""`` for a missing record."""
 
     prompt: str
     log: str
@@ -74,10 +71,7 @@ class RememberedRun(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> "RememberedRun":
-        """Unpack a stored run.
-
-        Raises ``ValueError`` if the bytes are damaged.
-        """
+        """Unpack a stored run; raise ``ValueError`` if the bytes are damaged."""
         if zlib.crc32(data[4:]).to_bytes(4, "big") != data[:4]:
             raise ValueError("damaged")
         head_size, states_size = _SIZES.unpack_from(data, 4)
@@ -95,10 +89,7 @@ class RememberedRun(NamedTuple):
 
 
 def key_of(arguments: list[str]) -> str:
-    """Hash a run's inputs other than files.
-
-    These are arguments, folder, environment, streams and interpreter.
-    """
+    """Hash a run's inputs other than files: arguments, folder, environment, streams, interpreter."""
     environment = {
         name: value
         for name, value in sorted(os.environ.items())
@@ -178,10 +169,7 @@ def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
 
 
 def repeat(run: RememberedRun) -> int | None:
-    """Replay a run's files and output.
-
-    Returns ``None`` if that fails.
-    """
+    """Replay a run's files and output; return ``None`` if that fails."""
     try:
         path = _write_again(run) if run.written else ""
     except Exception:  # noqa: BLE001 - the run itself will report the cause
@@ -190,10 +178,7 @@ def repeat(run: RememberedRun) -> int | None:
 
 
 class LastPrompt(NamedTuple):
-    """The newest prompt.
-
-    Reading ``parts`` raises ``ValueError`` if it is not the remembered prompt.
-    """
+    """The newest prompt; reading ``parts`` raises ``ValueError`` if it is not the remembered one."""
 
     path: Path
     parts: Iterator[bytes]
@@ -242,10 +227,7 @@ def _read(path: Path, expected: str) -> bytes | None:
 
 
 def _parts(path: Path, expected: str) -> Iterator[bytes]:
-    """Yield a file in parts.
-
-    Raises ``ValueError`` if the file's hash differs from ``expected``.
-    """
+    """Yield a file in parts; raise ``ValueError`` if its hash differs."""
     digest = sha256()
     with path.open("rb") as file:
         while part := file.read(_PART_BYTES):

@@ -1,7 +1,4 @@
-"""``--remote``: fetch a repository and open it untrusted.
-
-The cache stores the repository.
-"""
+"""``--remote``: fetch a repository into the cache, and open it without trusting it."""
 
 from dataclasses import replace
 

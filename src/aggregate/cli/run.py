@@ -108,10 +108,7 @@ class AskedRun:
 
     @cached_property
     def typed(self) -> Arguments:
-        """Paths and task from the arguments.
-
-        They are read once, since standard input cannot be read again.
-        """
+        """Paths and task from the arguments, read once because of standard input."""
         typed = read_arguments(self.arguments)
         if typed.task is not None and self.task is not None:
             words = typed.task[: asking.SHOWN]
@@ -128,10 +125,7 @@ class AskedRun:
 
     @cached_property
     def finish(self) -> Finish:
-        """Additions to the prompt by options.
-
-        Commands in the options run only once.
-        """
+        """Additions to the prompt by options, whose commands run only once."""
         reports = not self.quiet
         return Finish(
             has_frame=not self.bare,

@@ -105,10 +105,7 @@ class AskedTurn:
 
 
 def turn_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a turn to a command.
-
-    The command receives them as one argument ``asked``.
-    """
+    """Add the options of a turn to a command, as one argument ``asked``."""
 
     @wraps(command)
     def with_asked(**values: Any) -> None:  # noqa: ANN401 - as click passes them

@@ -13,10 +13,7 @@ from aggregate.prompt.numbered_output import write_numbered
 
 
 def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells: bool) -> None:
-    """Write a prompt in parts; print their paths.
-
-    A part has at most ``tokens`` tokens.
-    """
+    """Write a prompt in parts of at most ``tokens``; print their paths."""
     composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     count = SavedCounts(index)
     parts = split_prompt(composition.prompt, tokens, title=request.title, count=count)

@@ -1,7 +1,4 @@
-"""Run a command line of the user in their shell.
-
-The shell has the user's own PATH.
-"""
+"""Run a command line of the user in their shell, with their own PATH."""
 
 import subprocess
 from typing import Final, NamedTuple

@@ -1,7 +1,4 @@
-"""A Model Context Protocol (MCP) server for agents.
-
-It gives agents prompts, files and definitions.
-"""
+"""A server of the Model Context Protocol (MCP): it gives agents prompts, files and definitions."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

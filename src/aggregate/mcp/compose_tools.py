@@ -1,7 +1,4 @@
-"""The tools ``compose`` and ``explain``.
-
-``compose`` returns a prompt, or its summary with a handle.
-"""
+"""The tools ``compose`` (returns a prompt, or its summary with a handle) and ``explain``."""
 
 from collections.abc import Container
 from dataclasses import replace

@@ -25,10 +25,7 @@ class Host(NamedTuple):
 
     @property
     def is_users_own(self) -> bool:
-        """Whether one configuration of the host serves all projects.
-
-        Such a host starts servers in any folder.
-        """
+        """Whether the host has one configuration for all projects, and starts servers in any folder."""
         return self.file.startswith("~")
 
 
@@ -82,10 +79,7 @@ def with_server(
 
 
 def _toml_with_server(text: str, host: Host, entry: dict[str, Any]) -> str:
-    """Return TOML with ``entry`` as this server's table.
-
-    An empty ``entry`` removes the table.
-    """
+    """Return TOML with ``entry`` as this server's table, without it if empty."""
     try:
         document = tomlkit.parse(text)
         servers: Any = document.get(host.key, {})

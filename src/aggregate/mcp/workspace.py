@@ -27,10 +27,7 @@ Count = Callable[[str], int]  # returns the tokens of a text
 
 
 def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:
-    """Count the lines or characters fitting into ``limit`` tokens.
-
-    They are counted from the start of ``text``.
-    """
+    """Return how many lines or characters from the start fit into ``limit`` tokens."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -75,10 +72,7 @@ class Ledger:
             sent.calls.setdefault(line, call)
 
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
-        """Return the call after which all these lines were sent.
-
-        0 if a line was not sent, or the text has changed.
-        """
+        """Return the last call that sent these lines of the unchanged text, or 0."""
         sent = self._texts.get(name)
         if sent is None or sent.digest != _digest(text):
             return 0
@@ -115,10 +109,7 @@ class Connection:
 
 
 class Workspace:
-    """A project, read again for each request.
-
-    Both its configuration and its files are read.
-    """
+    """A project whose configuration and files are read again for each request."""
 
     def __init__(self, config: Path, *, cap: int = CAP, index: Index | None = None) -> None:
         self._config = config
@@ -132,10 +123,7 @@ class Workspace:
         self.shown: dict[tuple[str, str], int] = {}
 
     def capped(self, lines: Iterable[str], *, more: str, limit: int | None = None) -> str:
-        """Return the first lines within ``limit`` tokens.
-
-        A note has the number of omitted lines, and ``more``.
-        """
+        """Return the first lines within ``limit`` tokens; a note has the number of others and ``more``."""
         text = "".join(f"{line}\n" for line in lines)
         most = self.cap if limit is None else limit
         if self.count(text) <= most:

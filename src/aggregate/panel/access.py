@@ -1,7 +1,4 @@
-"""Access control of the panel.
-
-Only one browser of this user has access, and only from the panel's own page.
-"""
+"""Access control of the panel: one browser of this user, from the panel's own page."""
 
 import hmac
 import os
@@ -81,10 +78,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The cookie's name.
-
-        It contains the port, because browsers share cookies among ports.
-        """
+        """The cookie's name, which contains the port: browsers share cookies among ports."""
         return f"aggregate_panel_{self.port}"
 
     @property
@@ -96,10 +90,7 @@ class Access:
         return hmac.new(self.key.encode(), f"cookie {self.port}".encode(), sha256).hexdigest()
 
     def is_own_host(self, header: str) -> bool:
-        """Return whether a Host header is the panel's.
-
-        After DNS rebinding a browser sends another one.
-        """
+        """Return whether a Host header is the panel's; after DNS rebinding another one is sent."""
         name, _, port = header.lower().rpartition(":")
         if self.port == 80 and header.lower() in _OWN_NAMES:  # browsers omit port 80
             return True
@@ -238,10 +229,7 @@ def connection_owner(
 
 
 def _table_forms(host: str, port: int) -> tuple[str, str]:
-    """Format an address as in the system's tables.
-
-    Return the forms for IPv4 and for IPv6 sockets.
-    """
+    """Format an address as in the system's tables, for IPv4 and IPv6 sockets."""
     address = IPv4Address(host).packed
     short, long = (
         # Words in this machine's byte order.

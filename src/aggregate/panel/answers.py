@@ -1,7 +1,4 @@
-"""HTTP responses to the page.
-
-They are JSON, errors in one sentence, and event streams.
-"""
+"""HTTP responses to the page: JSON, errors in one sentence, and event streams."""
 
 import asyncio
 import json
@@ -63,10 +60,7 @@ def action_route(
 
 
 def query_of(request: Request) -> Mapping[str, str]:
-    """Return the parameters of a URL's query.
-
-    Bytes outside UTF-8 become surrogates.
-    """
+    """Return the parameters of a URL's query; bytes outside UTF-8 become surrogates."""
     text = request.scope["query_string"].decode("latin-1")
     return dict(parse_qsl(text, keep_blank_values=True, errors=sys.getfilesystemencodeerrors()))
 
@@ -110,10 +104,7 @@ def stream_answer(events: AsyncIterator[bytes]) -> Response:
 
 
 async def unforeseen(_request: Request, error: Exception) -> Response:
-    """Answer an unexpected error in one sentence.
-
-    Its traceback is printed in the terminal.
-    """
+    """Answer an unexpected error in one sentence; print its traceback in the terminal."""
     return json_answer({"error": f"internal error, see the terminal: {error!r}"}, 500)
 
 

@@ -47,10 +47,7 @@ def code_colours(text: str, language: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=_CACHED)
 def fenced_colours(markdown: str) -> tuple[str, ...]:
-    """Return a colour code for each line of Markdown.
-
-    Each code block is coloured by the language of its fence.
-    """
+    """Return a colour code for each line of Markdown, by the language of its fence."""
     colours = [""] * (markdown.count("\n") + 1)
     for block in _FENCED.finditer(markdown) if len(markdown) <= _MOST else ():
         first = markdown.count("\n", 0, block.start(3))
@@ -60,10 +57,7 @@ def fenced_colours(markdown: str) -> tuple[str, ...]:
 
 
 def _colours(text: str, language: str) -> tuple[str, ...]:
-    """Compute a text's colour codes in a child process.
-
-    The text is not trusted.
-    """
+    """Compute the colour codes of an untrusted text in a child process."""
     try:
         lexer = get_lexer_by_name(language)
     except ClassNotFound:

@@ -1,7 +1,4 @@
-"""Compose a draft's prompt, and track changes on the disk.
-
-Each line of the prompt is mapped to its file.
-"""
+"""Compose a draft's prompt, map its lines to files, and track changes on the disk."""
 
 import os
 import re
@@ -51,10 +48,7 @@ _SECTIONS: Final = {
 
 
 class PromptLines:
-    """The lines of a prompt, with text, colours and origins.
-
-    Line numbers are 1-based; line feeds separate the lines.
-    """
+    """A prompt's lines with text, colours and origins; 1-based and separated by line feeds."""
 
     def __init__(self, composition: Composition, tokens: PromptTokens) -> None:
         self._segments = composition.prompt.segments
@@ -95,10 +89,7 @@ class PromptLines:
         }
 
     def _between(self, first: int, last: int, convert: Callable[[str], Sequence[str]]) -> list[str]:
-        """Return the values of lines ``first`` to ``last``.
-
-        ``convert`` returns the values of a segment's text.
-        """
+        """Return the values of lines ``first`` to ``last``; ``convert`` gives those of a segment."""
         if first > last:
             return []
         lines: list[str] = []
@@ -121,18 +112,12 @@ class PromptLines:
         return origins
 
     def _source_line(self, origin: Origin) -> list[str | int] | None:
-        """Return the source file and line of a prompt's line.
-
-        None if the line is not from a file.
-        """
+        """Return the file and line that a prompt's line shows, None if it shows no file."""
         is_file = origin.kind in (OriginKind.FILE, OriginKind.GENERATED)
         return [origin.source, origin.first] if is_file and origin.source in self._files else None
 
     def sections(self) -> list[dict[str, Any]]:
-        """Return the rows of the outline.
-
-        Each section is followed by its parts.
-        """
+        """Return the rows of the outline: sections, and the parts below each."""
         rows: list[dict[str, Any]] = []
         segments = self._segments
         starts = [
@@ -184,10 +169,7 @@ class ComposedDraft:
 def compose_draft(
     draft: Draft, project: Project, composer: Composer, *, disk: int
 ) -> ComposedDraft:
-    """Compose a draft's prompt.
-
-    The caller must hold the composer's lock.
-    """
+    """Compose a draft's prompt; the caller must hold the composer's lock."""
     request = draft.request(project)
     composition, selected = composer.compose(request, disk=disk)
     tokens = count_prompt(composition.prompt, index=composer.index, end=END)
@@ -236,10 +218,7 @@ class DiskState:
         self._must_list |= must_list
 
     def note(self, paths: Collection[str], listed: Collection[str], base_dir: Path) -> None:
-        """Note changed, new or deleted files.
-
-        ``listed`` are the paths in the panel's file table.
-        """
+        """Note changed, new or deleted files; ``listed`` are the known ones."""
         self.number += 1
         if self._changed is not None:
             self._changed.update(paths)
@@ -251,10 +230,7 @@ class DiskState:
         )
 
     def take(self) -> tuple[set[str] | None, bool]:
-        """Return the files changed since the last call.
-
-        None if any file may have changed. The second value says whether to list the files again.
-        """
+        """Return the files changed since the last call (None: unknown), and whether to list files again."""
         if not self.is_watched:  # any file may have changed
             self.check_all(must_list=False)
         changes = self._changed, self._must_list

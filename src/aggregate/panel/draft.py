@@ -1,7 +1,4 @@
-"""The page's unsaved changes of the configuration.
-
-They are held in memory.
-"""
+"""The page's unsaved changes of the configuration, held in memory."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,10 +33,7 @@ from aggregate.prompt import (
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One version of the draft.
-
-    ``text`` is the configuration to be saved.
-    """
+    """One version of the draft; ``text`` is the configuration to be saved."""
 
     text: str
     focus: tuple[str, ...] = ()  # PATH[:LINE[-LINE]]
@@ -96,10 +90,7 @@ class ConflictError(AggregateError):
 
 
 class ConfigDraft:
-    """The draft of a configuration file, with undo.
-
-    It is not thread-safe.
-    """
+    """The draft of a configuration file, with undo; not thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -122,10 +113,7 @@ class ConfigDraft:
         return self.current.text != (self._base or "")
 
     def take(self, draft: Draft, *, step: str = "") -> bool:
-        """Accept a new draft.
-
-        Consecutive drafts with the same ``step`` are undone together.
-        """
+        """Accept a new draft; consecutive ones with the same ``step`` are undone together."""
         if draft == self.current:
             return False
         undoable = self.undoable
@@ -192,10 +180,7 @@ class ConfigDraft:
         return f"saved {self.path.name}"
 
     def save_preset(self, name: str, *, description: str = "", scope: str = "project") -> None:
-        """Store the draft's selection as a preset ``name``.
-
-        The preset has the draft's files, screenshots and budget.
-        """
+        """Store the draft's files, screenshots and budget as a preset ``name``."""
         project = self.project
         request = self.current.request(project)
         budget = budget_in_force(project.config)
@@ -216,18 +201,12 @@ class ConfigDraft:
         self._go(draft, (), ())
 
     def _rebase(self, text: str | None) -> None:
-        """Replace the draft by the file's text.
-
-        Undo is not possible afterwards.
-        """
+        """Replace the draft by the file's text; undo is not possible."""
         self._go(replace(self.current, text=text or ""), (), ())
         self._base, self.outside, self.problem = text, False, ""
 
     def _checked_root(self) -> Path | None:
-        """Return the required folder of the configuration file.
-
-        None if the file may be in any folder.
-        """
+        """Return the folder that must contain the configuration file, None if any folder may."""
         scope = scope_of(self.project)
         root = None if scope.allow_outside else Path(scope.root)
         confined(self.path, root)

@@ -1,7 +1,4 @@
-"""Apply the page's edits to a draft.
-
-The field ``op`` is the kind of an edit.
-"""
+"""Apply the page's edits to a draft; the field ``op`` is the kind of an edit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -117,10 +114,7 @@ class Editor:
         return EntryList(self.composition, key, base_dir)
 
     def entries_to_add_to(self) -> EntryList:
-        """Return the active entries.
-
-        Implicit entries are first written out.
-        """
+        """Return the active entries; implicit ones are first written out."""
         entries = self.entries
         if not len(entries) and not self.preset and self.draft.asks(self.project):
             entries.add(ALL_FILES)
@@ -172,10 +166,7 @@ def _changed(
 
 
 def _set_views(editor: Editor) -> None:
-    """Set the view (``mode``) of files (``paths``).
-
-    ``mode`` may also omit the files (rule E-5).
-    """
+    """Set the view (``mode``) of files (``paths``), or omit the files (rule E-5)."""
     paths = editor.texts("paths")
     if editor.edit.get("mode") == "out":
         _take_out(editor, paths)
@@ -224,10 +215,7 @@ def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[
 
 
 def _take_out(editor: Editor, paths: Sequence[str]) -> None:
-    """Remove the entries of files.
-
-    Files of globs are excluded by few patterns.
-    """
+    """Remove the entries of files; exclude files of globs by few patterns."""
     if len(editor.entries):
         editor.entries.remove(paths)
     selected = editor.around.select(editor.finished())
@@ -263,10 +251,7 @@ def _per_folder(paths: Sequence[str]) -> dict[str, int]:
 
 
 def _set_mask(editor: Editor) -> None:
-    """Show a definition (``path``, ``name``) by its ``mask``.
-
-    The definition is shown in full, as signature or not at all.
-    """
+    """Show a definition (``path``, ``name``) by its ``mask``: in full, as signature or not at all."""
     path, name = editor.text("path"), editor.text("name")
     mask = editor.text("mask") and editor.word("mask", _MASKS, "mask")
     editor.around.text(path)  # raises unless it is a file of the project
@@ -283,10 +268,7 @@ def _set_mask(editor: Editor) -> None:
 
 
 def _single_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-    """Return the entry of one file, with the view ``mode``.
-
-    A missing entry is added.
-    """
+    """Return the entry of one file, with the view ``mode``; add it if missing."""
     entries = editor.entries_to_add_to()
     editor.exclude_no_longer([path])
     table = entries.table_of(path)
@@ -296,10 +278,7 @@ def _single_entry(editor: Editor, path: str, mode: str) -> Any:  # noqa: ANN401 
 
 
 def _add_slice(editor: Editor) -> None:
-    """Add a slice (``path``, ``start``, ``end``, ``tag``, ``comment``).
-
-    The file's view becomes slices.
-    """
+    """Add a slice (``path``, ``start``, ``end``, ``tag``, ``comment``), and set the file's view to slices."""
     path = editor.text("path")
     new = _capture(editor, path, editor.number("start"), editor.number("end"), editor.edit)
     table = _single_entry(editor, path, "custom")
@@ -348,10 +327,7 @@ def _slices_of(table: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - a table of
 
 
 def _set_slices(table: Any, slices: Sequence[dict[str, Any]]) -> None:  # noqa: ANN401 - as above
-    """Set the slices of an entry.
-
-    None values are left out, since TOML lacks them.
-    """
+    """Set the slices of an entry; None values, which TOML lacks, are left out."""
     tables = []
     for piece in slices:
         inline = tomlkit.inline_table()
@@ -425,10 +401,7 @@ def _set_section(editor: Editor) -> None:
 
 
 def _set_screenshot(editor: Editor) -> None:
-    """Include or omit (``on``) a screenshot (``path``).
-
-    An omitted one stays in the list.
-    """
+    """Include or omit (``on``) a screenshot (``path``); an omitted one stays in the list."""
     path, is_on = editor.text("path"), bool(editor.edit.get("on"))
     table = editor.composition if editor.preset else editor.table("screenshots")
     key = "screenshots" if editor.preset else "paths"

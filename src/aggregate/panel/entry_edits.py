@@ -1,7 +1,4 @@
-"""Edit the file entries of a configuration.
-
-All other bytes stay unchanged.
-"""
+"""Edit the file entries of a configuration, without changing other bytes."""
 
 import os
 import re
@@ -28,10 +25,7 @@ _MANY: Final = 50  # least number of added entries written one per line
 
 
 class EntryList:
-    """The file entries of a configuration or preset.
-
-    They may have any TOML form.
-    """
+    """The file entries of a configuration or preset, in any TOML form."""
 
     def __init__(self, table: Any, key: str, base_dir: Path) -> None:  # noqa: ANN401 - tomlkit's
         self._table = table
@@ -46,10 +40,7 @@ class EntryList:
             yield str(entry) if isinstance(entry, str) else str(entry.get("path", ""))
 
     def named_files(self) -> Iterator[str]:
-        """Yield each entry's path, or its glob.
-
-        Paths are as in the prompt.
-        """
+        """Yield each entry's path as in the prompt, or its glob."""
         for name in self.names():
             yield display_path(os.path.join(self._base_dir, name), self._base_dir)
 
@@ -59,10 +50,7 @@ class EntryList:
         return {path: index for index, path in enumerate(self.named_files()) if path in wanted}
 
     def table_of(self, path: str) -> Any:  # noqa: ANN401 - a table of tomlkit's
-        """Return the entry of a file as a table.
-
-        A missing entry is added.
-        """
+        """Return the entry of a file as a table; add it if missing."""
         index = self.indices([path]).get(path)
         return self._table_at(self.add(path) if index is None else index)
 
@@ -120,10 +108,7 @@ class EntryList:
 
 
 def append_all(array: Array, texts: Sequence[str]) -> None:
-    """Append texts to an array at once.
-
-    Appending one by one takes quadratic time.
-    """
+    """Append texts to an array at once; one by one takes quadratic time."""
     if len(texts) < _MANY:
         array.extend(texts)
         return
@@ -152,9 +137,6 @@ def remove_all(entries: Any, indices: Sequence[int]) -> None:  # noqa: ANN401 - 
 
 
 def exclude_pattern(path: str) -> str:
-    """Return the ``exclude`` pattern of one file or folder.
-
-    The path of a folder ends with a slash.
-    """
+    """Return the ``exclude`` pattern that matches only one file or folder (``a/``)."""
     escaped = _SPECIAL.sub(lambda match: "\\" + match[0], path)
     return f"/{escaped[:-1]}\\ " if escaped.endswith(" ") else f"/{escaped}"

@@ -1,7 +1,4 @@
-"""Data of one file for the page, and screenshots.
-
-The data are source, view, definitions and slices.
-"""
+"""What the page shows about one file (source, view, definitions, slices), and its screenshots."""
 
 import base64
 import binascii
@@ -93,10 +90,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _origins(view: View, source: str) -> list[int]:
-    """Return the file's line for each line of its view.
-
-    0 for generated lines.
-    """
+    """Return for each line of a view its line in the file, 0 if generated."""
     count = len(_lines(view.text))
     if view.text == source:
         return list(range(1, count + 1))

@@ -1,7 +1,4 @@
-"""The state of an open page.
-
-It has a draft, a prompt, and changes on the disk.
-"""
+"""The state of an open page: its draft, its prompt, and changes on the disk."""
 
 import os
 import secrets
@@ -119,10 +116,7 @@ class Session:
             return SessionState(self.revision, copy(self.draft), self.view)
 
     def edit(self, edits: list[Edit], *, step: str = "") -> None:
-        """Change the draft.
-
-        Edits with the same ``step``, such as typing, are undone together.
-        """
+        """Change the draft; edits with the same ``step``, such as typing, are undone together."""
         with self._lock:
             draft = apply_edits(self.draft.current, edits, self._surroundings())
             if self.draft.take(draft, step=step):
@@ -156,10 +150,7 @@ class Session:
             self._config_written()
 
     def add_image(self, encoded: str, name: str) -> str:
-        """Write a screenshot and include it in the prompt.
-
-        Return the path of the screenshot.
-        """
+        """Write a screenshot and include it in the prompt; return its path."""
         with self._lock:
             request = self.draft.current.request(self.project)
             path = display_path(add_image(request, encoded, name), request.shown_from)
@@ -173,10 +164,7 @@ class Session:
         return Surroundings(self.config, self._selected_now, self.view.listed, self._text_of)
 
     def _config_written(self) -> None:
-        """Compose again after saving.
-
-        The prompt may contain the configuration.
-        """
+        """Compose again after saving: the prompt may contain the configuration."""
         path = display_path(real_path(self.config), self.base_dir)
         self._disk.note([path], self.view.listed, self.base_dir)
         self._draft_changed("config")
@@ -198,10 +186,7 @@ class Session:
     def fit(
         self, budget: int | str | None, *, is_released: bool, since: int | None = None
     ) -> dict[str, Any]:
-        """Compose for a new budget while a slider moves.
-
-        The draft keeps the budget if the slider ``is_released``.
-        """
+        """Compose for another budget while a slider moves; the draft keeps it if ``is_released``."""
         edits: list[Edit] = [{"op": "task", "budget": budget}]
         with self._lock:
             self._fits += 1
@@ -265,10 +250,7 @@ class Session:
         return source.text
 
     def _resolved(self, path: str, draft: Draft) -> ResolvedFile:
-        """Return a file of the table or the draft.
-
-        Raise ``ToolError`` for other files.
-        """
+        """Return a file of the table or the draft; raise ``ToolError`` for others."""
         file = self._selected_now(draft).get(path) or self.view.listed.get(path)
         if file is None:
             raise ToolError(f"no such file in this project: {path[:200]!r}")
@@ -293,10 +275,7 @@ class Session:
         self._wanted.set()
 
     def catch_up(self) -> None:
-        """Check all files of the project.
-
-        Changes until now were not watched.
-        """
+        """Check all files of the project, since changes until now were not watched."""
         with self._lock:
             is_saved = self.draft.is_as_read()
         if not is_saved:
@@ -350,10 +329,7 @@ class Session:
             self._price_models()
 
     def _price_models(self) -> None:
-        """Load the list of models with prices.
-
-        A failure only sets ``problem``.
-        """
+        """Load the list of models with prices; a failure only sets ``problem``."""
         if self.models:
             return
         problem = ""
@@ -411,10 +387,7 @@ class Session:
             self._send_event("disk")
 
     def _show(self, composed: ComposedDraft, revision: int) -> None:
-        """Show a new prompt, compared with the last one.
-
-        The last one is the prompt sent or written before.
-        """
+        """Make a prompt the current one, and compare it with the last one sent or written."""
         marks = cache_marks(composed, self._logged)
         rows = self._table.rows(composed, marks, self.view.composed)
         with self._lock:

@@ -135,10 +135,7 @@ class FileRow(NamedTuple):
 
 
 class FileRows:
-    """The table's rows of all files, updated after each prompt.
-
-    It is not thread-safe.
-    """
+    """The table's rows of all files, updated after each prompt; not thread-safe."""
 
     def __init__(self) -> None:
         self.listed: Mapping[str, ResolvedFile] = {}
@@ -159,10 +156,7 @@ class FileRows:
         self._sizes = {**self._sizes, **_file_sizes(touched)}
 
     def show_names(self, revision: int) -> None:
-        """Fill the table with names and sizes.
-
-        It is used before the first prompt.
-        """
+        """Fill the rows with names and sizes before the first prompt."""
         rows = {path: FileRow("", "", 0, size, None, "", "") for path, size in self._sizes.items()}
         self.show(rows, revision)
         self._shown_sizes = None
@@ -181,10 +175,7 @@ class FileRows:
         self._shown_sizes = self._sizes
 
     def data(self, since: int | None) -> dict[str, Any]:
-        """Return the table by columns.
-
-        With a revision ``since``, return only the rows changed after it.
-        """
+        """Return the table by columns, or only the rows changed since a revision."""
         is_full = since is None or not self._first <= since <= self._revision
         rows, removed = self._rows, list[str]()
         if since is not None and not is_full:
@@ -228,10 +219,7 @@ class FileRows:
     def _omitted_states(
         self, composed: ComposedDraft, rendered: Mapping[str, RenderedFile]
     ) -> Mapping[str, str]:
-        """Return why globs skip each omitted file.
-
-        The results are cached by the file's stamp.
-        """
+        """Return why globs skip each omitted file, cached by the file's stamp."""
         if composed.request.budget is not None:
             return {}
         states: dict[str, tuple[_Stamp, str]] = {}
@@ -250,10 +238,7 @@ class FileRows:
 def _row(
     path: str, composed: ComposedDraft, rendered: RenderedFile | None, state: str, size: int
 ) -> FileRow:
-    """Return the row of a file.
-
-    ``state`` is replaced by a worse one.
-    """
+    """Return the row of a file; ``state`` is replaced by a worse one."""
     file, choice = composed.selected.get(path), composed.choices.get(path)
     tokens = composed.tokens.files.get(path, 0)
     mode = view = ""
@@ -282,10 +267,7 @@ def _row(
 
 
 def _is_hidden_in_both(path: str, composed: ComposedDraft, earlier: ComposedDraft) -> bool:
-    """Return whether a file is hidden in both prompts.
-
-    Its rows in the table must also be equal.
-    """
+    """Return whether two prompts hide a file, with equal rows in the table."""
     if composed.selected.get(path) != earlier.selected.get(path):
         return False
     new, old = composed.choices.get(path), earlier.choices.get(path)
@@ -304,10 +286,7 @@ def _has_stale(file: RenderedFile) -> bool:
 
 
 def _file_sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
-    """Return the estimated tokens of whole files.
-
-    They are in the table's order.
-    """
+    """Return the estimated tokens of whole files, in the table's order."""
     sizes: dict[str, int] = {}
     for path in sorted(listed, key=_tree_order):
         stamp = _stamp(listed[path].file)
@@ -316,10 +295,7 @@ def _file_sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
 
 
 def _tree_order(path: str) -> str:
-    """Return the sort key of a path.
-
-    It keeps the files of a folder together.
-    """
+    """Return a sort key for paths that keeps the files of a folder together."""
     return path.replace("/", "\0")
 
 

@@ -1,7 +1,4 @@
-"""Send from the page, in two steps.
-
-First a request is planned with its cost, then the plan is sent.
-"""
+"""Send from the page: first plan a request with its cost, then send that plan."""
 
 import secrets
 import threading
@@ -38,10 +35,7 @@ class Sender:
         self._spent = Charge()
 
     def plan(self, message: str, *, model: str = "", persona: str = "") -> dict[str, Any]:
-        """Plan a request, with its cost.
-
-        Nothing is written or sent.
-        """
+        """Plan a request, with its cost, without writing or sending anything."""
         if not message.strip() or len(message) > _MOST_MESSAGE:
             raise ToolError("the message is empty or far too long: change it")
         edited = self._session.now().edited
@@ -92,10 +86,7 @@ class Sender:
     def send(
         self, plan: str, on_text: Callable[[str], None], on_notice: Callable[[str], None]
     ) -> str:
-        """Send a plan once; return a summary.
-
-        ``on_notice`` gets a sentence before each wait.
-        """
+        """Send a plan once; return a summary. ``on_notice`` gets a sentence before each wait."""
 
         def report_wait(seconds: float, error: ProviderError) -> None:
             on_notice(f"{error}; trying again in {seconds:.0f} s")
@@ -139,10 +130,7 @@ class Sender:
             return self._all_ended.wait_for(lambda: not self._sent, seconds)
 
     def stop(self, plan: str) -> None:
-        """Stop a plan's request, or drop an unsent plan.
-
-        The partial answer of a request is stored.
-        """
+        """Stop the request of a plan and store its partial answer, or drop an unsent plan."""
         with self._lock:
             self._plans.pop(plan, None)
             if plan in self._sent:

@@ -1,7 +1,4 @@
-"""Run the panel until Ctrl-C.
-
-It serves on this machine, opens the browser and watches the disk.
-"""
+"""Run the panel until Ctrl-C: serve on this machine, open the browser, watch the disk."""
 
 import json
 import os
@@ -40,10 +37,7 @@ _CHECK_SECONDS: Final = 0.5  # until the watch notices the end of the session
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The panel's port and secret key.
-
-    They are reused so that open pages reconnect.
-    """
+    """The panel's port and secret key, reused so that open pages reconnect."""
 
     key: str  # of its cookies
     port: int = 0  # 0 for any free port
@@ -113,10 +107,7 @@ def serve_panel(
 
 
 def open_listener(port: int | None, last: int) -> socket.socket:
-    """Listen at ``port``, by default at the last port.
-
-    If the last port is in use, any free port is taken.
-    """
+    """Listen at ``port``, else at the last port, else at any free one."""
     ports = [port] if port is not None else [last, 0]
     problem = ""
     for number in ports:

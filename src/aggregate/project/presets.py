@@ -40,20 +40,14 @@ TABLE = "context_presets"
 
 
 class ContextPresetManager:
-    """Reads and writes context presets (rule M-43).
-
-    The presets are those of a project and of the user.
-    """
+    """Reads and writes the context presets of a project and of the user (rule M-43)."""
 
     def __init__(self, project_path: str | Path, global_path: str | Path | None = None) -> None:
         self.project_path = Path(project_path)
         self.global_path = Path(global_path) if global_path is not None else None
 
     def load_all(self) -> dict[str, ContextPreset]:
-        """Return all presets by name.
-
-        Those of the project replace global ones of the same name.
-        """
+        """Return all presets by name; those of the project replace global ones of the same name."""
         presets: dict[str, ContextPreset] = {}
         for path in (self.global_path, self.project_path):
             if path is not None and path.exists():
@@ -77,10 +71,7 @@ class ContextPresetManager:
         return presets[name]
 
     def save_preset(self, preset: ContextPreset, *, scope: str = "project") -> None:
-        """Add a preset to its file, or replace it.
-
-        The rest of the file stays unchanged.
-        """
+        """Add a preset to its file, or replace it; the rest of the file stays unchanged."""
         if not preset.name.strip():
             raise PresetError("a preset needs a name: give it one")
         path = self._path(scope)
@@ -90,10 +81,7 @@ class ContextPresetManager:
             )
 
     def delete_preset(self, name: str) -> None:
-        """Delete a preset.
-
-        A global preset of the same name becomes visible again.
-        """
+        """Delete a preset; a global preset of the same name becomes visible again."""
         scope = self.scopes().get(name)
         if scope is None:
             raise self._unknown(name)
@@ -114,10 +102,7 @@ class ContextPresetManager:
             change_document(path, change, deletes=True)
 
     def apply_preset(self, name: str) -> ContextPreset:
-        """Make a preset the active one.
-
-        It replaces the project's files and screenshots.
-        """
+        """Make a preset the active one, which replaces the project's files and screenshots."""
         preset = self.get(name)
         with changing(self.project_path):
             change_document(

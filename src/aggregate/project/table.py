@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 class Check:
-    """An annotation of pydantic, named by a string.
-
-    Pydantic is then loaded only for validation.
-    """
+    """An annotation of pydantic, named by a string so that pydantic is loaded only for validation."""
 
     def __init__(self, name: str, /, *arguments: object, **options: object) -> None:
         self._name, self._arguments, self._options = name, arguments, options
@@ -39,10 +36,7 @@ def key(
     default_factory: Any = MISSING,  # noqa: ANN401 - as of field
     **options: object,
 ) -> Any:  # noqa: ANN401 - as of field
-    """Declare a key of a table.
-
-    The key has a description, a default, and ``options`` of pydantic's ``Field``.
-    """
+    """Declare a key of a table with a description, a default, and ``options`` of pydantic's ``Field``."""
     return field(
         default=default,
         default_factory=default_factory,
@@ -65,10 +59,7 @@ class Table:
 
 
 def as_data(value: Any) -> Any:  # noqa: ANN401 - of any type
-    """Convert a table to new dictionaries and lists.
-
-    Unknown keys are kept.
-    """
+    """Convert a table to new dictionaries and lists; unknown keys are kept."""
     if isinstance(value, Table):
         # A cached table only stores values other than the defaults.
         value = {name: getattr(value, name) for name in type(value).__annotations__} | vars(value)

@@ -27,10 +27,7 @@ _LINES = 4  # of git's output: three folders and the end
 
 
 class TooManyFoldersError(OSError):
-    """A project has too many folders to be checked.
-
-    Checking them would take longer than running again.
-    """
+    """A project has so many folders that checking them would take longer than running again."""
 
 
 def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
@@ -50,10 +47,7 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
 
 
 def paths_behind(seen: Seen, trees: Iterable[str]) -> Iterator[str]:
-    """Yield all paths that the run depends on.
-
-    These are the paths read by the run, and all folders below ``trees``.
-    """
+    """Yield all paths that the run has read, and all folders below ``trees``."""
     current = os.getcwd()  # noqa: PTH109 - text in, text out
     for tree in trees:
         number = 0
@@ -87,10 +81,7 @@ def _marks_above(folder: str) -> Iterator[str]:
 
 
 def _git_files(folder: str) -> Iterator[str]:
-    """Yield git's own files that affect the list of files.
-
-    These are the index, HEAD and exclude rules.
-    """
+    """Yield git's own files (index, HEAD, exclude rules), whose change may change the list of files."""
     output = git(folder, "rev-parse", "--git-dir", "--git-common-dir", "--show-toplevel")
     if output is None:
         return

@@ -1,7 +1,4 @@
-"""Compose a prompt from sections, and write its file.
-
-The file has the next number in its folder.
-"""
+"""Sections to one prompt, and one prompt to one numbered file."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

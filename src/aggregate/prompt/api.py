@@ -1,7 +1,4 @@
-"""Public functions of the pipeline.
-
-They take and return mappings of files.
-"""
+"""Public functions of the pipeline, which take and return mappings of files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -191,10 +188,7 @@ def build_markdown(
     summary_only: bool = False,
     execution_mode: str = "native",
 ) -> str:
-    """Read files and compose all sections of a prompt.
-
-    See rule M-13.
-    """
+    """Read files and compose all sections of a prompt (rule M-13)."""
     shown = build_file_items(base_dir, files), screenshot_base_dir, screenshots, history
     return build_markdown_from_items(
         *shown, summary_only, execution_mode=execution_mode, base_dir=base_dir
@@ -324,10 +318,7 @@ def _with_scores(composition: Composition, request: Request, index: Index) -> Co
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
-    """Return the body of the section ``## Files (Summary)``.
-
-    It is a digest of each file (rule M-16).
-    """
+    """Return the body of the section ``## Files (Summary)``: a digest of each file (rule M-16)."""
     segments = tuple(files_segments(_files(file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
 

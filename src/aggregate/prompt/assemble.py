@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 def find_screenshots(
     base_dir: str | Path, entries: Sequence[str], *, shown_from: str | Path, listing: FolderListing
 ) -> tuple[Screenshot, ...]:
-    """Return the images matched by paths and globs.
-
-    ``entries`` are relative to ``base_dir``; each image is returned once.
-    """
+    """Return the images that paths and globs below ``base_dir`` match, each once."""
     images: dict[str, Screenshot] = {}
     for entry in entries:
         resolved = listing.resolve(base_dir, entry)
@@ -95,10 +92,7 @@ class FoundSecrets:
             self._files.add(path)
 
     def shown_segment(self, segment: Segment) -> Segment:
-        """Return a segment with redacted text and source.
-
-        Also count the secrets found in the segment.
-        """
+        """Return a segment with redacted text and source, and count the secrets found in it."""
         if segment.section is Section.FILES:  # searched when the files were read
             if segment.source in self._files:
                 self.shown(segment.text, segment.source)
@@ -294,10 +288,7 @@ class Composition:
         return self._map
 
     def origin(self, line: int) -> "Origin | None":
-        """Return the origin of a line of the prompt.
-
-        Line numbers begin at 1; after the last line the origin is ``None``.
-        """
+        """Return the origin of the prompt's 1-based ``line``, ``None`` after its end."""
         return self.source_map.origin(line)
 
     def find(self, path: str, line: int) -> int | None:
@@ -320,10 +311,7 @@ class Composition:
 def given_parts(
     history: Sequence[Segment], results: "Sequence[Results]" = (), finish: Finish | None = None
 ) -> Parts:
-    """Return the sections of a prompt without a budget.
-
-    They are the discussion, the results and the user's texts.
-    """
+    """Return the sections of a prompt without a budget: discussion, results and the user's texts."""
     parts: dict[Section, Sequence[Segment]] = {Section.HISTORY: history}
     if finish:
         parts[Section.INSTRUCTIONS] = instructions_section(finish.instructions)

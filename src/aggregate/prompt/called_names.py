@@ -1,7 +1,4 @@
-"""Names of functions and classes called by visible code.
-
-See rule B-7.
-"""
+"""Names of the functions and classes that visible code calls (rule B-7)."""
 
 from collections.abc import Mapping
 from typing import Final

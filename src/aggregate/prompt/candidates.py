@@ -49,10 +49,7 @@ class Candidates(OpenedCandidates):
         )
 
     def called(self, fit: Fit) -> list[Called]:
-        """Return hidden definitions called by visible code.
-
-        Only the visible code of the likeliest files counts.
-        """
+        """Return the definitions that visible code of the likeliest files calls, but that are not shown."""
         marks = {
             number: bytes(fit.shown[number].marks)
             for number in (self._leading if self.has_least else ())
@@ -97,10 +94,7 @@ class Candidates(OpenedCandidates):
         return RenderedFiles(tuple(files), (*doubts, *self._warnings(files)), self._refused)
 
     def _notes(self) -> Sequence[RenderedFile]:
-        """Return notes on excluded files, and remarks on globs.
-
-        The remarks list the files left out by globs.
-        """
+        """Return the notes on excluded files, and the remarks on files that globs left out."""
         corpus = self._corpus
         excluded = (
             noted_file(file, corpus.reading(number).source)

@@ -80,10 +80,7 @@ class CommitHistory:
 
 
 def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
-    """Start reading the newest commits below ``folder``.
-
-    The returned function waits for the commits.
-    """
+    """Start reading the newest commits below ``folder``; the returned function waits for them."""
     reason = why_no_history(folder)
     head = None if reason else find_head(folder)
     ids = _commit_ids(folder, head, index) if head else ()
@@ -112,10 +109,7 @@ def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]
 
 
 def _commit_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
-    """Return the ids of the commits.
-
-    The list is cached, because git needs at least 100 ms for it.
-    """
+    """Return the ids of the commits; git needs at least 100 ms for the list."""
     if head.is_shallow:  # older ones may be fetched without a new head
         return commit_ids(folder, head, most=MOST_COMMITS)
     key = _key("ids", head.prefix, [head.commit])
@@ -197,10 +191,7 @@ def _key(kind: str, prefix: str, ids: Sequence[str]) -> bytes:
 
 @cache
 def history_version() -> str:
-    """Return the version of the cached commits.
-
-    It depends on the code and on git, and is ``""`` if either is unknown.
-    """
+    """Return the version of the cached commits, which depends on git, ``""`` if unknown."""
     version = code_version(HISTORY_CODE, installed=HISTORY_LIBRARIES)
     try:
         rules = sha256(context_rules()).hexdigest()

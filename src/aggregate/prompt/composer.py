@@ -1,7 +1,4 @@
-"""Compose several requests of one project.
-
-The selection and the ranking of its files are reused.
-"""
+"""Compose several requests of one project, reusing its selection and ranking."""
 
 import threading
 import time
@@ -33,10 +30,7 @@ class _Ranked(NamedTuple):
 
 
 class Composer:
-    """Composes prompts of one project, one after another.
-
-    Unchanged files and rankings are reused.
-    """
+    """Composes prompts of one project, one after another, reusing unchanged files and rankings."""
 
     def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
         self.index = index
@@ -48,10 +42,7 @@ class Composer:
         self._ranked: _Ranked | None = None
 
     def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
-        """Return all files of the project by path.
-
-        Files ignored by git are left out.
-        """
+        """Return all files of the project that git does not ignore, by path."""
         everything = replace(
             request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
         )
@@ -59,10 +50,7 @@ class Composer:
         return _by_path([file for file in select_files(everything).files if file.by_glob])
 
     def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
-        """Return a request's files by path.
-
-        Any thread may call this without the lock.
-        """
+        """Return a request's files by path; any thread may call this without the lock."""
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
     def compose(
@@ -90,10 +78,7 @@ class Composer:
         return composition, _by_path(selection.files)
 
     def _selection(self, request: Request, disk: int) -> Selection:
-        """Return the files of a request.
-
-        If no setting differs, they are the files of the last request.
-        """
+        """Return the files of a request; the files of the last request if no setting differs."""
         key = (
             disk,
             request.base_dir,
@@ -117,10 +102,7 @@ class Composer:
             return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
-        """Rank the files of a request.
-
-        If only the budget differs, the last ranking is reused.
-        """
+        """Rank the files of a request; reuse the last ranking if only the budget differs."""
         # Neither the files nor their ranking depend on these fields.
         budget = None if request.budget is None else _ANY_BUDGET
         question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())

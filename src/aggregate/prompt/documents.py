@@ -17,10 +17,7 @@ _CLOSING: Final = re.compile(r"<(?=/\s*(?:documents?|document_content|source)\b)
 
 
 def as_documents(files: Iterable[Segment]) -> Iterator[Segment]:
-    """Yield the Files section with numbered documents.
-
-    Each file is a document.
-    """
+    """Yield the segments of the Files section with each file as a numbered document."""
     number = 0
     is_open = False
     for segment in files:
@@ -38,10 +35,7 @@ def _tag(text: str) -> Segment:
 
 
 def _document(segment: Segment, number: int) -> Segment:
-    """Return a file's block as a document.
-
-    The document has as many lines around the content as the block.
-    """
+    """Return a file's block as a document, with as many lines around the content."""
     heading, _, *lines = segment.text.split("\n")
     shown, content = segment.shown, lines
     if is_fenced(segment.text):

@@ -1,7 +1,4 @@
-"""Data about a prompt's files for later runs.
-
-With the data a later run renders only changed files.
-"""
+"""Data about the files of a prompt, which lets a later run render only changed files."""
 
 import os
 from collections.abc import Mapping, Sequence

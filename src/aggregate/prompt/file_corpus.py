@@ -1,7 +1,4 @@
-"""The files compared by a ranking.
-
-Only new and changed files are read and analysed.
-"""
+"""The files that a ranking compares; only new and changed files are read and analysed."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,10 +55,7 @@ class FileCorpus:
     _defining: dict[str, Sequence[int]] = field(default_factory=dict)
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Find the files with some terms, in one pass.
-
-        Later calls of ``files_with`` use the result.
-        """
+        """Find in one pass which files contain some terms, for later calls of ``files_with``."""
         wanted = [term for term in dict.fromkeys(terms) if term not in self._terms]
         files_by_term: dict[str, dict[int, int]] = {term: {} for term in wanted}
         for start in range(0, len(self.groups) if wanted else 0, _GROUPS_AT_ONCE):
@@ -100,10 +94,7 @@ class FileCorpus:
         return self._defining[name]
 
     def files_naming(self, name: str) -> Sequence[int]:
-        """Return the files with definitions or uses of a name.
-
-        Case is ignored; some of the files may not contain the name.
-        """
+        """Return the files that define or use a name, ignoring case; some may not."""
         terms = term_list(name)
         if terms:  # the first one covers the whole identifier
             return sorted(self.files_with(terms[0]))
@@ -111,10 +102,7 @@ class FileCorpus:
         return [number for number in range(len(self.files)) if name in self.text(number)]
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
-        """Load the analyses of files.
-
-        They come from memory, the index or the texts.
-        """
+        """Load the analyses of files, from memory, the index or the texts."""
         missing = [file for file in dict.fromkeys(files) if self._lacks(file, with_references)]
         if missing:
             identities = [self.identities[number] for number in missing]
@@ -283,10 +271,7 @@ class _FileRows:
         )
 
     def _reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
-        """Return the index's data on a file.
-
-        Return ``None`` if the file itself is not shown.
-        """
+        """Return what the index knows of a file, ``None`` if the file is not shown itself."""
         if not facts.generated and self._reader.why_generated(file, facts):
             # Marked by .gitattributes alone: its size is not stored.
             facts = ReadFacts.of(file.path, read_file(file.file))

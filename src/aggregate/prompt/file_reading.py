@@ -49,10 +49,7 @@ class ReadFacts(NamedTuple):
 
 
 class NoteKind(Enum):
-    """Kinds of notes about files.
-
-    Warnings are printed in this order.
-    """
+    """Kinds of notes about files, in the order in which warnings are printed."""
 
     ENCODING = auto()  # it is not in UTF-8
     INVISIBLE = auto()  # it has invisible characters
@@ -169,10 +166,7 @@ class FileReader:
         return GeneratedView.FULL if is_chosen else self.generated.view
 
     def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
-        """Return why a file counts as generated, or ``""``.
-
-        Git attributes are decisive.
-        """
+        """Return why a file counts as generated, or ``""``; git attributes are decisive."""
         mark = self.generated.marks.get(file.path)
         if mark is None:
             return facts.generated
@@ -193,10 +187,7 @@ class FileReader:
     def warnings(
         self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
     ) -> tuple[str, ...]:
-        """Return warnings about skipped paths, notes and errors.
-
-        There is one for each skipped path, for each kind of note, and for each error.
-        """
+        """Return a warning for each skipped path, for each kind of note, and for each error."""
         paths = [file.path for file in selection.files] if shown is None else shown
         all_notes = [note for path in paths for note in self._notes.get(path, ())]
         doubts = [*selection.skipped]
@@ -271,10 +262,7 @@ def _without_secrets(
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Return slices with line numbers in ``text``.
-
-    The numbers stay valid when secrets are replaced.
-    """
+    """Return slices with line numbers in ``text``, which stay valid when secrets are replaced."""
     from aggregate.code.anchors import FuzzyAnchor  # 30 ms, and few files have slices
 
     fixed = [dict(piece) for piece in slices]
@@ -322,10 +310,7 @@ def missing_grammars(requests: Iterable[ViewRequest]) -> list[str]:
 
 
 def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
-    """Yield a note for each language without an installed grammar.
-
-    The note is about the first file of the language.
-    """
+    """Yield a note for each language without an installed grammar, at its first file."""
     first_paths: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for path, language in files:

@@ -1,7 +1,4 @@
-"""Read, redact and render the files of a request.
-
-Views are cached.
-"""
+"""Read, redact and render the files of a request, with a cache of views."""
 
 import json
 from collections import deque
@@ -132,10 +129,7 @@ class RenderedFiles:
 
 @dataclass(slots=True, eq=False)
 class FileStream:
-    """Reads and renders files while it is iterated.
-
-    So only a few files are in memory.
-    """
+    """Reads and renders files while it is iterated, so that only a few are in memory."""
 
     selection: Selection
     reader: FileReader
@@ -146,10 +140,7 @@ class FileStream:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for each omission or doubt.
-
-        The warnings are complete after the iteration.
-        """
+        """One sentence for each omission or doubt; complete after the iteration."""
         return (*self.doubts, *self.reader.warnings(self.selection, self._errors))
 
     @property
@@ -219,10 +210,7 @@ class FileStream:
             yield _Lookup(unread(remark))
 
     def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
-        """Read files and look up their views in the cache.
-
-        The texts are not redacted yet.
-        """
+        """Read files and look up their views in the cache; the texts are not redacted yet."""
         reader, index = self.reader, self.index
         readings = [
             reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
@@ -301,10 +289,7 @@ def render_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> RenderedFiles:
-    """Read and render the files of a request at once.
-
-    See ``stream_files`` for the arguments.
-    """
+    """Read and render the files of a request at once; see ``stream_files`` for the arguments."""
     with get_monitor().scope("build_file_items"):
         stream = stream_files(
             request, index=index, on_start=on_start, on_done=on_done, selection=selection
@@ -313,10 +298,7 @@ def render_files(
 
 
 def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return a file with only a note as its content.
-
-    The note may say, for example, why the file is unreadable.
-    """
+    """Return a file that shows only a note, such as that the file is unreadable."""
     if not source.error:
         return rendered_file(file, source, View(EXCLUDED))
     problem = error_text(file.path, source.error, is_remark=file.is_remark)
@@ -350,10 +332,7 @@ def _view_key(reading: Reading) -> bytes:
 
 
 def _view_request(lookup: _Lookup) -> ViewRequest:
-    """Return the view for rendering a file.
-
-    The mode is ``NONE`` if the file needs no view.
-    """
+    """Return in which view to render a file; mode ``NONE`` if the file needs no view."""
     file, source = lookup.reading.file, lookup.reading.source
     if lookup.row is not None or source.error or not file.is_rendered:
         return ViewRequest(file.path, source.text, ViewMode.NONE)

@@ -96,10 +96,7 @@ class _Unknown(NamedTuple):
 def _unknown(
     files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
 ) -> Iterator[_Unknown]:
-    """Read files; yield those without cached sizes.
-
-    Cached sizes are put into ``sizes``.
-    """
+    """Read files; put the sizes that are cached into ``sizes``, and yield the files without."""
     readings = (reader.read(file, hashed=index.is_used) for file in files)
     lookups = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
     rows = iter(index.get_many(_kind(), [lookup.key for lookup in lookups if lookup.key]))
@@ -115,10 +112,7 @@ def _unknown(
 def _measured(
     unknown: Iterator[_Unknown], index: Index, on_done: Callable[[int], None] | None
 ) -> list[FileSizes]:
-    """Measure files in threads and child processes.
-
-    Threads count tokens while child processes make the next views.
-    """
+    """Measure files: threads count tokens while child processes make the next views."""
     waiting: deque[_Unknown] = deque()
     measured: list[tuple[FileSizes, bytes]] = []
 
@@ -149,10 +143,7 @@ def _measured(
 
 
 def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[FileSizes, bytes]:
-    """Return a file's sizes without tokens, and its cache key.
-
-    The tokens are counted later.
-    """
+    """Return the sizes of a file with tokens still to be counted, and its cache key."""
     file, source = unknown.reading.file, unknown.reading.source
     language, outline = language_of(file.path, source.text), views[_OUTLINE]
     elements = 0

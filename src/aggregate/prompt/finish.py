@@ -1,7 +1,4 @@
-"""The user's texts in a prompt.
-
-They are instructions, attachments and changes (rules T-7 and T-8).
-"""
+"""The user's texts in a prompt: instructions, attachments and changes (rules T-7 and T-8)."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -54,10 +51,7 @@ def finished(request: Request, finish: Finish, project: Project, redaction: Reda
 
 
 def read_instructions(text: str, folder: Path = Path()) -> Given:
-    """Return instructions from a text or a file.
-
-    They are ``text`` itself, or the content of the file named ``text`` in ``folder``.
-    """
+    """Return instructions: ``text`` itself, or the content of the file named ``text`` in ``folder``."""
     path = folder / text
     if "\n" in text or len(text) > _LONGEST_NAME:
         return Given(_INSTRUCTIONS, text)

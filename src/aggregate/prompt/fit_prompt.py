@@ -162,10 +162,7 @@ class _Filling:
         )
 
     def _complete(self) -> _Fitted | None:
-        """Return the prompt with all files in full.
-
-        Return ``None`` if this prompt exceeds the budget (rule B-12).
-        """
+        """Return the prompt with all files in full (rule B-12), ``None`` if it exceeds the budget."""
         fit = self.files.whole_fit(self.budget.tokens)
         if fit is None:
             return None
@@ -234,10 +231,7 @@ class _Filling:
         return None
 
     def _advanced(self, fit: Fit, sections: Fitted, target: int, initial_room: int) -> _Fitted:
-        """Show lines until the prompt has ``target`` tokens.
-
-        Return the prompt without the list of hidden files.
-        """
+        """Show lines until the prompt has ``target`` tokens; return it without the list of hidden files."""
         fit.advance(max(target, 0))
         fitted = self._laid_out(fit, sections)
         for _ in range(_ROUNDS):

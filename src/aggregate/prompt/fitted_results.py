@@ -102,10 +102,7 @@ class _Layout:
         return tuple(segments)
 
     def tokens(self, size: int) -> int:
-        """Return the tokens of the section at a size.
-
-        The tokens of single results are cached.
-        """
+        """Return the tokens of the section at a size; those of single results are cached."""
         shown = min(size, len(self.items))
         characters = self._characters(size)
         names = [item.name for item in self.items[shown:]]
@@ -122,10 +119,7 @@ class _Layout:
         )
 
     def cuts(self, size: int) -> tuple[Cut, ...]:
-        """Return the shortened results at a size.
-
-        Each has the tokens saved; some results are only named.
-        """
+        """Return which results are shortened or only named at a size, and the tokens saved."""
         number, characters = min(size, len(self.items)), self._characters(size)
         cuts = []
         for index, item in enumerate(self.items):

@@ -1,7 +1,4 @@
-"""Token limits of the sections other than files.
-
-They are parts of the budget (rule B-5).
-"""
+"""How many tokens of a budget the sections other than files get (rule B-5)."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -35,10 +32,7 @@ _NO_ROOM = "the section's share of the budget is used up"
 
 
 class Share(NamedTuple):
-    """A section's largest part of the tokens.
-
-    The tokens of pinned files do not count.
-    """
+    """The largest part of the tokens, without those of pinned files, that a section may use."""
 
     section: Section
     part: float
@@ -65,10 +59,7 @@ class Shares(NamedTuple):
         return {section: fit(int(room * part)) for section, part, fit in self.shares}
 
     def with_more(self, sections: Fitted, room: int) -> Fitted:
-        """Return the sections with ``room`` more tokens.
-
-        The first sections get tokens first.
-        """
+        """Return the sections with ``room`` more tokens, given to the first sections first."""
         fitted = {}
         for name, _, fit in self.shares:
             section = sections[name]
@@ -128,10 +119,7 @@ def shares_of(
 
 
 def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
-    """Return the tree of files within ``limit`` tokens.
-
-    It has as many open folders as the limit allows.
-    """
+    """Return the tree of files with as many open folders as ``limit`` tokens allow."""
     sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
     number = bisect_right(sizes, limit) - 1
     return FittedSection(tree.segments(number), sizes[number], sizes[-1])
@@ -181,10 +169,7 @@ def fit_given(
     limit: int,
     count: Count,
 ) -> FittedSection:
-    """Return the section of the user's texts.
-
-    It has at most ``limit`` tokens; long texts lose their middle.
-    """
+    """Return the section of the user's texts in ``limit`` tokens; long texts lose their middle."""
     if not texts:
         return FittedSection()
     complete = lay_out(texts)
@@ -207,10 +192,7 @@ def fit_given(
 
 
 def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
-    """Return the section of changes within ``limit`` tokens.
-
-    It lists all changed files, and has hunks of the likeliest files.
-    """
+    """Return the section of changes in ``limit`` tokens: all files, and hunks of the likeliest ones."""
     if not (changes.files or changes.others):
         return FittedSection()
     heading = tokens_of(changes_segments(changes, [()] * len(changes.files)), count)

@@ -73,10 +73,7 @@ def _read(file: str, path: str, seen_ns: int) -> tuple[FileRead, str]:
 def _read_tables(
     files: Sequence[tuple[str, str]], seen_ns: int
 ) -> tuple[list[FileRead], tuple[bytes, bytes]]:
-    """Read files and pack their tables.
-
-    ``files`` are pairs of location and path.
-    """
+    """Read files, pairs of location and path, and pack their tables."""
     reads: list[FileRead] = []
     words: list[RoughFile | None] = []
     for file, path in files:
@@ -88,10 +85,7 @@ def _read_tables(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stored table with its files.
-
-    The files belong to one group.
-    """
+    """A stored table about some files of a group, and which files these are."""
 
     key: bytes  # in the index
     members: bytes  # for each of its files the index in the group, or ``GONE``
@@ -189,10 +183,7 @@ _OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an id
 
 
 def content_hash(identity: bytes) -> bytes:
-    """Return the hash of a file's bytes.
-
-    It is ``b""`` if the redacted text was hashed.
-    """
+    """Return the hash of a file's bytes, ``b""`` if the redacted text was hashed."""
     return identity[:_HASH_BYTES] if identity[-1:] == _OF_BYTES else b""
 
 
@@ -208,10 +199,7 @@ class KnownFiles:
     _by_suffix: dict[str, bytes] = field(default_factory=dict)
 
     def look_at(self, files: Sequence[ResolvedFile]) -> list[FileGroup]:
-        """Return the readable files in groups.
-
-        Unchanged files come with their stored tables.
-        """
+        """Return the readable files in groups, with stored tables for files that are unchanged."""
         groups = list(self._groups(files))
         for start in range(0, len(groups), _GROUPS_AT_ONCE):
             batch = groups[start : start + _GROUPS_AT_ONCE]
@@ -251,10 +239,7 @@ class KnownFiles:
                 indexes = []
 
     def find_out(self, groups: Iterable[FileGroup]) -> Generator[int, None, None]:
-        """Make tables for files without one.
-
-        Yield the number of files read after each step.
-        """
+        """Make tables for files that have none; yield the number of files read after each step."""
 
         def calls() -> Iterator[Call[tuple[FileGroup, int, Sequence[int]], Any]]:
             has_begun = False

@@ -1,7 +1,4 @@
-"""Markdown of files and screenshots.
-
-No content can break its headings, fences and links.
-"""
+"""Markdown of files and screenshots: headings, fences and links that no content can break."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -90,10 +87,7 @@ def numbered(segment: Segment) -> Segment:
 
 
 def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
-    """Return the segment with the view of a file.
-
-    If the view failed, the segment shows the error.
-    """
+    """Return the segment with the view of a file, or with the error that prevented it."""
     if isinstance(view, str):
         block = file_block(file.path, view_error_text(file.path, mode, view))
         return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
@@ -106,10 +100,7 @@ def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
 
 
 def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -> Iterator[Segment]:
-    """Yield the Files section.
-
-    Files with ``auto_aggregate`` off are left out.
-    """
+    """Yield the Files section, without files that have ``auto_aggregate`` off."""
     in_prompt = (file for file in files if file.auto_aggregate)
     if is_summary:
         return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
@@ -117,10 +108,7 @@ def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -
 
 
 def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
-    """Yield digests of the raw texts (rule M-X2).
-
-    Full files, errors and notes stay.
-    """
+    """Yield digests of the raw texts (rule M-X2); full files, errors and notes stay."""
     rendered, sources = tee(files)
     requests = (
         ViewRequest(file.path, file.source, ViewMode.NONE if _stays(file) else ViewMode.SUMMARY)
@@ -151,10 +139,7 @@ _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 def screenshots_section(images: Sequence[Screenshot]) -> str:
-    """Render images as ``![name](path)``.
-
-    Missing images are marked (rules M-7, M-51, M-X20).
-    """
+    """Render images as ``![name](path)``, missing ones marked (rules M-7, M-51, M-X20)."""
     return "\n\n".join([HEADING, *map(_link, images)]) if images else ""
 
 
@@ -171,10 +156,7 @@ def _link_text(name: str) -> str:
 
 
 def _destination(path: str) -> str:
-    """Return a path as a link's destination.
-
-    If necessary, it is in angle brackets (CommonMark 6.3).
-    """
+    """Return a path as a link's destination, in angle brackets if necessary (CommonMark 6.3)."""
     encoded = _PATH_ENCODED.sub(_percent, path)
     if ":" in encoded.split("/")[0] and not _DRIVE.match(encoded):
         # A first part with a colon would be a scheme (RFC 3986, section 4.2).
@@ -185,10 +167,7 @@ def _destination(path: str) -> str:
 
 
 def _percent(match: re.Match[str]) -> str:
-    """Return matched characters as ``%XX`` for each byte.
-
-    Bytes outside of UTF-8 are included (PEP 383).
-    """
+    """Return matched characters as ``%XX`` per byte, including bytes that are not UTF-8 (PEP 383)."""
     is_byte = "\udc80" <= match[0] <= "\udcff"
     raw = match[0].encode("utf-8", "surrogateescape" if is_byte else "surrogatepass")
     return "".join(f"%{byte:02X}" for byte in raw)

@@ -25,10 +25,7 @@ _LEFTOVER_SECONDS = 3600  # age of a temporary file left by a killed run
 
 
 def is_prompt(name: str, output_dir: Path, namespace: str) -> bool:
-    """Return whether ``name`` is a prompt in the output folder.
-
-    ``name`` is the number or the path of a prompt.
-    """
+    """Return whether ``name`` is the number or the path of a prompt in the output folder."""
     if re.fullmatch(r"[0-9]+", name):
         return True
     path = Path(name)
@@ -165,10 +162,7 @@ def request_log_path(prompt: Path) -> Path:
 
 
 def audit_path(prompt: Path) -> Path:
-    """Return the path of a prompt's audit.
-
-    It is ``.<name>.audit.json`` beside the prompt (rule A-1).
-    """
+    """Return the path of a prompt's audit, ``.<name>.audit.json`` beside it (rule A-1)."""
     return prompt.with_name(f".{prompt.stem}.audit.json")
 
 

@@ -119,10 +119,7 @@ class OpenedCandidates:
 
     @property
     def has_pins(self) -> bool:
-        """Whether the user named lines or files to show.
-
-        Such lines are shown in any case.
-        """
+        """Whether the user named lines or files that must be shown."""
         return bool(self._pinned)
 
     @cached_property
@@ -151,10 +148,7 @@ class OpenedCandidates:
         return fit
 
     def changed_definitions(self, room: int) -> dict[int, tuple[Run, ...]]:
-        """Return changed definitions, the likeliest first.
-
-        They have about ``room`` tokens (rule T-14).
-        """
+        """Return changed definitions, the likeliest first, in about ``room`` tokens (rule T-14)."""
         changes: dict[str, list[Place]] = {}
         for change in self.ranked.question.changes:
             changes.setdefault(change.path, []).append(Place(*change))
@@ -201,10 +195,7 @@ class OpenedCandidates:
         return [Share(groups, 0.0, first, is_limited), *companions_shares]
 
     def _shares_of_overview(self) -> list[Share]:
-        """Return the files of an overview in groups.
-
-        The groups are introductions, files of large folders, and all remaining files.
-        """
+        """Return the files of an overview in groups: introductions, files of large folders, and all others."""
         groups = overview_groups(self.in_rank_order, self._corpus, self.ranked.ranking.companions)
         first = 1 + SEEN_FILES // max(1, len(groups.folders))
         return [
@@ -223,10 +214,7 @@ class OpenedCandidates:
 
     @cached_property
     def _least_piece(self) -> float:
-        """The least probability of a shown piece.
-
-        It is for pieces of files far below the likeliest file.
-        """
+        """The least probability of a piece that is shown of a file far below the likeliest."""
         likeliest = (max(file.ranked.pieces, default=0.0) for file in self.in_rank_order)
         return _OF_BEST_PIECE * max(islice(likeliest, SEEN_FILES))
 
@@ -251,10 +239,7 @@ class OpenedCandidates:
 
     @cached_property
     def _copies(self) -> Mapping[int, int]:
-        """The original of each built or vendored copy.
-
-        Keys and values are numbers of files; the original is the likelier file with the same content.
-        """
+        """For each built or vendored copy, the number of the likelier file with the same content."""
         firsts: dict[bytes, int] = {}
         numbers = [number for number, _, _, ranked in self.in_rank_order if ranked.pieces]
         pairs = ((n, firsts.setdefault(self._corpus.content_hash(n), n)) for n in numbers)
@@ -321,19 +306,13 @@ class OpenedCandidates:
 
     @cached_property
     def _leading(self) -> Sequence[int]:
-        """The likeliest files in the order of their scores.
-
-        The list is empty if the ranking is a guess.
-        """
+        """The likeliest files in the order of their scores; empty if the ranking is a guess."""
         leading = self.in_rank_order[:_LEADING] if self.has_least else ()
         leading = self.in_rank_order if self.ranked.question.is_overview else leading
         return [candidate.number for candidate in leading]
 
     def _calls(self, number: int) -> Mapping[int, Sequence[int]]:
-        """Return the calls between a file's definitions.
-
-        For each definition they list the called definitions; ambiguous names are ignored.
-        """
+        """Return which definitions of a file each of its definitions calls; ambiguous names are ignored."""
         analysis = self._corpus.analyses([number], with_references=True)[0]
         calls: dict[int, list[int]] = {}
         for reference in analysis.references:
@@ -385,10 +364,7 @@ class OpenedCandidates:
         return fit
 
     def _set_shortening(self, *, is_on: bool) -> None:
-        """Turn the shortening of long lines on or off.
-
-        Affected files are opened again.
-        """
+        """Turn the shortening of long lines on or off; affected files are opened again."""
         if self._shortens == is_on:
             return
         self._shortens = is_on

@@ -101,10 +101,7 @@ def _text_view(path: str, text: str, *, shortens: bool) -> View:
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
-    """Return the end of each line's innermost definition.
-
-    It is the definition's last line; at that line, or outside of definitions, it is ``0``.
-    """
+    """Return for each line the last line of its innermost definition, ``0`` at that line or outside."""
     ends = array("i", bytes(4 * lines))
     for definition in definitions:  # outer ones first
         first, last = definition.first, min(definition.last, lines)
@@ -151,10 +148,7 @@ def _leads(
 
 
 def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
-    """Return the first sentence of a definition's comment.
-
-    The comment is above the definition; the result is a run of lines.
-    """
+    """Return the lines with the first sentence of the comment above a definition."""
     lines = range(definition.first, definition.signature)
     first = next((line for line in lines if _COMMENT.match(texts[line - 1])), 0)
     if not first or _TAG.match("".join(texts[first - 1 : definition.signature - 1])):
@@ -170,19 +164,13 @@ def _comment_above(definition: DefinedName, texts: Sequence[str]) -> Run | None:
 
 
 def _first_statement(first: int, last: int, texts: Sequence[str], units: Sequence[int]) -> int:
-    """Return the first line of a range's first statement.
-
-    The range is from ``first`` to ``last``; without a statement return ``0``. A brace belongs to the signature.
-    """
+    """Return the first line of a statement, ``0`` for none; a brace belongs to the signature."""
     lines = (line for line in range(first, last + 1) if units[line - 1] == line)
     return next((line for line in lines if texts[line - 1].strip()), 0)
 
 
 def _seen_through(view: View, statements: Sequence[int]) -> list[int]:
-    """Return the statements of a view's lines.
-
-    ``statements`` are the statements of the file's lines.
-    """
+    """Return the statements of a view's lines; ``statements`` are those of the file's lines."""
     units = [-line for line in range(1, len(split_lines(view.text)) + 1)]
     for start, end, first, last in view.spans:
         for line in range(start, end + 1):

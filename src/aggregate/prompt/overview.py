@@ -1,7 +1,4 @@
-"""Groups of files and a tree for a project's overview.
-
-See rule T-12.
-"""
+"""Groups of files for an overview of a project, and its tree (rule T-12)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -23,10 +20,7 @@ _MOST_REPEATED = 2  # folders with the same first sentence, which does not tell 
 
 
 class OverviewGroups(NamedTuple):
-    """An overview's files by group, the likeliest first.
-
-    Files are represented by their numbers.
-    """
+    """Files of an overview by group, as numbers, the likeliest first."""
 
     introductions: list[int]
     folders: list[tuple[list[int], float]]  # large folders, each with its part of the budget
@@ -61,10 +55,7 @@ def overview_groups(
 
 
 def overview_tree(files: Files, corpus: FileCorpus) -> Tree:
-    """Return the tree of all files.
-
-    The tree has a sentence about each folder.
-    """
+    """Return the tree of all files, with a sentence about each folder."""
     numbers = {file.path: number for number, file, _, _ in files}
     describing = describing_files([*numbers])
     texts = {

@@ -56,10 +56,7 @@ def open_project(
     allow_outside: bool | None = None,
     allow_secrets: bool | None = None,
 ) -> Project:
-    """Return a validated project.
-
-    ``config`` is a loaded project, the path of its configuration, or a mapping.
-    """
+    """Return a validated project from a loaded one, the path of its configuration, or a mapping."""
     if isinstance(config, Project):
         project = config
     else:
@@ -264,10 +261,7 @@ def _check_within(file: Path | None, scope: Scope) -> None:
 
 
 def files_of_sections(config: Path, request: Request) -> list[str]:
-    """Return the files with the discussion and the beads.
-
-    Paths are absolute; the files may be missing.
-    """
+    """Return the absolute paths of files with the discussion and the beads, existing or not."""
     history = find_history_file(config, request.discussion, request.output_dir)
     paths = [history] if history else []
     if request.beads:
@@ -298,10 +292,7 @@ def shared_personas() -> Mapping[str, PersonaTable]:
 
 
 def is_users_own(path: Path | None) -> bool:
-    """Return whether a configuration is the user's own.
-
-    ``path`` is its file; a project's configuration is not the user's own.
-    """
+    """Return whether the configuration at a path is the user's own, not that of a project."""
     return path is not None and real_path(path) == real_path(global_config_path())
 
 
@@ -326,10 +317,7 @@ def redaction_for(
 
 
 def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
-    """Return warnings about unknown values and unused settings.
-
-    Defaults replace unknown values (rule M-30).
-    """
+    """Return warnings about unknown values, for which defaults are used (M-30), and about unused settings."""
     words = {
         "aggregation_strategy": (strategy, [value.value for value in Strategy], Strategy.AUTO),
         "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
@@ -347,10 +335,7 @@ def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
 
 
 def find_preset(project: Project, name: str) -> "ContextPreset":
-    """Return the preset of a name.
-
-    The project's configuration comes before its presets file.
-    """
+    """Return the preset of a name from the project's configuration, or else from its presets file."""
     table = project.config.context_presets.get(name)
     if table is None:
         return presets_of(project).get(name)

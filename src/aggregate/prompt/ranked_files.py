@@ -196,10 +196,7 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
 
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
-    """Yield the lines to show around each place.
-
-    They are the place's innermost definition, and the signatures around the definition.
-    """
+    """Yield for each place the lines of its innermost definition, and the signatures around it."""
     from aggregate.prompt.fit.entry_order import signature_run
 
     for place in places:
@@ -233,10 +230,7 @@ def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName])
 
 @dataclass(frozen=True, slots=True)
 class ReadFiles:
-    """Files read for a request.
-
-    Requests for the same files can share them.
-    """
+    """Files that were read for a request; requests for the same files can share them."""
 
     selection: Selection
     reader: FileReader

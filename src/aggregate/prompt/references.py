@@ -1,7 +1,4 @@
-"""Large values in files, with short references in prompts.
-
-See rules D-40 to D-49.
-"""
+"""Large values in files, with short references to them in prompts (rules D-40 to D-49)."""
 
 import hashlib
 import json
@@ -264,10 +261,7 @@ def _stored_json(data: Value, context_key: str) -> str:
 
 
 def _refuse_link(folder: Path) -> None:
-    """Raise ``OutputError`` if the folder of values is a link.
-
-    The parent ``state`` of the default folder must not be a link either.
-    """
+    """Raise ``OutputError`` if the folder of stored values, or its parent ``state``, is a link."""
     is_default = folder.parts[-2:] == PurePath(CACHE_DIR).parts
     for path in (folder, folder.parent) if is_default else (folder,):
         if path.is_symlink():

@@ -37,10 +37,7 @@ _REPLACED = "secrets in the task are replaced: --no-redact keeps them"
 
 
 class Strategy(StrEnum):
-    """How files are rendered (rule M-30).
-
-    Each is rendered in its own view, or all as summaries.
-    """
+    """How files are rendered: each in its own view, or all as summaries (rule M-30)."""
 
     AUTO = "auto"
     SUMMARIZE = "summarize"
@@ -48,10 +45,7 @@ class Strategy(StrEnum):
 
     @classmethod
     def parse(cls, value: object) -> "Strategy":
-        """Return the strategy of a configured value.
-
-        An unknown value gives ``AUTO``.
-        """
+        """Return the strategy that a configured value names, ``AUTO`` for an unknown one."""
         try:
             return cls(str(value))
         except ValueError:
@@ -137,10 +131,7 @@ class Request:
 
     @property
     def written_in(self) -> Path | None:
-        """Real path of the folder that must contain ``output_dir``.
-
-        ``None`` allows any folder.
-        """
+        """The folder in which ``output_dir`` must be, as a real path, ``None`` for no restriction."""
         return None if self.scope.allow_outside else Path(self.scope.root)
 
     @property
@@ -162,10 +153,7 @@ class Request:
 
     @property
     def is_audited(self) -> bool:
-        """Whether the prompt gets an audit file.
-
-        It does with a task or a budget (rule A-1).
-        """
+        """Whether the prompt gets an audit file: with a task or a budget (rule A-1)."""
         return self.task is not None or self.budget is not None
 
     @property
@@ -235,19 +223,13 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def unknown_focus(focus: str, paths: Sequence[str]) -> str:
-    """Return an error message about an unmatched focus.
-
-    The message names similar ``paths``.
-    """
+    """Return an error message about a focus that matches no file, with similar ``paths``."""
     remedy = path_meant(focus, paths) or "; if it is a file of the project, add it to [files] paths"
     return f"focus {focus}: no file of the project matches it{remedy}"
 
 
 class FocusIndex:
-    """Finds the files named by ``focus_files``.
-
-    Names are entries, or last parts of paths.
-    """
+    """Finds the files that ``focus_files`` name, by entries and last parts of paths."""
 
     def __init__(self, files: Iterable[tuple[str, str]]) -> None:
         self._files = tuple(files)
@@ -260,10 +242,7 @@ class FocusIndex:
                 self._by_part.setdefault(part, []).append(number)
 
     def find(self, *focus_files: str) -> list[int]:
-        """Return the numbers of the files named by ``focus_files``.
-
-        The numbers are in the order of the files.
-        """
+        """Return the numbers of the files that ``focus_files`` name, in the order of the files."""
         numbers: set[int] = set()
         for focus in set(focus_files):
             by_part = self._by_part.get(_parts(focus)[-1], ())

@@ -1,7 +1,4 @@
-"""Results of sub-agents, and their text in prompts.
-
-Each result has its producer.
-"""
+"""Results of sub-agents with their producers, and their text in prompts."""
 
 import re
 from collections.abc import Mapping
@@ -44,10 +41,7 @@ class ProducedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AggregatedResult:
-    """The merged output of a group of sub-agents.
-
-    All outputs are merged into one value (rules O-10, O-50).
-    """
+    """The outputs of a group of sub-agents, merged into one value (rules O-10, O-50)."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -82,10 +76,7 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer chosen from the results of several steps.
-
-    See rule X-6.
-    """
+    """The answer that was chosen from the results of several steps (rule X-6)."""
 
     summary: str
     source: AnswerSource

@@ -1,7 +1,4 @@
-"""Changes since the request's revision.
-
-They are in the order of the ranking (rule T-8).
-"""
+"""Changes since the request's revision, in the order of the ranking (rule T-8)."""
 
 from collections.abc import Sequence
 
@@ -17,10 +14,7 @@ from aggregate.ranking.files import FileFacts
 def changes_for(
     request: Request, candidates: Sequence[Candidate], facts: Sequence[FileFacts]
 ) -> Changes:
-    """Return the request's changes since its revision.
-
-    They are the changed candidates, likeliest first, the deleted files, and the number of all remaining changed files.
-    """
+    """Return what has changed: candidates, likeliest first, deleted files, and the number of other files."""
     if not (request.finish and request.finish.changes):
         return NO_CHANGES
     ranks = {candidate.file.path: rank for rank, candidate in enumerate(candidates)}
@@ -39,10 +33,7 @@ def changes_for(
 
 
 def _changed_file(change: FileChange, redaction: Redaction, *, is_generated: bool) -> ChangedFile:
-    """Return a changed file.
-
-    Generated, binary and deleted files have no hunks.
-    """
+    """Return a changed file; generated, binary and deleted ones have no hunks."""
     lines = f"+{change.added} -{change.removed}" if change.hunks else ""
     kinds = (change.kind, "generated" if is_generated else "", lines)
     by_name = is_generated or change.kind == "deleted"
@@ -51,10 +42,7 @@ def _changed_file(change: FileChange, redaction: Redaction, *, is_generated: boo
 
 
 def _redacted(hunk: str, redaction: Redaction) -> str:
-    """Redact a hunk as a whole.
-
-    Redaction ignores the ``+`` and ``-``, since a key may span lines.
-    """
+    """Redact a hunk as a whole, without its ``+`` and ``-``, since a key may span lines."""
     if not redaction.replaces:
         return hunk
     head, *lines = hunk.split("\n")

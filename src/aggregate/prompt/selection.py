@@ -1,7 +1,4 @@
-"""Select the files matched by a request's entries.
-
-Entries are paths and globs; each file is selected once.
-"""
+"""Select the files that the entries of a request (paths and globs) match, each file once."""
 
 import os
 import re
@@ -146,10 +143,7 @@ def select_files(request: "Request", *, listing: FolderListing | None = None) ->
 def _narrowed(
     selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
 ) -> Selection:
-    """Return the files selected by the command line.
-
-    Settings are those of configured entries (rules T-13, B-3).
-    """
+    """Return the files that the command line selects, with the settings of configured entries (T-13, B-3)."""
     if narrowing.paths:
         configured = {file.path: file for file in selection.files if not file.is_remark}
         selected = resolve(Entry(FileItem(path)) for path in narrowing.paths)
@@ -249,10 +243,7 @@ def _glob_remark(
     scope: Scope,
     find_ignored: Callable[[str, str], str],
 ) -> ResolvedFile | None:
-    """Return a remark on a glob.
-
-    The glob matches no files, or secret-looking or forbidden ones.
-    """
+    """Return a remark on a glob that matches no files, or secret-looking or forbidden ones."""
     glob = entry.item.path
     if secrets:
         hint = "" if scope.is_fixed else _NAME_SECRETS
@@ -272,10 +263,7 @@ def _glob_remark(
 def omission_remark(
     entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
 ) -> ResolvedFile:
-    """Return a remark on files omitted by a glob.
-
-    The files are of one kind.
-    """
+    """Return a remark on the files of one kind that a glob left out."""
     files = "files are" if len(paths) > 1 else "file is"
     names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
     if len(paths) > MOST_NAMED:
@@ -285,10 +273,7 @@ def omission_remark(
 
 
 def with_generated_policy(selection: Selection, request: "Request") -> Selection:
-    """Apply the configured view of generated files.
-
-    Git attributes can mark files as generated or not.
-    """
+    """Apply the configured view of generated files, and git's attributes that mark these."""
     if request.generated is GeneratedView.FULL:
         return selection
     by_glob = [file for file in selection.files if file.by_glob]
@@ -348,10 +333,7 @@ def own_output_filter(
 
 
 def _pattern_filter(patterns: Sequence[str], key: str) -> Callable[[str], bool]:
-    """Return a test for paths matching patterns.
-
-    The patterns are as in ``.gitignore``.
-    """
+    """Return a test for paths that match patterns as in ``.gitignore``."""
     if not patterns:
         return lambda _: False
     try:

@@ -58,10 +58,7 @@ class RunCollector:
 
 
 class SourceMapBuilder:
-    """Collects the origins of a prompt's lines.
-
-    It takes segment by segment and stores no texts.
-    """
+    """Collects the origins of the lines of a prompt, segment by segment, without storing texts."""
 
     def __init__(self) -> None:
         self._runs = RunCollector()
@@ -94,10 +91,7 @@ class SourceMapBuilder:
             _add_file(self._runs, segment)
 
     def end(self) -> SourceMap:
-        """Return the map of the whole prompt.
-
-        The prompt's last line feed begins another, empty line.
-        """
+        """Return the map of the whole prompt; its last line feed begins another, empty line."""
         if not self._is_empty:
             self._runs.add(1, Label.BLANK)
         return self.build()
@@ -174,10 +168,7 @@ def _add_block(runs: RunCollector, segment: Segment, label: Label) -> None:
 
 
 def _add_list(runs: RunCollector, segment: Segment) -> None:
-    """Record the origins of a list's lines.
-
-    The lines are links to images, or beads with their indented descriptions.
-    """
+    """Record the origins of a list's lines: links to images, or beads with their indented descriptions."""
     bead = ""
     for line in segment.text.split("\n"):
         if line.startswith("- "):
@@ -229,10 +220,7 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
 
 
 def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
-    """Record the origins of the lines of a view.
-
-    Spans out of order are ignored.
-    """
+    """Record the origins of the lines of a file's view; spans out of order are ignored."""
     source = shown.source.split("\n") if shown.source else []
     line, last, lines = 1, 0, len(content)
     for start, end, first, until in shown.spans or ():  # quick: a skeleton has dozens
@@ -297,19 +285,13 @@ def _add_span(
 
 
 def _is_mark(line: str) -> bool:
-    """Return whether a line is a gap mark.
-
-    The mark may be in any comment syntax.
-    """
+    """Return whether a line is a gap mark, in any comment syntax."""
     has_ellipsis = "..." in line or "…" in line
     return has_ellipsis and not any(map(str.isalnum, line))
 
 
 def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: ShownText) -> None:
-    """Record copied lines of a file.
-
-    They may have line numbers and replaced secrets.
-    """
+    """Record copied lines of a file, which may have line numbers and replaced secrets."""
     label = Label.PART if shown.is_numbered else Label.VERBATIM
     for run in shown.redacted:
         start, end = max(run[0], first), min(run[1], last)

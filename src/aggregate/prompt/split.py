@@ -1,7 +1,4 @@
-"""Split a prompt into several prompts of limited size.
-
-Cuts are between files if possible (rule T-15).
-"""
+"""Split a prompt into several prompts of limited size, between files if possible (rule T-15)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -26,10 +23,7 @@ _CHARACTERS: Final = 8  # upper bound of characters per token
 
 
 def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> list[Prompt]:
-    """Split a prompt into parts of at most ``tokens``.
-
-    Each part has a list of the other parts.
-    """
+    """Split a prompt into parts of at most ``tokens``, each with a list of the others."""
     reserve = _FIRST_RESERVE
     while reserve <= tokens // 2:
         packed = _packed(prompt.segments, tokens - reserve, count)
@@ -48,10 +42,7 @@ def split_prompt(prompt: Prompt, tokens: int, *, title: str, count: Count) -> li
 def cuts_of(
     parts: Sequence[Prompt], paths: Sequence[Path], number: int, count: Count
 ) -> tuple[Cut, ...]:
-    """Return the other parts of a split prompt.
-
-    They are for the audit of part ``number`` (rule A-4).
-    """
+    """Return the other parts of a split prompt, for the audit of part ``number`` (rule A-4)."""
     return tuple(
         Cut(
             "parts",
@@ -94,10 +85,7 @@ def _packed(segments: Sequence[Segment], room: int, count: Count) -> list[list[S
 
 
 def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
-    """Cut a file larger than a part into pieces.
-
-    Cuts are between definitions if possible, else between statements.
-    """
+    """Cut a file that is larger than a part, between definitions if possible, else between statements."""
     lines = segment.text.split("\n")
     if segment.section is not Section.FILES or not is_fenced(segment.text):
         name = segment.source or segment.section.value
@@ -131,10 +119,7 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
 
 
 def _parts_of_line(line: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
-    """Cut a line into pieces of at most ``room`` tokens.
-
-    Each piece comes with its range of characters.
-    """
+    """Cut a line into pieces of at most ``room`` tokens, each with its range of characters."""
     start = 0
     while start < len(line):
         size = min(room * _CHARACTERS, len(line) - start)

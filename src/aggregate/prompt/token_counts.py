@@ -33,19 +33,13 @@ def token_version() -> str:
 
 @cache
 def token_kind() -> Kind:
-    """Return the kind of index entries with token counts.
-
-    Their keys are SHA-256 of texts.
-    """
+    """Return the kind of index entries with token counts, whose keys are SHA-256 of texts."""
     return Kind("tokens", token_version())
 
 
 @dataclass(slots=True, eq=False)
 class SegmentCounter:
-    """Counts the tokens of segments with their separators.
-
-    Many segments are counted in threads.
-    """
+    """Counts the tokens of segments with their separators, in threads if there are many."""
 
     _index: Index
     _waiting: list[tuple[bytes, str]] = field(default_factory=list, init=False)

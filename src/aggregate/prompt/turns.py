@@ -48,10 +48,7 @@ class SpokenTurn(NamedTuple):
 
 
 class Omitted(NamedTuple):
-    """First turns omitted by a budget (rule B-5).
-
-    The fields are their number and their tokens.
-    """
+    """How many first turns a budget leaves out, and their tokens (rule B-5)."""
 
     number: int
     tokens: int
@@ -71,10 +68,7 @@ def build_discussion_section(history: Sequence[object]) -> str:
 
 
 def build_discussion_text(history: Sequence[object]) -> str:
-    """Render the section of the discussion.
-
-    Without turns the text is empty (rules M-11, M-X4).
-    """
+    """Render the section of the discussion, ``""`` without turns (rules M-11, M-X4)."""
     return SEPARATOR.join(segment.text for segment in discussion_segments(history))
 
 
@@ -95,10 +89,7 @@ def discussion_segments(
 def safe_discussion_segments(
     history: Sequence[object], omitted: Omitted | None = None
 ) -> tuple[Segment, ...]:
-    """Return the segments of the turns with safe headings.
-
-    Headings are escaped if they look like other sections.
-    """
+    """Return the segments of the turns; headings that look like other sections are escaped."""
     return discussion_segments([*map(_with_plain_headings, history)], omitted)
 
 
@@ -132,10 +123,7 @@ def excerpt_turn(segment: Segment) -> SpokenTurn | None:
 
 
 def turn_texts(history: Sequence[object]) -> list[str]:
-    """Return the turns of a history as texts.
-
-    ``history`` has texts, or mappings with ``role`` and ``content``.
-    """
+    """Return the turns of a history (texts, or mappings with ``role`` and ``content``) as texts."""
     roles = _USUAL | {_name(_role_of(entry)) for entry in history if isinstance(entry, Mapping)}
     return [_turn(entry, roles) for entry in history]
 
@@ -155,10 +143,7 @@ def spoken_turn(text: str) -> SpokenTurn:
 
 
 def fenced_lines(text: str) -> int:
-    """Return the line with the opening fence of a turn.
-
-    Return ``0`` if the turn is not fenced.
-    """
+    """Return the line with the opening fence of a turn, ``0`` if the turn is not fenced."""
     opening = _FENCED.match(text)
     return opening[0].removesuffix("\n").count("\n") + 1 if opening else 0
 
@@ -205,10 +190,7 @@ def _name(role: str) -> str:
 
 
 def _safe_role(role: str) -> str:
-    r"""Return a role on one line.
-
-    Colons and a leading Markdown character are escaped as ``\xNN``.
-    """
+    r"""Return a role on one line; colons and a leading Markdown character are escaped as ``\xNN``."""
     text = re.sub(r"\\(?=[xu])", r"\\x5c", role)
     text = heading_text(text).replace(": ", "\\x3a ")
     start = len(text) - len(text.lstrip())

@@ -1,7 +1,4 @@
-"""Compare names of files and definitions with the task's words.
-
-Words are compared by their stems.
-"""
+"""Compare names of files and definitions with the words of the task, by their stems."""
 
 import re
 from collections import Counter
@@ -70,10 +67,7 @@ _ANY: Final = 0.3
 
 
 def root_of(word: str) -> str:
-    """Return the stem of a word.
-
-    A stem need not be a word itself.
-    """
+    """Return the stem of a word, which need not be a word itself."""
     root = stem(word)
     for ending, least in _ENDINGS:
         if root.endswith(ending) and len(root) - len(ending) >= least:
@@ -82,10 +76,7 @@ def root_of(word: str) -> str:
 
 
 def topic_words(line: str, *, is_question: bool) -> Mapping[str, float]:
-    """Return weights of the words in a task's first line.
-
-    The keys are the stems of the words.
-    """
+    """Return the stems of the words in a task's first line, with a weight for each."""
     begin = _ASKING.match(line)
     rest = line[begin.end() :] if begin else line
     ignored = STOP_WORDS if is_question else NO_TERMS  # a question may be about ``add``
@@ -130,10 +121,7 @@ class _Part(NamedTuple):
 
 
 def file_names(inquiry: Inquiry) -> Evidence:
-    """Return as evidence how well file names match the task.
-
-    The value is the share of a name covered by the task's words.
-    """
+    """Return as evidence how much of each file's name the words of the task cover."""
     stems = [name_of(facts.path) for facts in inquiry.files]
     coverage = _coverage(Counter(stems), inquiry.question.task.topic)
     values = scaled({file: coverage[stem] for file, stem in enumerate(stems) if stem in coverage})
@@ -146,10 +134,7 @@ def file_names(inquiry: Inquiry) -> Evidence:
 
 
 def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, float]:
-    """Return the notebooks named in the task's first line.
-
-    A notebook's name must contain the words before "notebook".
-    """
+    """Return the notebooks whose names contain the words before "notebook" in the task's first line."""
     line = inquiry.question.task.text.lstrip().partition("\n")[0].lower()
     phrase, mark, _ = line.partition(" notebook")
     words = _WORD.findall(phrase)[::-1] if mark else []
@@ -167,20 +152,14 @@ def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, flo
 
 
 def name_of(path: str) -> str:
-    """Return a file's name without suffixes.
-
-    For ``__init__`` and the like it is the folder's name.
-    """
+    """Return a file's name without suffixes, or for ``__init__`` and the like the folder's name."""
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _PACKAGE_FILES and folder else stem
 
 
 def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return as evidence how well definition names match the task.
-
-    The value is the share of a name covered by the task's words.
-    """
+    """Return as evidence how much of each definition's name the words of the task cover."""
     names_by_file = {
         file: [
             definition.path[-1] if definition.path else "" for definition in analysis.definitions

@@ -128,19 +128,13 @@ K1 = 1.2  # BM25's usual saturation; 0.9 to 2 made no difference on commits
 
 
 def rarity(total: int, holding: int) -> float:
-    """Return the inverse document frequency of a term.
-
-    ``holding`` of ``total`` texts contain the term.
-    """
+    """Return the inverse document frequency of a term that ``holding`` of ``total`` texts contain."""
     holding = min(holding, total)
     return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def saturation(count: float, *, length: float, b: float) -> float:
-    """Return the term frequency factor of BM25.
-
-    ``length`` is relative to the average length.
-    """
+    """Return the term frequency factor of BM25; ``length`` is relative to the average length."""
     return count * (K1 + 1) / (count + K1 * (1 - b + b * length))
 
 
@@ -267,10 +261,7 @@ def add_to_pieces(
 def probabilities(
     pieces: Mapping[int, Sequence[float]], others: Mapping[int, float]
 ) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    """Convert scores to probabilities by softmax.
-
-    ``pieces`` has the scores of all pieces, ``others`` those of files without pieces.
-    """
+    """Convert the scores of all pieces, and of files without pieces, to probabilities by softmax."""
     best = max((value for values in pieces.values() for value in values), default=-inf)
     best = max(best, max(others.values(), default=-inf))
     if best == -inf:

@@ -51,10 +51,7 @@ def guess_of(
 
 
 def is_pointed(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:
-    """Return whether the task names something in the project.
-
-    Files, definitions and code locations count.
-    """
+    """Return whether the task names a file, a definition or a location that the project has."""
     return bool(traced_files(inquiry)) or any(map(_is_pointing, evidences))
 
 
@@ -99,10 +96,7 @@ _MOST_NEAR: Final = 60
 
 
 def without_foreign_names(inquiry: Inquiry) -> Question:
-    """Return the question without names of packages.
-
-    Removed are the names of other packages, and the project's own name.
-    """
+    """Return the question without names of other packages, and without the project's own name."""
     task = inquiry.question.task
     known = {*inquiry.paths.folders_by_name, *inquiry.paths.by_stem, ""}
     packages = {part for facts in inquiry.files for part in facts.path.lower().split("/")[:2]}
@@ -125,10 +119,7 @@ def without_foreign_names(inquiry: Inquiry) -> Question:
 
 
 def spelt(inquiry: Inquiry) -> Question:
-    """Return the question with misspelt names corrected.
-
-    Names that the project has are not changed.
-    """
+    """Return the question with corrected spelling of names that the project does not have."""
     question, task = inquiry.question, inquiry.question.task
     first_line = task.text.lstrip().partition("\n")[0]
     unknown: list[str] = []

@@ -1,7 +1,4 @@
-"""Evidence from the history of commits.
-
-It covers similar and recent commits, files changed together, and commit messages.
-"""
+"""Evidence from commits: similar ones, recent ones, files changed together, and commit messages."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -194,10 +191,7 @@ def _messages_by_file(
 
 
 def last_changes(inquiry: Inquiry) -> Evidence:
-    """Return as evidence how recently each file was changed.
-
-    It is the same for all questions.
-    """
+    """Return as evidence how recently each file was changed; the same for all questions."""
     values: dict[int, float] = {}
     matched: dict[int, str] = {}
     commits = () if inquiry.question.task.is_question else inquiry.question.commits

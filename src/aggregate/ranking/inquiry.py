@@ -17,10 +17,7 @@ from aggregate.ranking.terms import term_list
 
 
 class Location(NamedTuple):
-    """A code location in the task's text.
-
-    An example is a traceback's frame.
-    """
+    """A code location in the task's text, such as a traceback's frame."""
 
     path: str  # as written, absolute or relative, with ``/``
     line: int = 0  # 1-based, ``0`` if unknown
@@ -49,10 +46,7 @@ class TaskText:
 
 
 class ChangedLines(NamedTuple):
-    """Lines of a file changed since a revision.
-
-    The numbers are those of the current file.
-    """
+    """Lines of a file that were changed since a revision, by their current numbers."""
 
     path: str
     first: int = 0  # 1-based; ``0`` if the whole file is new
@@ -88,10 +82,7 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was asked.
-
-        Then only structure decides the ranking.
-        """
+        """Whether nothing was asked, so that only structure decides the ranking."""
         task = self.task
         has_task = task.terms or task.names or task.locations
         return not (has_task or self.focus or self.symbols or self.changes or self.picks)
@@ -113,10 +104,7 @@ class SimilarCommit(NamedTuple):
 def similar_commits(
     commits: Sequence[Commit], words: Iterable[str], most: int = MOST_READ
 ) -> list[SimilarCommit]:
-    """Return the commits most similar to the task.
-
-    At most ``most`` commits are returned. Their messages decide; of equally similar commits newer ones come first.
-    """
+    """Return the ``most`` commits whose messages resemble the task most, newer ones first among equals."""
     task_words = frozenset(words)
     shared = [commit.change_words & task_words for commit in commits]
     frequency = Counter(word for words_of_commit in shared for word in words_of_commit)
@@ -205,10 +193,7 @@ def query_terms(corpus: Corpus, task: TaskText) -> tuple[QueryTerm, ...]:
 
 
 def pieces_holding(corpus: Corpus, files: Mapping[int, int]) -> int:
-    """Estimate how many pieces contain a term.
-
-    ``files`` has its count by file.
-    """
+    """Estimate how many pieces contain a term, from how often it occurs in files."""
     facts = corpus.files
     return sum(min(count, facts[file].pieces) for file, count in files.items())
 
@@ -223,10 +208,7 @@ _MOST_TEXT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """A question about a corpus, with values for its evidence.
-
-    Each value is shared by several kinds of evidence.
-    """
+    """A question about a corpus, with values that several kinds of evidence need."""
 
     corpus: Corpus
     question: Question
@@ -260,10 +242,7 @@ class Inquiry:
         return self.corpus.files
 
     def strongest_words(self, gains: Mapping[str, float]) -> str:
-        """Return the task's words with the greatest gains.
-
-        The words are separated by commas.
-        """
+        """Return the words of the task that add most to a score, separated by commas."""
         words = {self.words.get(term, term): gain for term, gain in gains.items()}
         strongest = sorted((-gain, word) for word, gain in words.items())
         return ", ".join(word for _, word in strongest[:_TERMS_SHOWN])
@@ -309,10 +288,7 @@ def _words(text: str, wanted: frozenset[str]) -> Mapping[str, str]:
 
 
 def pieces_of(analysis: Analysis, definition: int, *, inner: bool = False) -> Sequence[int]:
-    """Return the pieces of a definition, as indices.
-
-    ``inner`` adds the pieces of nested definitions.
-    """
+    """Return the pieces of a definition, as indices; with ``inner`` also those of nested definitions."""
     pieces = analysis.pieces
     if definition < 0:
         return [index for index, piece in enumerate(pieces) if piece.definition < 0]
@@ -325,10 +301,7 @@ def pieces_of(analysis: Analysis, definition: int, *, inner: bool = False) -> Se
 
 
 def pieces_over(analysis: Analysis, begin: int, end: int) -> Sequence[int]:
-    """Return the pieces between two lines, as indices.
-
-    A piece counts if any of its lines is within ``begin`` and ``end``.
-    """
+    """Return the pieces that have lines from ``begin`` to ``end``, as indices."""
     start = bisect_left(analysis.pieces, begin, key=lambda piece: piece.last)
     stop = bisect_right(analysis.pieces, end, key=lambda piece: piece.first)
     return range(start, stop)

@@ -1,7 +1,4 @@
-"""Read the essential text of a reported issue.
-
-Its form, environment and versions are left out.
-"""
+"""Read the text of a reported issue without its form, environment and versions."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -52,10 +49,7 @@ _TRACED: Final = re.compile(
 
 
 def report_text(text: str) -> str:
-    """Return the essential text of an issue.
-
-    Left out are the form, the environment and tables of versions.
-    """
+    """Return the text of an issue without the form, the environment and tables of versions."""
     return "\n".join(_without_versions(_without_form(text.split("\n"))))
 
 
@@ -83,10 +77,7 @@ def _without_versions(lines: Iterator[str]) -> Iterator[str]:
 
 
 def imported_names(text: str) -> dict[str, str]:
-    """Return the modules of imported names, by name.
-
-    The names are those imported in an issue's example.
-    """
+    """Return the modules of names that an example imports, by name."""
     modules: dict[str, str] = {}
     for match in _IMPORTED.finditer(text):
         for imported in match["names"].split(","):

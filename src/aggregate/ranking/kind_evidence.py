@@ -1,7 +1,4 @@
-"""Evidence from the kind and the size of files.
-
-Kinds are, for example, tests and documents.
-"""
+"""Evidence from the kind of files, such as tests or documents, and from their size."""
 
 import re
 from collections import Counter
@@ -171,10 +168,7 @@ def introduction(inquiry: Inquiry) -> Evidence:
 def _nearest(
     inquiry: Inquiry, pattern: re.Pattern[str], most: int, weights: Mapping[str, int]
 ) -> list[int]:
-    """Return files with matching names, those near the root first.
-
-    Tests and examples are left out.
-    """
+    """Return the files with matching names, those at the root first; no tests and examples."""
     matches = [
         (
             facts.path.count("/") > 0,
@@ -197,10 +191,7 @@ def chore_of(task: TaskText) -> str:
 
 
 def kind_of_chore(chore: str) -> PathKind | None:
-    """Return the kind of files mostly changed by a chore.
-
-    An example of a chore is updating dependencies.
-    """
+    """Return the kind of files that a chore, such as updating dependencies, mostly changes."""
     if not chore:
         return None
     return PathKind.DOCUMENT if chore == _DOCUMENTATION else PathKind.SETTINGS
@@ -243,10 +234,7 @@ def inner_files(inquiry: Inquiry) -> Evidence:
 
 
 def language_share(inquiry: Inquiry) -> Evidence:
-    """Return as evidence how common each file's language is.
-
-    The amount of code in a language is relative to the main language.
-    """
+    """Return as evidence the amount of code in each file's language, relative to the main language."""
     languages = [_program_language(facts) for facts in inquiry.files]
     characters: dict[str, int] = {}
     for facts, language, kind in zip(inquiry.files, languages, inquiry.kinds, strict=True):
@@ -275,10 +263,7 @@ _SUFFIXES = frozenset(
 
 
 def _program_language(facts: FileFacts) -> str:
-    """Return the language of a program, or else its suffix.
-
-    The result is ``""`` for files other than programs.
-    """
+    """Return the language of a program, or else its suffix; ``""`` for files that are not programs."""
     if facts.language:
         return facts.language if facts.is_code else ""
     start = facts.path.rfind("/") + 1
@@ -309,10 +294,7 @@ def file_sizes(inquiry: Inquiry) -> Evidence:
 
 
 def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
-    """Return three kinds of evidence about pieces.
-
-    The kinds are: size, outside of definitions, inside functions.
-    """
+    """Return three kinds of evidence about pieces: size, outside of definitions, inside functions."""
     sizes: dict[int, list[float]] = {}
     outside: dict[int, list[float]] = {}
     functions: dict[int, list[float]] = {}

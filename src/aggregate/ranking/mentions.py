@@ -1,7 +1,4 @@
-"""Evidence from mentioned files, names and code locations.
-
-The task mentions them, or the user.
-"""
+"""Evidence from files, names and code locations that the task or the user mentions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,10 +28,7 @@ _MOST_PARTS = 6  # compared last parts of a name: no language nests deeper in pr
 
 
 class WrittenName(NamedTuple):
-    """A name in the task, split into its parts.
-
-    An example is ``package.Class.method``.
-    """
+    """A name in the task, such as ``package.Class.method``, split into its parts."""
 
     scopes: tuple[str, ...]
     name: str
@@ -90,10 +84,7 @@ _WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
 
 
 def named_files(inquiry: Inquiry) -> Evidence:
-    """Return evidence for files named in the task's first line.
-
-    They may also be named as modules, such as ``pkg.module``.
-    """
+    """Return as evidence the files that the task's first line names, also as ``pkg.module``."""
     values: dict[int, float] = {}
     subject = inquiry.question.task.text.lstrip().partition("\n")[0][:_LONGEST]
     for match in _WRITTEN_PATH.finditer(subject):
@@ -138,10 +129,7 @@ def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
 
 
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
-    """Return the files probably defining names in the task.
-
-    No file is parsed.
-    """
+    """Return the files that probably define a name in the task, found without parsing."""
     values: dict[int, float] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
         name = WrittenName.parse(text).name
@@ -174,10 +162,7 @@ _NAMESPACES = frozenset({"heading", "module", "namespace", "package"})
 
 
 def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
-    """Return evidence for definitions whose name is the whole task.
-
-    Modules also count; sources are preferred.
-    """
+    """Return as evidence the definitions and modules whose name is the whole task, preferably in sources."""
     name = inquiry.question.task.sole
     if not name:
         return Evidence("all of the task")
@@ -257,10 +242,7 @@ _INNER = 0.6  # value of definitions inside a symbol: methods come after their c
 
 
 def seed_files(inquiry: Inquiry) -> frozenset[int]:
-    """Return the files named by the user.
-
-    A file is named directly or by a symbol in it.
-    """
+    """Return the files that the user named, directly or by symbols."""
     paths = [path for path, _, _ in (*inquiry.question.focus, *inquiry.question.changes)]
     files = {file for path in paths for file in _files_at(inquiry, path)}
     for symbol in inquiry.question.symbols:
@@ -273,10 +255,7 @@ _MOST_MENTIONS = 100  # files containing a name, parsed if no file seems to defi
 
 
 def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
-    """Return the files probably defining a qualified name.
-
-    If there are none, the last part of the name decides.
-    """
+    """Return the files that probably define a qualified name, or else its last part."""
     name = WrittenName.parse(text).name
     defining = corpus.files_defining(name) if name else ()
     terms = term_list(name)
@@ -349,10 +328,7 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def no_definitions(symbols: Sequence[str]) -> Missing:
-    """Return a note about symbols without definitions.
-
-    They add no evidence, since no definition has their names.
-    """
+    """Return that there is no evidence for some symbols, since no definition has their names."""
     return Missing("symbol", f"no definition is called {' or '.join(symbols)}")
 
 
@@ -422,10 +398,7 @@ def traced_pieces(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 
 
 def _quoted_pieces(inquiry: Inquiry, candidates: Candidates) -> Iterator[PieceKey]:
-    """Yield the pieces that contain a quoted line of code.
-
-    The task quotes the line. A piece must contain all terms of the line.
-    """
+    """Yield the pieces that contain all terms of a line of code that the task quotes."""
     queries = {query.term: query for query in inquiry.terms}
     for quote in inquiry.question.task.quotes:
         terms = [queries[term] for term in quote if term in queries]

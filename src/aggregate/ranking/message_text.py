@@ -88,10 +88,7 @@ _NO_NAMES: Final = frozenset(
 
 
 def definition_name(line: str) -> str:
-    """Return the name defined by a line of code, or ``""``.
-
-    It is ``send`` for ``async def send(self)``.
-    """
+    """Return the name that a line of code defines, or ``""``: ``send`` of ``async def send(self)``."""
     line = line[:_LONGEST_LINE].strip()
     heading = _HEADING.match(line)
     if heading:

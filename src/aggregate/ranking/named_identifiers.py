@@ -1,7 +1,4 @@
-"""Find words in a text that are names of code.
-
-They are quoted, code-like, capitalised or plain.
-"""
+"""Find words in a text that are names of code: quoted, code-like, capitalised or plain ones."""
 
 import re
 from itertools import islice
@@ -61,10 +58,7 @@ _MESSAGES: Final = re.compile(
 
 
 def named_identifiers(text: str) -> dict[str, float]:
-    """Return the names in a text, with their certainty.
-
-    The names are as written, the certainty is 1.0 or 0.3.
-    """
+    """Return the names in a text as written, with the certainty that they are names: 1.0 or 0.3."""
     certain: dict[str, float] = {}
     possible: dict[str, float] = {}
     for line in text.split("\n"):
@@ -138,10 +132,7 @@ def _is_quoted(match: re.Match[str], line: str) -> bool:
 
 
 def _looks_like_code(name: str) -> bool:
-    """Return whether a word consists of joined parts.
-
-    Examples are ``snake_case``, ``camelCase`` and ``a.b``.
-    """
+    """Return whether a word consists of joined parts: ``snake_case``, ``camelCase``, ``a.b``."""
     parts = _JOINT.split(name)
     if len(parts) > 1:
         return max(map(len, parts)) > 1  # not "e.g" and "i.e"

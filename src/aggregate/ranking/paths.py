@@ -11,10 +11,7 @@ from aggregate.ranking.files.analysis import FileFacts
 
 
 class PathKind(StrEnum):
-    """The kind of a file, derived from its path.
-
-    Examples are source, test and document.
-    """
+    """The kind of a file by its path, such as source, test or document."""
 
     SOURCE = "source"
     TEST = "test"
@@ -172,18 +169,12 @@ class PathTable:
 
     @cached_property
     def by_tail(self) -> Mapping[str, Sequence[int]]:
-        """Numbers of files by the end of their paths.
-
-        The keys are the last two parts of the path.
-        """
+        """Numbers of files by the last two parts of their paths."""
         return self._by(lambda path: "/".join(path.rsplit("/", 2)[-2:]))
 
     @cached_property
     def by_stem(self) -> Mapping[str, Sequence[int]]:
-        """Numbers of files by name.
-
-        The keys are names up to the first dot.
-        """
+        """Numbers of files by their names up to the first dot."""
         table: dict[str, Sequence[int]] = {}
         for name, numbers in self.by_name.items():
             stem = name.partition(".")[0] or name
@@ -211,10 +202,7 @@ class PathTable:
         return self._files[number].path.rpartition("/")[0]
 
     def match(self, path: str) -> PathMatch:
-        """Return the files whose paths end most like ``path``.
-
-        The longest common ending decides.
-        """
+        """Return the files whose paths have the longest common ending with ``path``."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if not parts:
             return PathMatch((), 0.0)

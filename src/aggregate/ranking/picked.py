@@ -1,7 +1,4 @@
-"""Evidence from picks, which are files and definitions.
-
-Picks are chosen from the shortlist (rule T-10).
-"""
+"""Evidence from picks: files and definitions chosen from the shortlist (rule T-10)."""
 
 from collections.abc import Mapping, Sequence
 from math import exp, fsum

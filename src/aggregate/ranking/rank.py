@@ -74,10 +74,7 @@ _CERTAIN = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """All evidence for a question, and its weighted sums.
-
-    There is a sum for each file and for each piece.
-    """
+    """All evidence for a question, and its weighted sums by file and by piece."""
 
     evidences: Sequence[Evidence]
     candidates: Candidates
@@ -86,10 +83,7 @@ class Observation:
 
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
-    """Collect all evidence for a question.
-
-    Only files with enough evidence are analysed.
-    """
+    """Collect all evidence for a question; only files with enough of it are analysed."""
     seeds = seed_files(inquiry)
     whole = [
         file_text(inquiry),
@@ -172,10 +166,7 @@ def _best_files(
 
 @lru_cache(maxsize=1_024)  # called for each file of a project, and most have fewer pieces
 def _logarithm_of_count(count: int) -> float:
-    """Return the logarithm added to a file's log-odds.
-
-    The file has ``count`` equally likely pieces.
-    """
+    """Return how much the log-odds of a file grow with ``count`` equally likely pieces."""
     return log(max(1, count))
 
 
@@ -305,10 +296,7 @@ def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
 
 
 def _says_how(analysis: Analysis, piece: Piece) -> bool:
-    """Return whether a guide's section gives instructions.
-
-    The instructions are about building, testing or extending the project.
-    """
+    """Return whether a section of a guide says how to build, test or extend the project."""
     if piece.definition < 0:
         return False
     definition = analysis.definitions[piece.definition]

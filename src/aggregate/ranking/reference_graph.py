@@ -22,10 +22,7 @@ _FIRST_PART = re.compile(r"[^.:>\\/-]*")
 
 
 class Resolver:
-    """Finds the definitions of names in other files.
-
-    The results are cached.
-    """
+    """Finds the definitions that names in other files refer to, and caches the results."""
 
     def __init__(self, corpus: Corpus, paths: PathTable, analyses: Mapping[int, Analysis]) -> None:
         self._corpus = corpus
@@ -49,10 +46,7 @@ class Resolver:
         return self._modules[key]
 
     def resolve(self, file: int, reference: Reference) -> Sequence[tuple[int, int]]:
-        """Return the probable definitions of a reference.
-
-        Each is ``(file, index)``; the result is empty if the reference is unclear.
-        """
+        """Return the definitions, as ``(file, index)``, that a reference probably means; empty if unclear."""
         namesakes = self._by_name.get(reference.name, ())
         if not namesakes or len(namesakes) > _MOST_DEFINITIONS:
             return ()
@@ -156,10 +150,7 @@ class _Source(NamedTuple):
 
 
 class _Spread:
-    """Values of code connected with seeds.
-
-    Each file also has its strongest connection.
-    """
+    """Values of code that is connected with seeds, and the strongest connection of each file."""
 
     def __init__(self) -> None:
         self.definitions: dict[tuple[int, int], float] = {}
@@ -180,10 +171,7 @@ class _Spread:
 
 
 def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidence]) -> Evidence:
-    """Return evidence for code connected with seeds.
-
-    The connection is one reference or two.
-    """
+    """Return as evidence the code that is connected with seeds by one or two references."""
     seed_pieces: dict[PieceKey, float] = {}
     for evidence in seeds:
         for key, value in evidence.pieces.items():
@@ -225,10 +213,7 @@ def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequen
 
 
 def _references_of(resolver: Resolver, source: _Source) -> Sequence[Reference]:
-    """Return the names used by a definition.
-
-    Inner definitions without pieces are included.
-    """
+    """Return the names that a definition uses, including those of inner definitions without pieces."""
     analysis = resolver.analyses[source.file]
     with_pieces = {piece.definition for piece in analysis.pieces}
     references: list[Reference] = []
@@ -349,10 +334,7 @@ def _joined(folder: str, relative: str) -> str:
 
 
 def _at(paths: PathTable, path: str) -> Sequence[int]:
-    """Return the file or package at a path without suffix.
-
-    All files of a package are returned.
-    """
+    """Return the file, or the files of the package, at a path without suffix."""
     number = paths.numbers.get(path)
     if number is not None:
         return (number,)

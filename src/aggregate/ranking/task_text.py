@@ -25,10 +25,7 @@ _LONGEST_SYMBOL: Final = 200
 
 
 def plain_symbol(text: str) -> str:
-    """Return the plain function name of a traceback's frame.
-
-    It is ``function`` or ``Class.function``, and ``""`` for lambdas and the like.
-    """
+    """Return a traceback frame's function (``function`` or ``Class.function``), ``""`` for lambdas and the like."""
     text = _HASH.sub("", text[:_LONGEST_SYMBOL].strip())
     text = text.removeprefix("block in ").removeprefix("rescue in ").removeprefix("ensure in ")
     is_constructor = text.endswith(("<init>", ".ctor"))
@@ -144,10 +141,7 @@ def locations_in(text: str) -> tuple[Location, ...]:
 
 
 def _locations_by_frame(text: str) -> Iterator[Location]:
-    """Yield the locations in tracebacks.
-
-    The innermost frame of each traceback comes first.
-    """
+    """Yield the locations in tracebacks, of each the innermost frame first."""
     current: list[_Line] = []
     blocks = [current]
     chain = 0
@@ -299,10 +293,7 @@ _OFTEN: Final = 12
 
 
 def read_task(text: str) -> TaskText:
-    """Parse the text of a task.
-
-    The time is proportional to its length.
-    """
+    """Parse the text of a task, in time proportional to its length."""
     shortened = _ends(text.replace("\r\n", "\n").replace("\r", "\n"), _MOST_CHARACTERS)
     shortened = _BLANK_LINES.sub("\n\n", shortened)
     report = report_text(own_words(shortened))
@@ -339,10 +330,7 @@ def read_task(text: str) -> TaskText:
 
 
 def _compounds(text: str) -> list[str]:
-    """Return the terms for hyphenated words.
-
-    ``k-means`` may be ``KMeans`` or ``kmeans`` in code.
-    """
+    """Return the terms for hyphenated words: ``k-means`` may be ``KMeans`` or ``kmeans`` in code."""
     words = [(match[1] + match[2]).lower() for match in _COMPOUND.finditer(text)]
     return [term for word in words for term in dict.fromkeys((word, *term_list(word)))]
 
@@ -372,10 +360,7 @@ def _without_wording(text: str) -> str:
 
 
 def _without_repetition(text: str) -> str:
-    """Drop lines that repeat earlier ones except for numbers.
-
-    All lines are kept if otherwise no word would remain.
-    """
+    """Drop lines that repeat earlier ones except for numbers, unless no word would remain."""
     lines = text.split("\n")
     if len(lines) < _OFTEN:
         return text

@@ -71,10 +71,7 @@ def _unspaced() -> re.Pattern[str]:
 
 
 def terms_in(text: str) -> Counter[str]:
-    """Count the terms in a text.
-
-    Terms are in the order of their first occurrence.
-    """
+    """Count the terms in a text, in the order in which they first occur."""
     return Counter(term_list(text))
 
 
@@ -84,10 +81,7 @@ def term_list(text: str) -> list[str]:
 
 
 def words_in(text: str) -> Counter[bytes]:
-    """Count the words of a text.
-
-    ``hashes_of_terms`` converts them to terms.
-    """
+    """Count the words of a text; ``hashes_of_terms`` converts them to terms."""
     return Counter(text.encode(errors="surrogatepass").translate(_SPACED).split())
 
 
@@ -178,10 +172,7 @@ def _terms_of_part(part: str) -> tuple[str, ...]:
 
 
 class _Cache(dict[_Word, Sequence[_Value]]):
-    """A mapping that computes values on first use.
-
-    The value of a word is then stored.
-    """
+    """A mapping that computes and keeps the value of a word when it is first needed."""
 
     def __init__(self, compute: Callable[[_Word], Sequence[_Value]]) -> None:
         self._compute: Callable[[_Word], Sequence[_Value]] = compute

@@ -74,10 +74,7 @@ def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...
 
 
 def _name_counts(analysis: Analysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
-    """Return the terms in each definition's qualified name.
-
-    The names of outer definitions are included.
-    """
+    """Return for each definition the terms in its name and in those of outer definitions."""
     if not names:  # no name matches, as in most files
         return ()
     scope_counts: list[Counts] = []
@@ -103,10 +100,7 @@ def _definition_text(
     postings: Postings,
     names: Mapping[int, Sequence[tuple[str, ...]]],
 ) -> Evidence:
-    """Return as evidence how well each definition matches the task.
-
-    Its text, name and path are compared.
-    """
+    """Return as evidence how well the text, name and path of each definition match the task."""
     lengths: dict[int, dict[int, int]] = {}
     for file, analysis in candidates.items():
         units: dict[int, int] = {}
@@ -141,10 +135,7 @@ def _documents(
     names: Sequence[tuple[str, ...]],
     path: Counts,
 ) -> Mapping[int, Counts]:
-    """Return the terms of each definition with pieces.
-
-    Definition ``-1`` is the text outside of definitions.
-    """
+    """Return the terms of each definition with pieces; ``-1`` is the text outside of definitions."""
     owners = [piece.definition for piece in analysis.pieces]
     text_counts: dict[int, dict[str, int]] = {}
     for term, pieces in postings.items():
@@ -176,10 +167,7 @@ def _gains(document: Counts, most: Mapping[str, float], *, length: float) -> lis
 
 
 def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
-    """Return as evidence how well pieces match the first line.
-
-    The line is the task's first; each piece is compared with it separately.
-    """
+    """Return as evidence how well single pieces match the first line of the task."""
     average = average_of([p.characters for a in candidates.values() for p in a.pieces])
     rarities = {query.term: query.piece_rarity for query in inquiry.terms if query.in_subject}
     rows: dict[int, list[float]] = {}

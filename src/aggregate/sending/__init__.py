@@ -1,7 +1,4 @@
-"""Send a turn of a discussion to a model.
-
-Prompt, answer and cost are recorded.
-"""
+"""Send a turn of a discussion to a model and record prompt, answer and cost."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

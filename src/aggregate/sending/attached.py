@@ -1,7 +1,4 @@
-"""Attachments of a chat session: files and images.
-
-Files may also be excluded from the session's prompts.
-"""
+"""Files and images that a chat session adds to its prompts, or leaves out."""
 
 import os
 import re
@@ -39,10 +36,7 @@ class Attached:
     images: tuple[str, ...] = ()  # relative to the folder of screenshots, or absolute
 
     def with_files(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Return these attachments and more files, globs or folders.
-
-        Raise ``ConfigError`` for unreadable paths.
-        """
+        """Return these attachments and more files, globs or folders; raise ``ConfigError`` for unreadable ones."""
         new = tuple(_entry(project, path) for path in paths)
         left_out = tuple(path for path in self.left_out if path not in new)
         return replace(self, files=(*_but(self.files, new), *new), left_out=left_out)
@@ -55,10 +49,7 @@ class Attached:
         return Attached(_but(self.files, old), left_out, _but(self.images, paths))
 
     def with_images(self, project: Project, paths: Iterable[str]) -> "Attached":
-        """Return these attachments and more images.
-
-        Raise ``ConfigError`` for unusable images.
-        """
+        """Return these attachments and more images; raise ``ConfigError`` for unusable ones."""
         paths = tuple(paths)
         folder = project.folder / project.config.screenshots.base_dir
         listing = FolderListing(scope_of(project))
@@ -73,10 +64,7 @@ class Attached:
         return replace(self, images=(*_but(self.images, paths), *paths))
 
     def of(self, request: Request) -> Request:
-        """Return a request with the attached files and images.
-
-        The excluded files are left out.
-        """
+        """Return a request with the attached files and images, and without the excluded files."""
         remaining = (entry for entry in request.entries if entry.item.path not in self.left_out)
         added = (Entry(FileItem(path, force_full=not is_glob(path))) for path in self.files)
         task = request.task

@@ -1,7 +1,4 @@
-"""Expected and actual cost of a request.
-
-Costs are summed by day, project and model.
-"""
+"""Expected and actual cost of a request, and daily sums by project and model."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -47,10 +44,7 @@ class Bill:
 
     @classmethod
     def of_stopped(cls, client: Client, request: ChatRequest, expected: Usage) -> "Bill | None":
-        """Return the bill of a request stopped early.
-
-        ``None`` if no model worked on it.
-        """
+        """Return the bill of a request that ended early, ``None`` if no model worked on it."""
         meter, model = request.meter, request.model or client.model
         if not meter.is_open or client.provider == SCRIPTED:
             return None
@@ -135,19 +129,13 @@ def keep_charge(project: Path, provider: str, model: str, bill: Bill) -> tuple[s
 
 
 def charges() -> list[Charge]:
-    """Return the stored costs per day, project and model.
-
-    The last changed sum is at the end.
-    """
+    """Return the stored costs per day, project and model, the last changed one at the end."""
     folder = user_state_folder()
     return _rows(read_state(folder / _FILE)) if folder else []
 
 
 def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
-    """Parse the stored costs.
-
-    Return none if a row is malformed.
-    """
+    """Parse the stored costs; return none if a row is malformed."""
     try:
         rows = [Charge(**row) for row in data["charges"]] if data["version"] == _VERSION else []
         if any(type(number) is not int for row in rows for number in (*row[4:8], *row[10:])):

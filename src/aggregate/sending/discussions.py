@@ -102,10 +102,7 @@ class Discussion:
 
 
 def confined_history(project: Project, path: Path) -> Path:
-    """Return the path of a history file.
-
-    Raise an error if it leads out of the project's scope.
-    """
+    """Return the path of a history file; raise if it leads out of the project's scope."""
     scope = scope_of(project)
     return confined(path, None if scope.allow_outside else Path(scope.root))
 

@@ -79,10 +79,7 @@ class EditedPrompt:
 
     @property
     def pieces(self) -> Iterator[bytes]:
-        """The bytes of the prompt.
-
-        Unchanged parts are read from the old file.
-        """
+        """The bytes of the prompt: unchanged parts are read from the old file."""
         start = end = 0
         for number, segment in enumerate(self._earlier.fingerprint.segments[1:], start=1):
             if number in self._texts:

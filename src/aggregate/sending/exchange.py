@@ -31,10 +31,7 @@ _CODE = (Section.FILES.value, Section.CHANGED.value)  # sections that are mostly
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One turn of a discussion.
-
-    It has the composed prompt, the request, and later the answer.
-    """
+    """One turn of a discussion: the composed prompt, the request, and later the answer."""
 
     project: Project
     client: Client
@@ -76,10 +73,7 @@ class Exchange:
 
     @property
     def provider_tokens(self) -> int:
-        """Estimated input tokens of the request.
-
-        They are counted as the provider does (B-10).
-        """
+        """Input tokens of the request, estimated as the provider counts them (B-10)."""
         return self.client.ratio.provider_tokens(self.plan.total)
 
     @property
@@ -116,10 +110,7 @@ class Exchange:
 
     @property
     def expected_price(self) -> Decimal | None:
-        """Expected price of the input.
-
-        Part of the expected cache reads may fail.
-        """
+        """Expected price of the input; part of the expected cache reads may fail."""
         forecast, lost = self.forecast, Decimal(str(self.learned.miss_share))
         price, missed = self.price(forecast), self.price(self._all_anew(forecast))
         if price is None or missed is None or not forecast.cache_read:
@@ -135,19 +126,13 @@ class Exchange:
 
     @property
     def most_it_costs(self) -> Decimal | None:
-        """Highest price of the request.
-
-        The cache then holds nothing, and the answer has its maximum length.
-        """
+        """Price of the request if the cache holds nothing and the answer has its maximum length."""
         anew = self._all_anew(self.forecast)
         return self.price(replace(anew, output=self.asked.max_output))
 
     @property
     def stopped_bill(self) -> Bill | None:
-        """Cost of a failed or stopped request.
-
-        ``None`` if it was free.
-        """
+        """Cost of the request if it failed or was stopped, ``None`` if it was free."""
         return Bill.of_stopped(self.client, self.asked, self.forecast)
 
     @property
@@ -159,10 +144,7 @@ class Exchange:
 
     @property
     def warmth(self) -> str:
-        """How long the provider's cache holds the prompt, in words.
-
-        ``""`` if the provider has no cache.
-        """
+        """How long the provider's cache holds the prompt, in words; ``""`` if it has no cache."""
         log = request_log_path(self.path)
         return self.plan.warmth(time.time() - log.stat().st_mtime) if log.is_file() else ""
 

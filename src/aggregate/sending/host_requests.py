@@ -93,10 +93,7 @@ def to_anthropic(planned: Exchange) -> dict[str, Any]:
 
 
 def to_openai(planned: Exchange) -> dict[str, Any]:
-    """Return the arguments of ``OpenAI().chat.completions.create``.
-
-    For a stream add ``stream=True``.
-    """
+    """Return the arguments of ``OpenAI().chat.completions.create``; for a stream add ``stream=True``."""
     _check_api(planned, openai_api.PROVIDERS, "to_openai")
     return openai_api.request_body(planned.asked, provider=planned.provider)
 
@@ -108,10 +105,7 @@ def to_gemini(planned: Exchange) -> dict[str, Any]:
 
 
 def body_of(planned: Exchange) -> dict[str, Any]:
-    """Return a planned request in its provider's format.
-
-    The result has the arguments of the API's call.
-    """
+    """Return the arguments of a planned request in the format of its provider's API."""
     is_anthropics = planned.provider in anthropic_api.PROVIDERS
     return to_anthropic(planned) if is_anthropics else to_openai(planned)
 
@@ -145,10 +139,7 @@ def record(planned: Exchange, usage: object, reply: str | Reply | None) -> Excha
 
 
 def usage_of(reported: object) -> Usage:
-    """Parse the usage reported by any provider's SDK.
-
-    It is an object or a mapping.
-    """
+    """Parse the usage reported by any provider's SDK, as an object or a mapping."""
     if isinstance(reported, Usage):
         return reported
     dump = getattr(reported, "model_dump", None)

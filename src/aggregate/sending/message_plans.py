@@ -183,10 +183,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - SDKs differ
 
 
 def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse items of OpenAI's Responses API.
-
-    It has no cache breakpoints.
-    """
+    """Refuse items of OpenAI's Responses API, which has no cache breakpoints."""
     for number, message in enumerate(messages, start=1):
         kinds = [str(part.get("type")) for part in _parts(message.get("content"))]
         kind = next((kind for kind in kinds if kind.startswith(("input_", "output_"))), "")
@@ -199,10 +196,7 @@ def _check_form(messages: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
-    """Yield all mappings with a cache breakpoint, at any depth.
-
-    Schemas and arguments of calls are not searched.
-    """
+    """Yield all mappings that have a cache breakpoint, at any depth outside of schemas and arguments."""
     if isinstance(value, dict):
         if any(value.get(name) for name in _MARKS):
             yield value
@@ -351,10 +345,7 @@ def _before(
 
 
 def _first_plan(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
-    """Return the first request of a loop as a plan.
-
-    All its breakpoints may move.
-    """
+    """Return the first request of a loop as a plan; all its breakpoints may move."""
     body = _plain(body_of(planned))
     pieces = list(_pieces(tools, body.get("system"), body["messages"]))
     digests, tokens = _measured(pieces, None)

@@ -42,10 +42,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ModelSelection:
-    """Provider, model and options.
-
-    Defaults come from the persona, ``[send]`` and the provider.
-    """
+    """Provider, model and options; defaults come from persona, ``[send]`` and provider."""
 
     provider: str = ""
     model: str = ""  # the provider's name of the model
@@ -84,10 +81,7 @@ def select_model(
     on_wait: Callable[[float, ProviderError], None] | None = None,
     require_key: bool = True,
 ) -> tuple[Client, ModelSelection]:
-    """Choose provider, model and options.
-
-    Return the client, and the selection without open fields.
-    """
+    """Choose provider, model and options; return the client, and the selection without open fields."""
     sources = _sources(project, selection)
     provider = _provider(sources)
     address = _address(sources, provider)
@@ -128,10 +122,7 @@ def select_model(
 
 
 def request_of(selection: ModelSelection) -> ChatRequest:
-    """Return a request with a selection's instructions and options.
-
-    Its prompt is still empty.
-    """
+    """Return a request with the instructions and options of a selection, still without a prompt."""
     return ChatRequest(
         system=selection.system,
         max_output=selection.max_output or DEFAULT_REQUEST.max_output,
@@ -140,20 +131,14 @@ def request_of(selection: ModelSelection) -> ChatRequest:
 
 
 def provider_for(asked: str, model: str, usual: str) -> str:
-    """Return the provider for a model.
-
-    It is the model's maker, or else ``usual``.
-    """
+    """Return the provider to ask for a model: its maker, or else ``usual``."""
     maker = provider_of_model(model)
     is_others = asked in _COMPANIES and maker and maker != asked
     return maker if is_others else usual
 
 
 def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
-    """Return the possible sources of a model, by precedence.
-
-    These are the option, the persona and the tables.
-    """
+    """Return the option, persona and tables that may name a model, in order of precedence."""
     projects, users = project.config.send, user_config().send
     is_strangers = project.path is not None and not is_users_own(project.path)
     name = selection.persona or projects.persona or users.persona
@@ -270,10 +255,7 @@ def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[st
 def _for_project_address(
     project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
-    """Return an environment without keys, and a warning.
-
-    This only applies if only the project sets the address.
-    """
+    """Return an environment without keys, and a warning, if only the project sets the address."""
     if not address.key:
         return environ, ()
     base_url, users = address.selection.base_url, user_config()

@@ -1,7 +1,4 @@
-"""Cache policies, usage, tool calls and replies.
-
-They are independent of providers.
-"""
+"""Cache policies, usage, tool calls and replies, independent of providers."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -35,10 +32,7 @@ class CacheLookup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CachePolicy:
-    """The rules of a provider's prompt cache.
-
-    Its prices are relative to an input token.
-    """
+    """The rules of a provider's prompt cache; its prices are relative to an input token."""
 
     lookup: CacheLookup
     max_breakpoints: int = 0
@@ -57,10 +51,7 @@ NO_CACHE = CachePolicy(CacheLookup.NONE, read=1.0)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The tokens of requests.
-
-    Each input token counts in one of the first three fields.
-    """
+    """The tokens of requests; each input token counts in one of the first three fields."""
 
     fresh: int = 0  # input neither read from a cache nor written to one
     cache_write: int = 0  # input written to a cache and charged for it
@@ -88,10 +79,7 @@ def dollars(amount: Decimal | None) -> str:
 
 
 def saving(amount: Decimal) -> str:
-    """Describe how much a cache saved.
-
-    A negative amount, as for a discussion's first request, is spent for later reads.
-    """
+    """Describe how much a cache saved; the first request of a discussion costs more."""
     return (
         f"{dollars(amount)} saved" if amount >= 0 else f"{dollars(-amount)} of it for later reads"
     )
@@ -101,10 +89,7 @@ _MOST_TOKENS: Final = 10**12  # larger reports are nonsense
 
 
 def reported_tokens(value: object) -> int:
-    """Return a number of tokens reported by a provider.
-
-    0 if it is not a valid number.
-    """
+    """Return a number of tokens that a provider reports, 0 if it is not a valid number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value <= _MOST_TOKENS else 0
@@ -156,10 +141,7 @@ def read_calls(
 def _read_call(
     number: int, identity: object, name: object, arguments: object
 ) -> tuple[ToolCall, bool]:
-    """Parse a tool call.
-
-    Return also whether its arguments are a whole JSON text.
-    """
+    """Parse a tool call; return also whether its arguments are a whole JSON text."""
     fault, values, is_text = "", arguments, isinstance(arguments, str) and bool(arguments.strip())
     if isinstance(arguments, str):
         try:
@@ -184,10 +166,7 @@ class CallResult:
 
     @property
     def output(self) -> str:
-        """The result as text.
-
-        It is not blank, because providers refuse blank texts.
-        """
+        """The result as text; not blank, since providers refuse that."""
         return self.text if self.text.strip() else NO_OUTPUT
 
 

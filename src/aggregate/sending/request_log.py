@@ -47,10 +47,7 @@ _LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """The record of a written or sent prompt.
-
-    Its segment 0 is the system prompt.
-    """
+    """The record of a written or sent prompt; its segment 0 is the system prompt."""
 
     path: Path
     fingerprint: PromptFingerprint
@@ -68,10 +65,7 @@ class LoggedRequest:
 
 
 def write_request(request: LoggedRequest) -> str:
-    """Write the record of a prompt.
-
-    Return an error message if its hash cannot be stored.
-    """
+    """Write the record of a prompt; return an error message if its hash cannot be stored."""
     links = [*map(_LINK, request.fingerprint.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
@@ -125,10 +119,7 @@ def _record_hash(text: str) -> str:
 def log_written_prompt(
     path: Path, fingerprint: PromptFingerprint, request: Request
 ) -> PrefixReport | None:
-    """Record an unsent prompt, and compare it with the last.
-
-    The prompt was written to a file only.
-    """
+    """Record a prompt that was written but not sent; compare it with the last prompt."""
     recent = recent_requests(request.output_dir, request.namespace, before=path)
     earlier = next((logged for logged in recent if not logged.provider), None)
     write_request(LoggedRequest(path, fingerprint))
@@ -172,10 +163,7 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
 
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
-    """Return the text of a segment from the prompt's file.
-
-    ``None`` if the file was edited.
-    """
+    """Return the text of a segment from the prompt's file, ``None`` if the file was edited."""
     preceding, segment = (
         request.fingerprint.segments[1:number],
         request.fingerprint.segments[number],
@@ -293,10 +281,7 @@ class PromptMeter:
     def record(
         self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
     ) -> PrefixReport | None:
-        """Write the record and the audit of a prompt.
-
-        Return the comparison with the last prompt.
-        """
+        """Write the record and the audit of a prompt; compare it with the last prompt."""
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
 

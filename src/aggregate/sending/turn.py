@@ -1,7 +1,4 @@
-"""Send a turn, and store its prompt, answer and record.
-
-They are stored even after failures.
-"""
+"""Send a turn and store its prompt, answer and record, even after failures."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -110,10 +107,7 @@ def send_turn(
 
 
 def check_limit(prepared: Exchange) -> None:
-    """Raise an error if a request could cost too much.
-
-    Its highest price is compared with the limits per request and per day.
-    """
+    """Raise an error if a request could cost more than a limit allows."""
     client, most_dollars = prepared.client, prepared.selection.most
     tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
     daily = min((most for most in tables if most is not None), default=None)
@@ -258,10 +252,7 @@ class _ReplyFile:
             self._on_first()
 
     def finish(self, text: str) -> None:
-        """Write the part of the answer not streamed before.
-
-        It is not displayed.
-        """
+        """Write the part of the answer that was not streamed, without displaying it."""
         streamed = "".join(self._pieces)
         is_whole = text.startswith(streamed)
         self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")

@@ -63,10 +63,7 @@ _LONGEST_PAUSE = 7 * 86_400  # seconds; longer pauses do not predict the next on
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last request, which this turn may continue.
-
-    Continuing it uses its cache.
-    """
+    """The last request that this turn may continue, so that its cache is used."""
 
     before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
     cached: CachedPrompt = UNSENT
@@ -105,10 +102,7 @@ class LastRequest:
 
 
 def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int) -> str | None:
-    """Return the text of a recorded prompt's segment.
-
-    ``None`` if it contains a secret.
-    """
+    """Return the text of a segment of a recorded prompt, ``None`` if it contains a secret."""
     text = read_segment(logged, number)
     if text is None or not redaction.replaces:
         return text
@@ -203,10 +197,7 @@ class TurnComposer:
     def behind_last(
         cls, project: Project, client: Client, selection: ModelSelection, request: Request
     ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return a composer for the next turn, and warnings.
-
-        The turn follows the last request.
-        """
+        """Return a composer for a turn after the last request, and warnings."""
         endpoint = Endpoint(client.provider, client.model, client.address)
         learned = learned_of(endpoint)
         client = replace(client, ratio=learned.ratio(endpoint))

@@ -1,7 +1,4 @@
-"""Prepare a turn from a message.
-
-The prepared turn has a client, a request, a composition and a plan.
-"""
+"""Prepare a turn from a message: client, request, composition and plan."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -74,10 +71,7 @@ def prepare_turn(
 
 
 def _with_default_budget(project: Project) -> Project:
-    """Return a project with its default budget for sending.
-
-    This is the first one of its ``[send]``, its ``[budget]``, and the user's ``[send]``.
-    """
+    """Return a project with the first budget of its ``[send]``, its ``[budget]``, and the user's ``[send]``."""
     config = project.config
     users = user_config().send.budget or (AUTO if project.is_bare else None)
     table = replace(config.budget, tokens=config.send.budget or config.budget.tokens or users)

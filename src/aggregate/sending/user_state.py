@@ -1,7 +1,4 @@
-"""JSON files in the user's state folder.
-
-Only one process at a time changes a file.
-"""
+"""JSON files in the user's state folder, changed by one process at a time."""
 
 import json
 from collections.abc import Callable
@@ -14,10 +11,7 @@ from aggregate.base.errors import OutputError
 
 
 def read_state(path: Path) -> Any:  # noqa: ANN401 - JSON, checked by the caller
-    """Return the data of a state file.
-
-    ``None`` if it is unreadable.
-    """
+    """Return the data of a state file, ``None`` if it is unreadable."""
     try:
         return json.loads(read_text(path))
     except (OSError, ValueError, RecursionError):
@@ -25,10 +19,7 @@ def read_state(path: Path) -> Any:  # noqa: ANN401 - JSON, checked by the caller
 
 
 def change_state(path: Path, change: Callable[[Any], Any]) -> str:
-    """Replace the data of a state file by ``change(data)``.
-
-    Return an error message, or ``""``.
-    """
+    """Replace the data of a state file by ``change(data)``; return an error message, or ``""``."""
     try:
         private_folder(path.parent)
         with exclusive_access(path):

@@ -1,7 +1,4 @@
-"""Reach a goal and check its answer.
-
-Rules P11 to P15 and D-67.
-"""
+"""Reach a goal: from its text to a checked answer (P11 to P15, D-67)."""
 
 import time
 from collections.abc import Callable, Iterable
@@ -135,10 +132,7 @@ class NeuronAgent:
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
-        """Return the saved values relevant to the goal, by key.
-
-        ``{}`` if reading fails (P15).
-        """
+        """Return the saved values relevant for the goal, by key; none if reading fails (P15)."""
         memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
@@ -249,10 +243,7 @@ def _missing(branch: Branch, answer: Answer) -> str:
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
-    """Return the fault in an answer's number of lines (P12).
-
-    ``""`` for no fault, ``None`` if this rule cannot decide.
-    """
+    """Return the fault in an answer's number of lines, ``None`` if this rule cannot decide (P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
     target = quantities.extract_quantity(goal)

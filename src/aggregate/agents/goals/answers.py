@@ -130,10 +130,7 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
 
 
 def _counted(goal: str, newest: Sequence[tuple[int, Value]]) -> tuple[str, AnswerSource] | None:
-    """Return the newest count if the goal asks for one.
-
-    Rule D-71. ``None`` if the goal asks for no count, or no result is a whole number.
-    """
+    """Return the newest whole number, if the goal asks for a count (D-71)."""
     noun = counted_noun(goal)
     for number, result in newest if noun else ():
         if (count := count_of(result)) is not None:

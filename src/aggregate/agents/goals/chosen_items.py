@@ -32,10 +32,7 @@ _THEN: Final = re.compile(r"[.;]\s|,?\s*\b(?:and )?then\b", re.IGNORECASE)
 def list_in_reach(
     branch: Branch, step: str, tool: Tool, iteration: heuristics.Iteration | None
 ) -> Loop | None:
-    """Find an earlier result's list for ``tool`` to loop over.
-
-    Each call of ``tool`` takes one item of the list.
-    """
+    """Find an earlier result's list whose items ``tool`` takes one at a time."""
     if branch.item is not None or tool.name == ANALYSIS or not tool.parameters:
         return None
     stems = [stem for parameter in tool.parameters if (stem := _ID.sub("", parameter.name))]
@@ -65,10 +62,7 @@ def _takes_one(tool: Tool, stems: list[str], source: heuristics.ItemList, noun: 
 
 
 def item_names(items: Sequence[Value], noun: str) -> list[list[str]]:
-    """Return the names of each item.
-
-    If the first names are not unique, the only name of each item is its number.
-    """
+    """Return the names of each item, or numbers if first names are equal."""
     names: list[list[str]] = []
     for item in items:
         if not isinstance(item, dict):
@@ -180,10 +174,7 @@ class _Choice:
         return fence("\n".join(lines))
 
     def _positions(self, reply: str) -> tuple[list[int], str]:
-        """Return the positions of the items named in a reply.
-
-        The second value is the reply's fault, or ``""``.
-        """
+        """Parse an answer; return the positions of the named items, and the answer's fault."""
         table = questions.json_value(reply, dict) if reply.lstrip().startswith("{") else None
         answers = table.get("items") if table else questions.json_value(reply, list)
         if not isinstance(answers, list):

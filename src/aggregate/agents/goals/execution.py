@@ -77,10 +77,7 @@ def claims_success(result: Value) -> bool:
 
 
 def checked(branch: Branch, step: str, outcome: StepOutcome) -> StepOutcome:
-    """Return the outcome, marked as invalid if empty or rejected.
-
-    The model rejects results without an answer to the step (X-15).
-    """
+    """Return an outcome, marked as invalid if it is empty or the model rejects it (X-15)."""
     verdict: bool | None = False
     if outcome.result is not None and outcome.result != "":
         fenced = result_texts.fenced_data(outcome.result, result_texts.ALL_RESULTS)
@@ -131,10 +128,7 @@ def _clarified(branch: Branch, step: str, tool: Tool) -> str:
 def _reflect(
     branch: Branch, step: str, tool: Tool, arguments: Mapping[str, Any], failure: Mapping[str, Any]
 ) -> FailureFeedback:
-    """Ask the model for the cause of a failed call.
-
-    The feedback also suggests arguments for the next attempt.
-    """
+    """Ask the model why a call failed, and which arguments may help."""
     error = result_texts.failure_message(failure)
     reply = branch.ask(
         QuestionKind.REFLECT,
@@ -223,10 +217,7 @@ def declared_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, An
 
 
 def sure_arguments(tool: Tool, step: str, branch: Branch) -> dict[str, Any]:
-    """Return the arguments found without asking the model.
-
-    They come from the current item, or from words like ``activity 7``.
-    """
+    """Return the arguments in the current item or in words like ``activity 7``."""
     arguments = item_arguments(tool, branch.item, branch.noun) if branch.item is not None else {}
     text = branch.deciding_text(step)
     for name in _names(tool):
@@ -277,10 +268,7 @@ def _is_id(name: str) -> bool:
 
 
 def _code(branch: Branch, step: str, feedback: FailureFeedback) -> str:
-    """Return the model's code for a step (P5).
-
-    The model corrects code with a syntax error once.
-    """
+    """Return the model's code for a step, corrected once if it does not compile (P5)."""
     results = result_texts.known_results(branch.context)
     name, fields = _newest_fields(branch)
     if fields:

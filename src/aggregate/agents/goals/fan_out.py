@@ -1,7 +1,4 @@
-"""Split a step into sub-tasks, and merge their results.
-
-Rules D-20 to D-34 and P6 to P9.
-"""
+"""Split a step into sub-tasks, and merge their results (D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -35,10 +32,7 @@ def may_spawn(branch: Branch) -> bool:
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
-    """Let the model split a step into parts.
-
-    Return 2 or 3 parts, or ``[]`` if the step is not split.
-    """
+    """Return the 2 or 3 parts that the model splits a step into, or none."""
     if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
@@ -49,10 +43,7 @@ def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
-    """Merge the results of a step's parts.
-
-    The step fails if a part failed.
-    """
+    """Merge the results of a step's parts; the step fails if a part failed."""
     errors, fails = failures(result_texts.labelled(results), FailurePolicy.FAIL)
     if fails:
         error = f"a part of the step failed: {errors[0]}"
@@ -107,10 +98,7 @@ class Loop:
 
 
 def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
-    """Find the list looped over by a step (D-20, D-34).
-
-    ``None`` if there is no list, or an outer loop uses it.
-    """
+    """Find the list that a step loops over, unless an outer loop uses it (D-20, D-34)."""
     source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
@@ -198,10 +186,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
 def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
-    """Return a branch for each item's sub-task.
-
-    The sub-task of a ``chosen`` item has a single step.
-    """
+    """Return a branch for each item's sub-task; a ``chosen`` item gets a single step."""
     total, limit = len(loop.source.items), branch.run.limits.dendrites
     matching = loop.source.items
     if not chosen:
@@ -235,10 +220,7 @@ def item_branches(
 
 
 def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
-    """Return the items without repetitions (D-10).
-
-    Too many repeated items end the list.
-    """
+    """Return the items without repeated ones; too many repeated ones end the list (D-10)."""
     distinct: dict[str, Value] = {}
     duplicates = 0
     for number, item in enumerate(items, 1):
@@ -260,10 +242,7 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
 def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
-    """Merge the results of all items.
-
-    The step fails if all items failed.
-    """
+    """Merge the results of all items; the step fails if all failed."""
     errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
     pairs = list(zip(items, results, strict=True))
     merged: dict[str, Any] = {"success": True}
@@ -296,10 +275,7 @@ def _left(items: Sequence[Value]) -> str:
 
 
 def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
-    """Add to each item its sub-task's result (D-29).
-
-    ``source`` is the list of items in a tool's ``result``.
-    """
+    """Add to each item of a tool's result the result of its sub-task (D-29)."""
     if not isinstance(result, dict) or not source.name:
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}

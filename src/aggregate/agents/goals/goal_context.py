@@ -104,10 +104,7 @@ class Branch:
     def ask(
         self, kind: QuestionKind, *, schema: Schema | None = None, **fields: object
     ) -> str | None:
-        """Ask the model a question and return its answer.
-
-        Without an answer, warn and return ``None``.
-        """
+        """Ask the model a question; without an answer, warn and return ``None``."""
         budget, node = self.run.budget, self.node
         question = Question(
             kind,
@@ -166,10 +163,7 @@ class Branch:
         return replace(self, node=node)
 
     def below(self, number: int, goal: str, **fields: Any) -> "Branch":  # noqa: ANN401 - the branch's own
-        """Return the branch of a sub-task, with its own context.
-
-        Rules D-4 and D-33.
-        """
+        """Return the branch of a sub-task, which has its own context (D-4, D-33)."""
         depth = self.depth + 1
         node = self.node.child(TraceKind.DENDRITE, f"{depth}.{number}", goal)
         context = dict(self.context)

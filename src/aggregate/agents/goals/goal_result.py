@@ -83,10 +83,7 @@ NO_STEPS: Final = "Could not decompose goal"
 
 @dataclass(frozen=True, slots=True)
 class Neuron:
-    """One step of a goal.
-
-    A step is a small question with one tool call (D-1, D-2).
-    """
+    """One step of a goal: a small question and one tool call (D-1, D-2)."""
 
     description: str
     index: int  # its place among the steps of its goal, from 1
@@ -140,10 +137,7 @@ class GoalResult:
 
     @property
     def has_answer(self) -> bool:
-        """Whether a step gave a usable result.
-
-        A limit may have stopped the goal afterwards.
-        """
+        """Whether a step gave a usable result, even if a limit then stopped the goal."""
         return self.final is not None and self.final.success
 
     def as_dict(self) -> dict[str, Any]:

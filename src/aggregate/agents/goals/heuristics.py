@@ -1,7 +1,4 @@
-"""Fixed rules on steps' words and on lists in results.
-
-The rules have no vocabulary of any domain.
-"""
+"""Fixed rules on a step's words and on lists in results, without vocabulary of any domain."""
 
 import hashlib
 import re
@@ -61,10 +58,7 @@ def words(text: str) -> list[str]:
 
 
 def plain_words(text: str) -> list[str]:
-    """Return a text's words in lower case.
-
-    Names in camelCase are split.
-    """
+    """Return a text's words in lower case, with camelCase names split."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", text)
     return re.findall(r"[^\W_]+", spaced.lower())
 
@@ -139,10 +133,7 @@ def is_compound(goal: str) -> bool:
 
 
 def is_vague(step: str) -> bool:
-    """Return whether a step names no object (P3).
-
-    For example, ``Process the data`` is vague.
-    """
+    """Return whether a step names no object, as in ``Process the data`` (P3)."""
     after_verb = significant_words(step)[1:]
     return all(word in VAGUE for word in after_verb)
 
@@ -188,10 +179,7 @@ def without_attached(item: Value) -> Value:
 
 
 def resolve_reference(value: Value, cache_dir: Path) -> Value:
-    """Load the value behind a reference.
-
-    A value is returned unchanged if it is not a reference or cannot be loaded.
-    """
+    """Load the value that a reference points to; return other values unchanged."""
     # Code may return a reference from its data.
     reference = recognise_reference(value, cache_dir=cache_dir)
     if reference is None:
@@ -203,10 +191,7 @@ def resolve_reference(value: Value, cache_dir: Path) -> Value:
 
 
 def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemList | None:
-    """Return the newest list named by the noun (D-22).
-
-    Without one, return the newest list with items.
-    """
+    """Return the newest list named by the noun, else the newest that has items (D-22)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
         for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
@@ -296,10 +281,7 @@ MOST_VALUE: Final = 200
 
 
 def naming_field(item: Value, noun: str) -> str:
-    """Return the name of an item's identifying field.
-
-    For example ``id``; ``""`` without such a field.
-    """
+    """Return the field that identifies an item, such as its id, else ``""``."""
     if not isinstance(item, Mapping):
         return "item"
     identity = item_identity(item, noun)
@@ -307,10 +289,7 @@ def naming_field(item: Value, noun: str) -> str:
 
 
 def rule_template(step: str, iteration: Iteration, item: Value) -> str | None:
-    """Return the template of items' sub-tasks by a rule.
-
-    For example ``Get kudos for activity {id}``; ``None`` if no field identifies the item.
-    """
+    """Return the goal of an item's sub-task by a rule: ``Get kudos for activity {id}``."""
     field = naming_field(item, iteration.noun)
     if not field:
         return None

@@ -113,10 +113,7 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]], data: str) 
 
 
 def _halves(text: str) -> tuple[str, str, str]:
-    """Split a text at an exception.
-
-    Return the text without the exception, the introducing word, and the exception.
-    """
+    """Split a text at an exception: the text without it, the introducing word, the exception."""
     match = _EXCEPT.search(text)
     if match is None:
         return text, "", ""
@@ -133,10 +130,7 @@ def _tokens(text: str) -> list[str]:
 def _named(
     text: str, noun: str, names: Sequence[Sequence[str]], *, is_exception: bool = False
 ) -> tuple[set[int], bool]:
-    """Return the items named in a text.
-
-    The second value says whether the text names all items it means ("2 to 4" does not).
-    """
+    """Return the items named in a text, and whether the list is complete (not in "2 to 4")."""
     by_name = {name.lower(): n for n, of_item in enumerate(names) for name in of_item if name}
     # "Tickets 101 and 102" are ABC-101 and ABC-102
     by_name = {re.sub(r"^[a-z]+-", "", name): n for name, n in by_name.items()} | by_name
@@ -225,10 +219,7 @@ def _is_one(text: str, noun: str) -> bool:
 
 
 def _left_out(text: str, noun: str) -> int:
-    """Return the number of items excluded by an exception.
-
-    0 if the number is unknown.
-    """
+    """Return the number of items that an exception leaves out, 0 if unknown."""
     count = _count(text, noun)
     if count is not None:
         return count
@@ -238,10 +229,7 @@ def _left_out(text: str, noun: str) -> int:
 
 
 def _everything(text: str, noun: str, data: str) -> tuple[bool, bool]:
-    """Return whether a text means all items.
-
-    The second value says whether the text adds a condition.
-    """
+    """Return whether a text means all items, and whether it adds a condition."""
     fields = set(re.findall(r"[a-z]{3,}", data.lower()))
     is_filtered = any(pattern.search(text) for pattern in (_FILTER, _OTHERS, _EVERY_OTHER))
     for match in _ALL.finditer(text):

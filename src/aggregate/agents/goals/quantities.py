@@ -76,10 +76,7 @@ def extract_quantity(goal: str) -> int | None:
 
 
 def counted_noun(goal: str) -> str | None:
-    """Return the noun counted by a goal.
-
-    For example ``runs`` in ``how many long runs did I do``; ``None`` if the goal asks for no count.
-    """
+    """Return the noun that a goal counts: ``runs`` for ``how many long runs did I do``."""
     match = _COUNTING.search(goal.lower())
     if match is None:
         return None

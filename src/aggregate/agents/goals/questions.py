@@ -70,10 +70,7 @@ class Model(Protocol):
     """Answers questions; called from several threads at once."""
 
     def ask(self, question: Question) -> Completion:
-        """Return the answer to a question.
-
-        Any error raised counts as no answer.
-        """
+        """Return the answer to a question; any error that it raises counts as no answer."""
         ...
 
 
@@ -231,10 +228,7 @@ def parse_steps(text: str) -> list[str]:
 
 
 def parse_plan(text: str, goal: str) -> list[str]:
-    """Parse the steps from a numbered list.
-
-    Without a list, the goal is the only step.
-    """
+    """Parse the steps from a numbered list; without a list, the goal is the only step."""
     if listed := parse_steps(text):
         return listed
     if json_value(text, dict) is not None or json_value(text, list) is not None:
@@ -347,10 +341,7 @@ def choice_schema(names: list[str]) -> Schema:
 
 
 def arguments_schema(tool: Tool) -> Schema | None:
-    """Return the schema of a tool's arguments.
-
-    ``None`` if an argument has a complex type.
-    """
+    """Return the schema of a tool's arguments, ``None`` if one has a complex type."""
     if not tool.parameters or any(parameter.type not in _SIMPLE for parameter in tool.parameters):
         return None
     properties = tool.input_schema["properties"]

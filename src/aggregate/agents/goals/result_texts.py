@@ -54,10 +54,7 @@ def memory_line(memory: Mapping[str, Value]) -> str:
 
 
 def field_names(names: Sequence[str], *, of: str = "") -> str:
-    """Return the names of a list's fields in a fence.
-
-    The list's name ``of`` precedes them.
-    """
+    """Return the names of a list's fields in a fence, after the list's name ``of``."""
     line = ", ".join(" ".join(name.split()) for name in names)
     if of:
         line = f"{' '.join(of.split())}: {line}"
@@ -73,10 +70,7 @@ DENDRITES: Final = "dendrite_results"
 
 
 def count_of(result: Value) -> int | None:
-    """Return a result's content if it is a whole number.
-
-    Rules D-71, D-72 and X-8.
-    """
+    """Return the whole number that is a result's content, if any (D-71, D-72, X-8)."""
     is_object = isinstance(result, Mapping)
     for value in (result.get("result"), result.get("count")) if is_object else (result,):
         if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
@@ -97,10 +91,7 @@ def envelope_content(result: Value) -> Value:
 
 
 def value_lines(value: Value) -> str:
-    """Format items of a list or fields of an object.
-
-    Each is a line. Only the first items of a list are included.
-    """
+    """Return the first items of a list, or an object's fields, as lines."""
     if is_reference(value):
         return str(value["summary"])
     if isinstance(value, Mapping):
@@ -120,10 +111,7 @@ def _inline(value: Value) -> str:
 
 
 def subtasks_text(result: Mapping[str, Any]) -> str:
-    """Return a line for each sub-task (D-73).
-
-    For example ``Activity 7: Ann, Bo (2 total)``.
-    """
+    """Return a line for each sub-task: ``Activity 7: Ann, Bo (2 total)`` (D-73)."""
     lists = {k: v for k, v in result.items() if k != DENDRITES and isinstance(v, list)}
     key, items = next(iter(lists.items()), ("item", []))
     singular = f"{key[:-3]}y" if key.endswith("ies") else key.removesuffix("s")

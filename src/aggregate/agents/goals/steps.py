@@ -27,10 +27,7 @@ TOOLS_NAMED = 24
 
 
 def run_branch(branch: Branch) -> tuple[tuple[Neuron, ...], str]:
-    """Execute all steps of a goal.
-
-    Return the steps, and an error if there are none.
-    """
+    """Execute all steps of a goal; return them, and an error if there are none."""
     if branch.depth >= branch.run.limits.depth:
         return (), TOO_DEEP
     try:
@@ -155,10 +152,7 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
 
 
 def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
-    """Call the tool for the items meant by the step.
-
-    Several items get a sub-task each. If the step means no item of the list, it is executed without one.
-    """
+    """Call the tool for the chosen item, or start a sub-task for each of several."""
     loop = chosen_items.meant_items(branch, reach)
     if loop is None:
         without_items = replace(branch, other_items=reach.source.items)
@@ -177,10 +171,7 @@ def _for_chosen(branch: Branch, reach: fan_out.Loop, tool: Tool) -> StepOutcome:
 def _over_result(
     branch: Branch, loop: fan_out.Loop, tool: Tool, outcome: StepOutcome
 ) -> StepOutcome | None:
-    """Call another tool for a result's items if needed (D-27).
-
-    ``None`` if there were no such calls.
-    """
+    """Call another tool for each item of a step's result, if necessary (D-27)."""
     if not fan_out.more_calls_needed(branch, loop, tool):
         return None
     template = fan_out.template_for(branch, loop, ask=True)
@@ -208,10 +199,7 @@ def _spawned(below: list[Branch], result: dict[str, Value]) -> StepOutcome:
 
 
 def _results(branch: Branch, below: list[Branch]) -> list[Value]:
-    """Run sub-tasks and return their results in order.
-
-    Only the first level runs in parallel.
-    """
+    """Run sub-tasks and return their results in order; only the first level runs in parallel."""
     workers = min(branch.run.limits.workers, len(below)) if branch.depth == 0 else 1
     try:
         if workers <= 1:

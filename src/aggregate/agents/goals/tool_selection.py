@@ -22,10 +22,7 @@ _NONE = re.compile(r"\W*(?:none|nothing|no (?:\w+ )?tool)\b", re.IGNORECASE)
 
 
 def choose_tool(branch: Branch, step: str) -> Tool | None:
-    """Return the tool of a step.
-
-    ``None`` if the model does the step alone.
-    """
+    """Return the tool of a step, ``None`` if the model does the step alone."""
     if branch.decided:
         return branch.tool
     if branch.corrective:

@@ -1,7 +1,4 @@
-"""Merge outputs into one value, and compile reports.
-
-Outputs come from sub-agents or tickets; a report has the results of tools.
-"""
+"""Merge outputs of sub-agents or tickets into one value, and results of tools into a report."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -38,26 +38,17 @@ class CompilationContext:
 
 
 class ResultCompiler(ABC):
-    """Makes one section of a report (R-2).
-
-    The section has the results of one category of tools.
-    """
+    """Makes one section of a report from the results of one category of tools (R-2)."""
 
     @abstractmethod
     def can_compile(self, tool_name: str, metadata: dict[str, Any]) -> bool:
-        """Return whether this compiler handles results with this metadata.
-
-        ``metadata`` is the ``_tool_metadata`` of a result.
-        """
+        """Return whether this compiler handles results with this ``_tool_metadata``."""
 
     @abstractmethod
     def compile(
         self, tool_name: str, result: dict[str, Any], context: CompilationContext
     ) -> dict[str, Any]:
-        """Return a result's entries in the section.
-
-        ``result`` is a copy.
-        """
+        """Return the entries that a result adds to the section; ``result`` is a copy."""
 
     @property
     @abstractmethod
@@ -87,10 +78,7 @@ SECTIONS: Final[Mapping[str, str]] = {
 def _section_entries(
     section: str, tool: str, result: Compiled, context: CompilationContext
 ) -> Compiled:
-    """Return a result's entries in a built-in section.
-
-    Rules R-6 to R-10 and R-13 apply.
-    """
+    """Return the entries that a result adds to a built-in section (R-6 to R-10, R-13)."""
     declared = _metadata_of(result).get("result_type")
     kind = declared if isinstance(declared, str) and declared else "unknown"
     time = utc_text(context.timestamp)
@@ -124,10 +112,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def _without_loss(present: Compiled, added: Iterable[tuple[str, Value]], tool: str) -> Compiled:
-    """Add entries without replacing present ones (R-X3).
-
-    ``__<tool>`` is appended to a key that exists, then a number.
-    """
+    """Add entries; a key that exists gets ``__<tool>`` appended, then a number (R-X3)."""
     for key, value in added:
         own_key = f"{key}__{tool}" if key in present and key != tool else key
         present[free_key(present, own_key, separator="__")] = value
@@ -202,10 +187,7 @@ def _metadata_of(result: Value) -> dict[str, Any]:
 
 
 def _priority(result: Value) -> float:
-    """Return a result's priority (rule R-X1).
-
-    The priority is infinity if it is missing or not a number.
-    """
+    """Return a result's priority, infinity if it is missing or not a number (rule R-X1)."""
     value = _metadata_of(result).get("priority")
     if isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf:
         return inf
@@ -219,10 +201,7 @@ def _compile(
     context: CompilationContext,
     notes: dict[str, Any],
 ) -> tuple[str, list[tuple[str, Value]]]:
-    """Return the section and entries of one result.
-
-    If its compiler fails, the result is returned uncompiled.
-    """
+    """Return the section and entries of one result, also if its compiler fails."""
     warnings: list[str] = notes["warnings"]
     if not issubclass(type(result), dict):
         reason = unawaited(result) or f"the result is a {type_name(result)}, not an object"

@@ -1,7 +1,4 @@
-"""Groups: the outputs collected for one variable.
-
-A group has a merge strategy and a policy for failures.
-"""
+"""Groups: the outputs for one variable, with a merge strategy and a policy for failures."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +13,7 @@ CustomFunction = Callable[[list[Any]], Any] | str
 
 
 class FailurePolicy(StrEnum):
-    """The effect of a failed output on its group.
-
-    The failure is reported, or skipped, or makes the whole group fail.
-    """
+    """Whether a failed output is reported, skipped, or makes its whole group fail."""
 
     REPORT = "report"
     SKIP = "skip"
@@ -27,10 +21,7 @@ class FailurePolicy(StrEnum):
 
 
 class MergeOrder(StrEnum):
-    """The order of outputs in a merge.
-
-    Outputs follow the order of their spawns or of their completion.
-    """
+    """Whether outputs are merged in the order of their spawns or of their completion."""
 
     SPAWN = "spawn"
     COMPLETION = "completion"
@@ -62,10 +53,7 @@ def failures(outputs: Sequence[LabelledOutput], on_error: FailurePolicy) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The state of one variable's outputs.
-
-    The state is pending, partial, then complete or failed.
-    """
+    """The state of one variable's outputs: pending, partial, then complete or failed."""
 
     variable_name: str
     strategy: MergeStrategy = MergeStrategy.CONCAT
@@ -81,10 +69,7 @@ class Group:
     closed: bool = False  # to further spawns
 
     def with_run(self) -> "Group":
-        """Return the group with one more run (O-43).
-
-        A complete group is opened again.
-        """
+        """Return the group with one more run; a complete group is opened again (O-43)."""
         group = replace(self, spawned=self.spawned + 1)
         if not group.status.final:
             return group

@@ -37,10 +37,7 @@ class NotJson(ValueError):  # noqa: N818 - an answer to a question, not a fault
 
 
 def parse_json_text(text: str) -> tuple[Value, str]:
-    """Parse a text with exactly one block of JSON.
-
-    Return the JSON value and the text around the block. The whole text may also be JSON.
-    """
+    """Parse a text that is JSON or contains one block of JSON."""
     body = text.strip()
     if body.startswith(("{", "[")):
         try:
@@ -83,10 +80,7 @@ AROUND_CHARACTERS = 500  # words around the JSON of a text; with more it is a re
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged value and the labels of its outputs.
-
-    The value shares nothing with the outputs.
-    """
+    """A merged value, which shares nothing with the outputs, and their labels."""
 
     value: Value
     warnings: tuple[str, ...] = ()
@@ -173,10 +167,7 @@ def _merge(
     path: tuple[Value, ...],
     replaced: dict[tuple[Value, ...], None],
 ) -> dict[Value, Value]:
-    """Merge two objects at ``path``.
-
-    The paths of replaced values are added to ``replaced``.
-    """
+    """Merge two objects at ``path``, and add the paths of replaced values to ``replaced``."""
     merged = dict(older)
     for key, value in newer.items():
         present = merged.get(key)

@@ -1,7 +1,4 @@
-"""Run untrusted code in processes without network.
-
-Python code runs in Monty, commands run in bubblewrap.
-"""
+"""Run untrusted code in processes without network: Python in Monty, commands in bubblewrap."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

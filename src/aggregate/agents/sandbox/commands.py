@@ -113,10 +113,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def tree_usage(root: int) -> tuple[int, int]:
-    """Return the memory in bytes and the number of processes.
-
-    Process ``root`` and all its descendants count.
-    """
+    """Return the memory in bytes and the number of a process and its descendants."""
     memory = processes = 0
     pending = [root]
     while pending:

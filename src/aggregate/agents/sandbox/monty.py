@@ -88,10 +88,7 @@ def run_python(
     functions: Mapping[str, Callable[..., Value]] | None = None,
     now: datetime | None = None,
 ) -> PythonRun:
-    """Run ``code``; return its value and the printed text.
-
-    The value is of the last expression.
-    """
+    """Run ``code``; return the value of its last expression, and printed text."""
     bounds = limits or SandboxLimits()
     try:
         import pydantic_monty as monty
@@ -170,10 +167,7 @@ _LOCK = Lock()
 
 
 def _pool(monty: Value) -> Value:
-    """Return this process's worker pool, created at first use.
-
-    Raise ``SandboxError`` if the process was forked from one with a pool.
-    """
+    """Return the worker pool of this process; after a fork there is a new one."""
     if _POOLS.keys() - {os.getpid()}:
         raise SandboxError(
             "Monty cannot run in a process that was forked after its use: start it with spawn"

@@ -70,19 +70,13 @@ class TaskRunner:
         self._is_starting = False
 
     def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start or queue a task.
-
-        Its timeout of ``seconds`` counts from its start.
-        """
+        """Start or queue a task; its timeout of ``seconds`` counts from its start."""
         with self._lock:
             self._queue.append((run_id, task, seconds))
         self._start_next()
 
     def release(self, run_id: str) -> None:
-        """Stop counting a run as running.
-
-        Its task is cancelled if not started yet.
-        """
+        """Stop counting a run as running, and cancel its task if that has not started."""
         with self._lock:
             if run_id not in self._active:
                 return

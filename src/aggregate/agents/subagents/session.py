@@ -71,10 +71,7 @@ class SubagentResults(ByVariable[AggregatedResult]):
 
 
 class RunHandle:
-    """A handle on a spawned run.
-
-    It has the run's id and, after the end, the run's record.
-    """
+    """A handle on a spawned run: its id, and after its end its record."""
 
     def __init__(
         self, run_id: str, session: "SubagentSession", *, refused: str | None = None
@@ -91,10 +88,7 @@ class RunHandle:
         return self._session.is_over(self.run_id)
 
     def result(self, timeout: float | None = None) -> RunRecord:
-        """Wait for the run and return its record.
-
-        Raise ``TimeoutError`` after ``timeout`` seconds.
-        """
+        """Wait for the run and return its record, or raise a ``TimeoutError``."""
         if not self._session.wait_for((self.run_id,), timeout):
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
@@ -214,10 +208,7 @@ class SubagentSession:
         return RunHandle(run_id, self, refused=refusal)
 
     def _add(self, request: SpawnRequest) -> tuple[str, Group | None]:
-        """Add a run; return its id and group (O-47).
-
-        A run without a variable has no group.
-        """
+        """Add a run; return its id and the group of its variable (O-47)."""
         with self._changed:
             name = request.variable_name
             group = group_for(self._groups.get(name), request, self._on_error) if name else None
@@ -241,31 +232,19 @@ class SubagentSession:
     # Ends of runs, reported by the host
 
     def complete(self, run_id: str, output: object) -> bool:
-        """Record a run's output (O-41, O-42).
-
-        ``False`` if the output is too late or repeated.
-        """
+        """Record a run's output; return ``False`` if too late or repeated (O-41, O-42)."""
         return self._end(run_id, RunStatus.SUCCESS, output)
 
     def fail(self, run_id: str, error: object) -> bool:
-        """Record a run's failure.
-
-        ``False`` if the failure is too late or repeated.
-        """
+        """Record a run's failure; return ``False`` if too late or repeated."""
         return self._end(run_id, RunStatus.ERROR, error)
 
     def time_out(self, run_id: str) -> bool:
-        """Record a run's timeout.
-
-        ``False`` if the timeout is too late or repeated.
-        """
+        """Record a run's timeout; return ``False`` if too late or repeated."""
         return self._end(run_id, RunStatus.TIMEOUT, "timeout")
 
     def _end(self, run_id: str, status: RunStatus, result: Value) -> bool:
-        """Record a run's end (O-41, O-42, O-46).
-
-        Log an end without effect and return ``False``.
-        """
+        """Record a run's end; log an end without effect and return ``False`` (O-41, O-42, O-46)."""
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
@@ -280,10 +259,7 @@ class SubagentSession:
         return not fault
 
     def _record(self, run_id: str, status: RunStatus, result: Value) -> str:
-        """Record a run's end; return why it has no effect.
-
-        ``""`` if it has an effect.
-        """
+        """Record a run's end; return why the record has no effect, or ``""``."""
         run = self._runs.get(run_id)
         if run is None:
             return "unknown"
@@ -318,10 +294,7 @@ class SubagentSession:
         return ""
 
     def _settle(self, key: Hashable) -> None:
-        """Wake the threads waiting for a run or group.
-
-        The timeout of the run or group is cancelled.
-        """
+        """Wake the threads that wait for a run or group, and cancel its timeout."""
         if call_off := self._call_off.pop(key, None):
             call_off()
         self._changed.notify_all()
@@ -329,10 +302,7 @@ class SubagentSession:
     # Timeouts
 
     def _watch_group(self, group: Group, seconds: float) -> None:
-        """Time out a group's unfinished runs after ``seconds`` (O-46).
-
-        Seconds count from the opening of the group.
-        """
+        """Time out a group's unfinished runs ``seconds`` after it was opened (O-46)."""
         name, opened = group.variable_name, group.opened
         reason = f"timeout: the group was open for {seconds:g} s"
 
@@ -398,10 +368,7 @@ class SubagentSession:
             return self._changed.wait_for(over, timeout and min(timeout, MOST_SECONDS))
 
     def is_over(self, key: str) -> bool:
-        """Return whether a run or group has ended.
-
-        An unknown one counts as ended.
-        """
+        """Return whether a run or group has ended, or is unknown."""
         with self._changed:
             if group := self._groups.get(key):
                 return group.status.final
@@ -413,10 +380,7 @@ class SubagentSession:
         return result_text(self.subagent_results[name], labels=labels)
 
     def group(self, name: str) -> Group | None:
-        """Return the state of a variable's group.
-
-        ``None`` for an unknown name.
-        """
+        """Return the state of a variable's group, None for an unknown name."""
         return self._groups.get(name)
 
     def run(self, run_id: str) -> RunRecord | None:
@@ -425,10 +389,7 @@ class SubagentSession:
         return run and replace(run, output=isolated_copy(run.output))
 
     def late(self) -> tuple[RunRecord, ...]:
-        """Return runs that ended after their group's result was final.
-
-        Rule O-46.
-        """
+        """Return the runs that ended after their result was final (O-46)."""
         with self._changed:
             late = tuple(self._late.values())
         return tuple(replace(run, output=isolated_copy(run.output)) for run in late)
@@ -438,10 +399,7 @@ class SubagentSession:
             return tuple(self._groups)
 
     def _result(self, name: str, end: float | None = None) -> AggregatedResult:
-        """Return the merged result of a variable.
-
-        A custom function runs only once (O-53).
-        """
+        """Return the merged result of a variable; a custom function runs only once (O-53)."""
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
@@ -481,10 +439,7 @@ class SubagentSession:
                 self._groups[name] = replace(self._groups[name], closed=True)
 
     def clear(self, name: str | None = None) -> None:
-        """Delete the group of a variable with its runs.
-
-        Without ``name``, delete all groups and all ended runs.
-        """
+        """Delete the group of a variable with its runs, or all groups and ended runs."""
         unfinished: list[str] = []
         with self._changed:
             for group_name in self._names() if name is None else (name,):

@@ -1,7 +1,4 @@
-"""Requests and responses of the ``sessions_spawn`` protocol.
-
-Names are in camelCase. Rules O-1 and O-11 to O-15.
-"""
+"""The ``sessions_spawn`` protocol: requests and responses in camelCase (O-1, O-11 to O-15)."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,7 +1,4 @@
-"""Validated requests to spawn sub-agents.
-
-Rules O-20 to O-25 and O-47.
-"""
+"""Requests to spawn sub-agents, and their validation (O-20 to O-25, O-47)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,10 +37,7 @@ def read_request(
     order: str | None,
     options: Mapping[str, Any] | None,
 ) -> SpawnRequest:
-    """Validate a request to spawn a sub-agent.
-
-    Blanks around names are removed.
-    """
+    """Validate a request to spawn a sub-agent; blanks around names are removed."""
     function: CustomFunction | None = custom_function
     if isinstance(function, str):
         function = function if function.strip() else None
@@ -95,10 +89,7 @@ def _variable(collect_into: object) -> str | None:
 
 
 def group_for(group: Group | None, request: SpawnRequest, on_error: FailurePolicy) -> Group:
-    """Return the variable's group, created if missing.
-
-    A request must agree with an existing group (O-47).
-    """
+    """Return the group of a variable; create it, or check that the request agrees (O-47)."""
     strategy, function, order = request.strategy, request.custom_function, request.order
     if group is None:
         strategy = strategy or MergeStrategy.CONCAT

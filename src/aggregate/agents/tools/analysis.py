@@ -1,7 +1,4 @@
-"""Run a model's Python code over earlier results.
-
-Rules D-86 to D-93.
-"""
+"""The tool that runs a model's Python code over earlier results (D-86 to D-93)."""
 
 import ast
 import json
@@ -186,10 +183,7 @@ def _available_fields(data: Value) -> str:
 
 
 def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` for nested objects.
-
-    Only the first item of each list counts.
-    """
+    """Yield ``expression: fields`` for nested objects, and for the first item of each list."""
     level: list[tuple[str, Value]] = [("data", data)]
     for _ in range(DEPTH):
         next_level: list[tuple[str, Value]] = []

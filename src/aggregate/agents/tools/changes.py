@@ -30,10 +30,7 @@ class AllowedCommands:
     sandboxed: bool = True
 
     def words(self, command: str) -> list[str]:
-        """Split a command into words without a shell.
-
-        Raise ``ToolError`` if the command is not allowed.
-        """
+        """Split a command into words without a shell; raise ``ToolError`` if it is not allowed."""
         try:
             words = shlex.split(command)
         except ValueError as error:
@@ -49,10 +46,7 @@ class AllowedCommands:
 
 @dataclass(frozen=True, slots=True)
 class ChangeTools:
-    """The tools to change a work tree.
-
-    Models see their names, docstrings and signatures.
-    """
+    """The tools to change a work tree; models see their names, docstrings and signatures."""
 
     root: Path  # the work tree, which a command may change
     folder: str = ""  # the project's folder in it
@@ -123,10 +117,7 @@ class ChangeTools:
 
 
 def add_change_tools(registry: ToolRegistry, tools: ChangeTools) -> None:
-    """Register the tools as repeatable after an interruption.
-
-    The work tree is reset before a call is repeated.
-    """
+    """Register the tools; an interrupted call may be repeated, since the work tree is reset first."""
     beginnings = ", ".join(" ".join(begin) for begin in tools.commands.beginnings) or "none"
     for function in (tools.replace_text, tools.write_file, tools.run_command):
         tool = make_tool(function, permissions=Permission.WRITE, idempotent=True)

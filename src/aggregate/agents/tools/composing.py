@@ -29,10 +29,7 @@ _MOST_PLACES: Final = 100  # of a name: more answer nothing
 
 
 class _ComposingTools:
-    """The tools over a project.
-
-    Models see their names, docstrings and signatures.
-    """
+    """The tools over a project; models see their names, docstrings and signatures."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

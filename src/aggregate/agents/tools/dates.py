@@ -78,10 +78,7 @@ def add_date_tools(
 
 
 class _DateTools:
-    """The tools for dates (D-80).
-
-    Models see their names, docstrings and signatures.
-    """
+    """The tools for dates (D-80); models see their names, docstrings and signatures."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now

@@ -1,7 +1,4 @@
-"""The project files readable by tools.
-
-Ignored files, secrets and links to the outside are excluded.
-"""
+"""The project files that tools may read: not ignored ones, secrets, or links to the outside."""
 
 import os
 import posixpath
@@ -18,10 +15,7 @@ MOST_BYTES: Final = 5_000_000  # of a readable file
 
 @dataclass(frozen=True, slots=True)
 class ProjectFiles:
-    """The readable files in some root folders.
-
-    If several roots have a file of the same name, the first root wins.
-    """
+    """The readable files in some root folders; if several have a name, the first root wins."""
 
     roots: tuple[Path, ...]
 
@@ -41,10 +35,7 @@ class ProjectFiles:
         )
 
     def place(self, name: str) -> tuple[str, Path]:
-        """Return the root-relative name and path for a new file.
-
-        Raise ``ToolError`` for links, secrets and existing files.
-        """
+        """Return the name and path for a new file; raise ``ToolError`` for links and secrets."""
         root, relative = self._candidates(name)[0]
         parts = PurePosixPath(relative).parts
         folders = [root.joinpath(*parts[:i]) for i in range(1, len(parts) + 1)]
@@ -133,10 +124,7 @@ def _allowed(root: Path, name: str, listed: frozenset[str]) -> Path | None:
 
 
 def _listed(root: Path) -> frozenset[str]:
-    """List all files below a root except ignored ones.
-
-    Each call lists the folder again.
-    """
+    """Return all files below a root that git does not ignore, listed anew each time."""
     return frozenset(FolderListing().files(str(root)))
 
 

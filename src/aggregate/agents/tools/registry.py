@@ -41,10 +41,7 @@ SECONDS: Final = 60.0  # of one call: ten hanging calls fit into the time of a g
 
 
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert arguments to their declared types (P4).
-
-    ``None`` and undeclared arguments are dropped.
-    """
+    """Convert arguments to their declared types; drop ``None`` and undeclared ones (P4)."""
     values = {name: value for name, value in arguments.items() if value is not None}
     missing = [parameter.name for parameter in tool.required if parameter.name not in values]
     if missing:
@@ -95,10 +92,7 @@ def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  #
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool returned
-    """Return a tool's output as JSON types.
-
-    NaN and infinities become ``None``.
-    """
+    """Return a tool's output as JSON types, with ``None`` for NaN and infinities."""
     copying = JsonCopy(stored=True)
 
     def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
@@ -135,10 +129,7 @@ class ToolRegistry:
         *,
         permissions: Iterable[str] = "read",
     ) -> "ToolRegistry":
-        """Return a registry of tools and functions.
-
-        A registry is returned unchanged.
-        """
+        """Return ``tools`` if it is a registry, else a registry of these tools and functions."""
         if isinstance(tools, ToolRegistry):
             return tools
         registry = cls(granted(permissions))
@@ -208,10 +199,7 @@ class ToolRegistry:
         return tuple(added)
 
     def get(self, name: str) -> Tool:
-        """Return a tool by name or alias (D-85).
-
-        Raise ``ToolError`` for an unknown name.
-        """
+        """Return a tool by name or alias, or raise a ``ToolError`` (D-85)."""
         tool = self._tools.get(self._aliases.get(name, name))
         if tool is None:
             raise ToolError(f"Tool not found: {name}")
@@ -255,10 +243,7 @@ class ToolRegistry:
         return call_within(most, tool.name, lambda: tool.func(**checked))
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
-        """Return a registry of the named tools.
-
-        Permissions and limits stay the same.
-        """
+        """Return a registry of the named tools, with the same permissions and limits."""
         chosen = ToolRegistry(self.permissions, self.seconds)
         for name in dict.fromkeys(names):
             chosen.add(self.get(name), replace=True)

@@ -53,10 +53,7 @@ def standard_tools(
 
 
 class _ProjectTools:
-    """The tools to read a project.
-
-    Models see their names, docstrings and signatures.
-    """
+    """The tools that read a project; models see their names, docstrings and signatures."""
 
     def __init__(self, files: ProjectFiles) -> None:
         self._files = files

@@ -40,10 +40,7 @@ def state_store(state_dir: str | Path) -> "StateStore":
 
 @dataclass(frozen=True, slots=True)
 class StateStore:
-    """Saved values by key, in an SQLite file.
-
-    Several threads and processes may use the file at once.
-    """
+    """Saved values by key; several threads and processes may use the file at once."""
 
     path: Path
 
@@ -63,10 +60,7 @@ class StateStore:
         self.change(key, lambda _: value)
 
     def change(self, key: str, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401 - what JSON holds
-        """Replace a saved value by ``change(value)`` in one transaction.
-
-        Return the new value.
-        """
+        """Replace a saved value by ``change(value)`` in one transaction; return the new value."""
         if not key.strip() or len(key) > MOST_KEY:
             raise ToolError(f"a key has 1 to {MOST_KEY} characters, not {len(key)}")
         with self._connection() as connection:
@@ -128,10 +122,7 @@ def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _StateTools:
-    """The tools for saved values (D-80).
-
-    Models see their names, docstrings and signatures.
-    """
+    """The tools for saved values (D-80); models see their names, docstrings and signatures."""
 
     store: StateStore
 

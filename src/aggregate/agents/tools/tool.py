@@ -31,10 +31,7 @@ from aggregate.base.errors import ToolError
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """The agent's results and limits, passed to a tool.
-
-    A tool receives them in a parameter annotated with this class.
-    """
+    """The agent's results and limits, for a tool parameter annotated with this class."""
 
     data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
     cache_dir: Path = Path("state/data_cache")  # where values behind references are
@@ -82,10 +79,7 @@ class Parameter:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """The parameter's JSON Schema.
-
-        It allows any value if JSON lacks the type.
-        """
+        """The parameter's JSON Schema, which allows any value if JSON lacks the type."""
         schema: dict[str, Any] = {}
         if self.type in _TYPES:
             schema["type"] = _TYPES[self.type][0]
@@ -114,10 +108,7 @@ class Parameter:
 
 
 def _signature(function: Function) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return a function's parameters, context parameter and return hint.
-
-    The context parameter is given by its name, if any.
-    """
+    """Return a function's parameters, the name of its context parameter, and its return hint."""
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
@@ -205,10 +196,7 @@ class Tool:
 
     @property
     def writes(self) -> bool:
-        """Whether a call may change something.
-
-        No other call runs at the same time as such a call.
-        """
+        """Whether a call may change something, so that no other call runs at the same time."""
         return Permission.WRITE in self.permissions
 
     @property

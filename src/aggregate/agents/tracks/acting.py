@@ -1,7 +1,4 @@
-"""Work on a ticket with tools in a work tree.
-
-The changes of a ticket become one commit.
-"""
+"""Work on a ticket with tools: work tree, tool loop, one commit."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -32,10 +29,7 @@ def act(
     steps: Steps,
     begun: Callable[[], None],
 ) -> WorkerReply:
-    """Work on a ticket with tools.
-
-    Return the reply, with the commit of the changes.
-    """
+    """Work on a ticket with tools; return the reply with its commit."""
     try:
         if assignment.verify:
             terms.commands.words(assignment.verify)
@@ -76,10 +70,7 @@ class TreeChanges(Changes):
         self._tools: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
-        """Return the ticket's tools on its work tree.
-
-        The tree is restored to the state after the last recorded call.
-        """
+        """Return the ticket's tools on its work tree, restored to the last recorded call."""
         tree = self._checked_out()
         if self._tools is None:
             registry = self.terms.tools_in(self._changer(tree))

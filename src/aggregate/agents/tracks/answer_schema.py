@@ -28,10 +28,7 @@ CHECK_SECONDS: Final = 20.0
 
 
 class AnswerSchemaError(ValueError):
-    """A mismatch of an answer and its schema.
-
-    The text lists the faults.
-    """
+    """A mismatch of answer and schema; the text lists the faults."""
 
 
 def read_schema(answer: Mapping[str, Any] | str, folder: Path) -> dict[str, Any]:

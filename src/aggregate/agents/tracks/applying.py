@@ -79,10 +79,7 @@ def drop(project: Project, name: str, *, database: str = "") -> str:
 
 
 def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
-    """Return the file edit that applies a change.
-
-    Nothing is returned for a file with the change already in it.
-    """
+    """Return the edit for a change; none if the file already has it."""
     path = confined(top / change.path, top)
     if not change.is_plain or path.is_symlink():
         raise TrackError(

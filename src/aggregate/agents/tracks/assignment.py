@@ -57,10 +57,7 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``.
-
-        Token counts of shared files are cached.
-        """
+        """The o200k tokens of ``text``; tokens of shared files are cached."""
         if not self.message:
             return count(self.text)
         tokens = count(self.message)
@@ -77,10 +74,7 @@ class Assignment:
         yield f"{self.message}{END}".encode()
 
     def to_json(self) -> str:
-        """Return all fields except the prompt as JSON.
-
-        The segments of prompts are stored once per run.
-        """
+        """Return all fields but the prompt, whose segments are stored once per run."""
         data = asdict(replace(self, prompt=Prompt(())))
         # Workers of an earlier version may not know a new field.
         del data["prompt"], data["used_tokens"]
@@ -123,10 +117,7 @@ class TicketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The reply of one attempt at a ticket.
-
-    The worker sets the first fields, the attempt the last ones.
-    """
+    """The reply of one attempt: first the worker's fields, then those of the attempt."""
 
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
@@ -192,10 +183,7 @@ class TicketOutcome:
 
     @property
     def cost(self) -> float | None:
-        """The cost of all attempts in US dollars.
-
-        ``None`` if no price is known.
-        """
+        """The cost of all attempts in US dollars, None if no price is known."""
         costs = [reply.cost for reply in self.replies if reply.cost is not None]
         return round(sum(costs), 9) if costs else None
 
@@ -225,10 +213,7 @@ _OUTCOME = TypeAdapter(TicketOutcome)
 
 @dataclass(frozen=True, slots=True)
 class TicketKeys:
-    """The keys of a run's assignments, by ticket and round.
-
-    Running a ticket again begins a new round.
-    """
+    """The keys of a run's assignments; running a ticket again begins a new round."""
 
     run_id: str
     rounds: Mapping[str, int] = field(default_factory=dict)
@@ -276,10 +261,7 @@ class Endings(Protocol):
     def all(self) -> Mapping[str, Ending]: ...
 
     def record(self, key: str, ending: Ending) -> Ending:
-        """Record a key's first ending; return the recorded one.
-
-        An ending recorded earlier stays.
-        """
+        """Record an ending, unless there is one; return the recorded one."""
         ...
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
@@ -295,10 +277,7 @@ class TaskQueue(Protocol):
     """A durable queue of assignments, each with one final outcome."""
 
     def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return the enqueued keys.
-
-        The value of a key is whether its answer has begun.
-        """
+        """Return the enqueued keys, and whether their answers have begun."""
         ...
 
     def put(self, assignment: Assignment) -> None: ...  # one with a known key changes nothing

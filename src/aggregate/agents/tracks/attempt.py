@@ -1,7 +1,4 @@
-"""Attempts at an assignment, each with a timeout.
-
-Failures become replies.
-"""
+"""Attempts to answer an assignment, with a timeout; failures become replies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -81,10 +78,7 @@ def _ask(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None)
 
 
 def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerReply:
-    """Check an answer against its schema.
-
-    Return a failed reply for an empty answer, or one without a match.
-    """
+    """Check an answer against its schema; return a failed reply if it does not match."""
     refused = ""
     if not reply.text.strip():
         refused = "the answer is empty"

@@ -59,10 +59,7 @@ class Line:
         return self.packs.ref(MERGED)
 
     def holds(self, commit: str) -> bool:
-        """Return whether a commit is merged.
-
-        ``""`` means no changes, and counts as merged.
-        """
+        """Return whether a commit is merged; ``""``, no changes, counts as merged."""
         if not commit:
             return True
         head = self.head
@@ -87,10 +84,7 @@ class Line:
         return ()
 
     def _publish(self, ticket_id: str, commit: str) -> None:
-        """Create the ticket's branch in the user's repository.
-
-        Nothing happens without a repository.
-        """
+        """Create a branch for the ticket in the user's repository, if it has one."""
         folder = str(self.top.folder)
         base = self.packs.get(self.packs.ref(BASE)) if self.top.is_git else None
         if base is None:
@@ -110,10 +104,7 @@ class Line:
 
 
 def branches_of(packs: Packs, track: str) -> str:
-    """Return the prefix of a run's branches.
-
-    An example is ``aggregate/<track>``.
-    """
+    """Return the prefix of a run's branches, such as ``aggregate/<track>``."""
     return f"{packs.ref(_BRANCHES) or _USUAL_BRANCHES}/{_ref_part(track)}"
 
 

@@ -1,7 +1,4 @@
-"""Detect tool loops without progress.
-
-Signs are repeated, malformed or only announced calls, and missing edits.
-"""
+"""Detect tool loops that make no progress: repeated, malformed and announced calls, missing edits."""
 
 import json
 import re
@@ -39,10 +36,7 @@ def announces_call(text: str) -> bool:
 
 
 def malformed(call: ToolCall, registry: ToolRegistry) -> str:
-    """Return why a tool call cannot run.
-
-    Return ``""`` if the call is valid.
-    """
+    """Return why a tool call cannot be run, ``""`` if it can."""
     if call.fault:
         return f"{_MALFORMED}{call.fault}"
     if call.name not in registry:
@@ -64,10 +58,7 @@ class CallWatch:
     _malformed: int = 0
 
     def stuck(self, results: Iterable[CallResult]) -> str:
-        """Record results of calls; return a reason to stop.
-
-        The reason is ``""`` if the loop may continue.
-        """
+        """Record the results of calls; return why the loop should stop, or ``""``."""
         for result in results:
             call = result.call
             key = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), result.text)

@@ -1,7 +1,4 @@
-"""Tokens and faults of replies.
-
-Missing token counts are estimated.
-"""
+"""Tokens and faults of replies; token counts that the server does not report are estimated."""
 
 from dataclasses import replace
 
@@ -25,10 +22,7 @@ def size_of(client: Client, *texts: str) -> int:
 
 
 def metered(client: Client) -> Client:
-    """Return a client with estimates for missing token counts.
-
-    Some servers report no counts.
-    """
+    """Return a client that estimates token counts that the server does not report."""
 
     async def metering(ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
         reply = await ask(request, on_text)
@@ -46,10 +40,7 @@ def metered(client: Client) -> Client:
 
 
 def fault_of(reply: Reply) -> str:
-    """Return why a reply has no answer, or ``""``.
-
-    A retry is useful unless the model refused.
-    """
+    """Return why a reply has no answer, or ``""``. A retry is useful unless the model refused."""
     if reply.stop is FinishReason.REFUSED:
         return "the model refused to answer"
     return "" if reply.text.strip() else f"the model answered nothing ({reply.stop.value})"

@@ -96,10 +96,7 @@ class PastRun:
         return cls(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
 
     def commit_of(self, ticket_id: str) -> str:
-        """Return the last commit of a ticket's changes.
-
-        Return ``""`` if the ticket has no commit.
-        """
+        """Return the last commit of a ticket's changes, ``""`` for none."""
         self._check_id(ticket_id)
         keys = self.keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
@@ -133,10 +130,7 @@ class PastRun:
         return self.lines.keys() == self.tickets.keys()
 
     def failed(self) -> dict[str, int]:
-        """Return the next round of each failed ticket.
-
-        Cancelled tickets are included, and so are dependents left out because of a failed or cancelled ticket.
-        """
+        """Return the next round of tickets that failed, were cancelled, or were omitted below these."""
         failed = {
             ticket_id
             for ticket_id, line in self.lines.items()
@@ -150,10 +144,7 @@ class PastRun:
         return self._next_rounds(again)
 
     def named(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the next rounds of these tickets and their dependents.
-
-        The keys are ticket ids.
-        """
+        """Return the next round of these tickets and their dependents, by id."""
         for ticket_id in ids:
             self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
@@ -165,10 +156,7 @@ class PastRun:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
     def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
-        """Return the next round of each begun ticket.
-
-        The keys are ticket ids.
-        """
+        """Return the next round of each ticket that was begun, by id."""
         begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
         begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
         rounds = self._keys.rounds
@@ -223,10 +211,7 @@ class Runs(NamedTuple):
 
 @contextmanager
 def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | None]:
-    """Yield the runs of a track.
-
-    Without a database, yield ``None``.
-    """
+    """Yield the runs of a track, ``None`` without a database."""
     url = locate_database(project, database)
     if not database_exists(url):
         yield None
@@ -276,10 +261,7 @@ def cancel(project: Project, name: str, *, database: str = "") -> str:
 
 
 def status(project: Project, name: str, *, database: str = "") -> TrackProgress | None:
-    """Return the progress of the latest run.
-
-    Return ``None`` without a run.
-    """
+    """Return the progress of the latest run, ``None`` without one."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
         run = runs.table.latest() if runs else None
         if runs is None or run is None:

@@ -41,10 +41,7 @@ class EventFile:
         return new
 
     def _look(self) -> bool:
-        """Read the lines written by other processes.
-
-        Return whether the last line of the file is incomplete.
-        """
+        """Read lines of other processes; return whether the last one is incomplete."""
         if self._path.is_symlink() or not is_file(str(self._path)):
             return False
         with self._path.open("rb") as file:
@@ -70,10 +67,7 @@ def cancel_line(key: str) -> Line:
 
 
 def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
-    """Yield an event line for each step of an assignment.
-
-    Steps are turns, calls, checks and retries.
-    """
+    """Yield a line for each turn, call, check and retry of an assignment."""
     attempt, turn, reason = 1, 0, ""
     calls: list[Mapping[str, Any]] = []  # of the last turn, not made yet
     for number, (name, record, ended) in enumerate(steps):
@@ -155,10 +149,7 @@ def _outcome(record: Mapping[str, Any], fault: str) -> str:
 
 
 def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None) -> None:  # noqa: ANN401 - of a package that may be missing
-    """Record an ended ticket as OpenTelemetry spans.
-
-    Nothing is recorded if the OpenTelemetry package is missing.
-    """
+    """Record an ended ticket as OpenTelemetry spans, if that package is installed."""
     try:
         from opentelemetry import trace
     except ImportError:

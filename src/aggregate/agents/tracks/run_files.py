@@ -26,10 +26,7 @@ MOST_NUMBER = 999_999_999
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
-    """Return the highest number of a track's run folders.
-
-    Return 0 if there is none.
-    """
+    """Return the highest number of a track's run folders, 0 for none."""
     folders = output_dir.glob(f"{glob.escape(track_id)}_*")
     names = [folder.name.removeprefix(f"{track_id}_") for folder in folders]
     short = (name for name in names if name.isdecimal() and len(name) <= len(str(MOST_NUMBER)))
@@ -59,10 +56,7 @@ class RunFiles:
         return path
 
     def write_reply(self, outcome: TicketOutcome) -> None:
-        """Write a ticket's answer, or its failures.
-
-        Files of the ticket's earlier rounds are replaced.
-        """
+        """Write a ticket's answer, or its failures; replace those of earlier rounds."""
         kind, other_kind, text = "reply", "failed", outcome.text
         if outcome.failure is not None:
             kind, other_kind = other_kind, kind
@@ -111,10 +105,7 @@ class ReportLine:
 
     @property
     def is_done(self) -> bool:
-        """Whether the ticket needs no further work.
-
-        It has an answer, or was left out by its condition.
-        """
+        """Whether the ticket has an answer, or was left out by its condition."""
         return self.status.has_answer or self.status is TicketStatus.LEFT_OUT
 
     @property
@@ -125,10 +116,7 @@ class ReportLine:
 
     @property
     def account(self) -> str:
-        """The ticket's state, time, tokens and cost as text.
-
-        An example is ``done, 12 s, 512 tokens, $0.0200``.
-        """
+        """State, time, tokens and cost: ``done, 12 s, 512 tokens, $0.0200``."""
         end = self.end
         measures = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
         return ", ".join([self.state, *(filter(None, measures) if self.attempts else ())])
@@ -169,10 +157,7 @@ def report_text(
 
 
 def account(lines: Sequence[ReportLine], earlier_cost: float = 0.0) -> str:
-    """Format the total tokens and cost of tickets.
-
-    An example is ``512 tokens, $0.0200``.
-    """
+    """Format the sum of tickets' tokens and costs: ``512 tokens, $0.0200``."""
     words = [f"{sum(line.end.tokens for line in lines):,} tokens"]
     cost = sum(line.end.cost or 0.0 for line in lines) + earlier_cost
     if cost > 0:
@@ -187,10 +172,7 @@ def dollars(amount: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time.
-
-    Examples are ``12 s``, ``3 min 5 s`` and ``2 h 4 min``.
-    """
+    """Format a time: ``12 s``, ``3 min 5 s``, ``2 h 4 min``."""
     minutes, rest = divmod(int(seconds), 60)
     if not minutes:
         return f"{rest} s"
@@ -262,10 +244,7 @@ class TrackResult:
 
     @property
     def checkbox(self) -> Checkbox:
-        """The track's new checkbox in ``tracks.md``.
-
-        The checkbox is open after a cancelled run.
-        """
+        """The track's new checkbox in ``tracks.md``; open after a cancelled run."""
         if self.cancelled:
             return Checkbox.OPEN
         return Checkbox.DONE if self.succeeded else Checkbox.STARTED

@@ -60,10 +60,7 @@ class Spending:
         self.earlier += outcome.cost or 0.0
 
     def room(self, most: int, under_way: int) -> int:
-        """Return how many more tickets may start.
-
-        The number is at most ``most``, and keeps the run within the cost limit.
-        """
+        """Return how many more tickets may start within the cost limit, at most ``most``."""
         if self.limit is None:
             return most
         if self.reason:
@@ -91,10 +88,7 @@ class Spending:
 
 
 class RunLedger:
-    """Writes each change of a ticket to the run's files.
-
-    Each change is also reported to ``observe``.
-    """
+    """Writes each change of a ticket to the run's files, and reports it to ``observe``."""
 
     def __init__(
         self,
@@ -124,10 +118,7 @@ class RunLedger:
         self._add_line(ticket, status, detail)
 
     def end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
-        """Write a ticket's outcome and count its cost.
-
-        With ``announce`` the outcome is also reported to ``observe``.
-        """
+        """Write a ticket's outcome and count its cost; ``announce`` also reports it to ``observe``."""
         line = self._lines[ticket.id] = ReportLine(ticket, outcome)
         detail = outcome.failure or outcome.last.warning
         if announce:
@@ -146,20 +137,14 @@ class RunLedger:
                 record_spans(self._outcomes.keys.of(ticket.id), steps, new[0])
 
     def note_steps(self, ticket: Ticket) -> list[Line]:
-        """Write new event lines of a ticket; return all lines.
-
-        A line describes one step of the ticket.
-        """
+        """Return the event lines of a ticket's steps; write new ones."""
         key = self._outcomes.keys.of(ticket.id)
         lines = list(step_lines(key, self._outcomes.queue.steps(key))) if ticket.asks else []
         self._events.add(lines)
         return lines
 
     def follow(self, tickets: Iterable[Ticket]) -> None:
-        """Write the new steps of tickets with tools.
-
-        This happens at most every two seconds.
-        """
+        """Write the new steps of tickets with tools, at most every two seconds."""
         if monotonic() - self._followed >= _FOLLOW_SECONDS:
             for ticket in tickets:
                 if ticket.tools:
@@ -179,10 +164,7 @@ class RunLedger:
         stopped: str,
         cancelled: bool,
     ) -> TrackResult:
-        """Write and return the report of a run.
-
-        ``results`` merges the outcomes of tickets.
-        """
+        """Write the report of a run; ``results`` merges the outcomes of tickets."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
         lines = tuple(
             self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
@@ -206,10 +188,7 @@ class RunLedger:
     def _add_line(
         self, ticket: Ticket, status: TicketStatus, detail: str, usage: Line | None = None
     ) -> list[Line]:
-        """Write an event line for a ticket; return the line.
-
-        Nothing is returned if another process has written the line.
-        """
+        """Write an event line for a ticket; return it unless another process wrote it."""
         line: Line = {
             "time": at(time()),
             "id": f"{self._outcomes.keys.of(ticket.id)}#{status.value}",

@@ -188,10 +188,7 @@ class RunOutcomes:
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
-        """Return the conflicting paths that made a ticket run again.
-
-        Return ``""`` if there was no conflict.
-        """
+        """Return the conflicting paths for which a ticket runs again, ``""`` for none."""
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
         return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 
@@ -229,10 +226,7 @@ class RunOutcomes:
         return merge_outcomes(tickets, self.of(ids), on_error=on_error, merging=self._merging)
 
     def values(self, ids: Sequence[str], expression: str) -> dict[str, Value]:
-        """Return the results used by an expression.
-
-        The keys are tickets and variables.
-        """
+        """Return the results that an expression uses, by ticket and by variable."""
         values: dict[str, Value] = dict.fromkeys(ids)
         for outcome in self.of(ids):
             if outcome.failure is None:
@@ -246,10 +240,7 @@ class RunOutcomes:
         return values
 
     def _readable(self, outcome: TicketOutcome) -> TicketOutcome:
-        """Return an outcome, changed to a failure for broken JSON.
-
-        Only the answer of a ticket with a schema has to be JSON.
-        """
+        """Return an outcome; one whose answer should be JSON and is not becomes a failure."""
         # A look at a run asks for children before it knows them; they have their parent's schema.
         if outcome.failure is None and self._tickets[parent_of(outcome.ticket)].answer is not None:
             try:

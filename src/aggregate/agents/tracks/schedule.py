@@ -69,10 +69,7 @@ class Schedule:
         return ticket_id in self._ended
 
     def start(self, most: int) -> list[Ticket]:
-        """Start and return at most ``most`` ready tickets.
-
-        Tickets with dependencies go first.
-        """
+        """Start and return at most ``most`` ready tickets; those with dependencies go first."""
         started: list[Ticket] = []
         while self._ready and len(started) < most:
             ticket_id = heappop(self._ready)[-1]
@@ -87,10 +84,7 @@ class Schedule:
         return started
 
     def take_up(self, ticket_id: str) -> bool:
-        """Count a ready ticket as under way since before a restart.
-
-        Return whether the ticket was ready.
-        """
+        """Count a ready ticket as under way, if it was so before a restart."""
         if ticket_id not in self._ready_ids:
             return False
         self._set_out(ticket_id)

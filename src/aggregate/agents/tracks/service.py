@@ -140,10 +140,7 @@ def _line(
     contexts: WorkerContexts,
     tell: Callable[[str], None],
 ) -> Iterator[Line | None]:
-    """Yield the line of merged changes.
-
-    Yield ``None`` if no ticket changes files.
-    """
+    """Yield the line of merged changes, ``None`` if no ticket changes files."""
     if not any(ticket.changes_files for ticket in run.tickets.tickets):
         yield None
         return

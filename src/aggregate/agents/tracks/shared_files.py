@@ -72,11 +72,7 @@ class Beginning:
     def prompt(
         self, in_full: Mapping[str, Segment], others: Iterable[Segment], results: Sequence[Segment]
     ) -> Prompt:
-        """Return a context of files, other sections and results.
-
-        Files in ``in_full`` are shown in full. Stable sections come before the results, the discussion after the
-        results.
-        """
+        """Return a context: files (some ``in_full``), other stable sections, results, the discussion."""
         segments = [in_full.get(segment.source, segment) for segment in self.early]
         early = {segment.source for segment in self.early}
         late = {
@@ -103,10 +99,7 @@ class ChosenFiles:
         return self.beginning.prompt(in_full, self.composition.prompt.segments, results)
 
     def account(self, in_full: Mapping[str, Segment]) -> Composition:
-        """Return the composition for the audit of a ticket.
-
-        Its focus files are shown in full.
-        """
+        """Return the composition for a ticket's audit, with its focus files in full."""
         choices = list(self.composition.choices)
         for i, choice in enumerate(choices):
             if choice.path in in_full:
@@ -132,18 +125,12 @@ class SharedFiles:
 
     @property
     def focused(self) -> Request:
-        """The Tier 3 request, the default of tickets.
-
-        Focus files are shown in full, all remaining files by their structure.
-        """
+        """The default request: focus files in full, only the structure of others."""
         return self.request(TIER3)
 
     @cached_property
     def spec(self) -> str:
-        """The path of ``spec.md`` in prompts.
-
-        The path is ``""`` if the file is missing or empty.
-        """
+        """The path of ``spec.md`` in prompts, ``""`` if missing or empty."""
         path = self._spec_file
         if path is None or not is_file(path) or not path.stat().st_size:
             return ""
@@ -167,10 +154,7 @@ class SharedFiles:
         return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
-        """Put these tickets' focus files last.
-
-        Return whether the remaining files are long enough for a provider's cache.
-        """
+        """Put these tickets' focus files last; return whether the others suffice for a provider's cache."""
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
         self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
@@ -214,10 +198,7 @@ class SharedFiles:
         return request_for(self._project, strategy=strategy, sending=True)
 
     def _request_of(self, strategy: str, entries: Sequence[Entry] | None = None) -> Request:
-        """Return a request without a task or budget.
-
-        By default it has all files and the specification.
-        """
+        """Return a request without a task, by default for all files and the specification."""
         request = self.request(strategy)
         if entries is None:
             entries = (*request.entries, *self.spec_entries)
@@ -230,10 +211,7 @@ class SharedFiles:
         return Beginning.of(section, self.late_paths)
 
     def _make_in_full(self, focus_files: tuple[str, ...], strategy: str) -> dict[str, Segment]:
-        """Return the segments of focus files.
-
-        Focus files may be outside the configuration.
-        """
+        """Return the segments of focus files, also of files outside the configuration."""
         if strategy == TIER3:
             in_full = dict(self._tier3_files.in_full(focus_files))
             for path in in_full.keys() & self.late_paths:

@@ -17,10 +17,7 @@ Recorded = Callable[[str, Action], dict[str, Any]]
 
 
 class WorkerStopping(BaseException):
-    """The worker process stops.
-
-    A BaseException, so that it is not recorded as an outcome.
-    """
+    """The worker process stops. A BaseException, so that it is not recorded as an outcome."""
 
 
 def unrecorded(_name: str, action: Action) -> dict[str, Any]:

@@ -101,10 +101,7 @@ class WorkerTerms:
         return replace(self, commands=replace(self.commands, beginnings=beginnings, exact=exact))
 
     def tools_in(self, changes: ChangeTools) -> ToolRegistry:
-        """Return the tools of a ticket with a work tree.
-
-        These are the built-in tools and the user's own tools.
-        """
+        """Return the built-in tools on a work tree, and the user's own tools."""
         root = changes.root / changes.folder
         registry = worker_tools(root, permissions=self.tools.permissions, changes=changes)
         for tool in self.tools:
@@ -247,10 +244,7 @@ def grant_budget(
     recipient: Recipient,
     max_tokens: int,
 ) -> GrantedBudget:
-    """Return a ticket's budget (B-1, B-11).
-
-    It is the ticket's, else the persona's, else the configured one, else half a window.
-    """
+    """Return a ticket's budget: its own, its persona's, the configured, or half a window (B-1, B-11)."""
     configured = persona if ticket.budget is None else ticket.budget
     usual = table.tokens if table.tier3 is None else table.tier3
     amount = usual if configured is None else configured

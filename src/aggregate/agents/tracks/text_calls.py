@@ -1,7 +1,4 @@
-"""Tool calls as JSON in texts.
-
-Calls are written as texts for servers without support for tools.
-"""
+"""Tool calls written as JSON in texts, for servers without support for tools."""
 
 import json
 import re
@@ -39,10 +36,7 @@ def call_instructions(tools: Sequence[OfferedTool]) -> str:
 
 
 def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
-    """Parse calls of the named tools in a text.
-
-    Calls are in fenced blocks, or the whole text is JSON.
-    """
+    """Parse calls of the named tools from fenced blocks, or from the whole text."""
     blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
     objects = [item for block in blocks for item in _objects(block)]
     calls: list[ToolCall] = []
@@ -55,10 +49,7 @@ def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
 
 
 def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
-    """Remove the incomplete call at a truncated answer's end.
-
-    Return the text and the call.
-    """
+    """Split a truncated answer into its text and the incomplete call at its end."""
     match = _CUT_CALL.search(text)
     if match is None:
         return text, ()

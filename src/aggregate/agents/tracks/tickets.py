@@ -91,26 +91,17 @@ class Ticket(BaseModel):
 
     @property
     def asks(self) -> bool:
-        """Whether a worker answers the ticket.
-
-        Approvals and lists need no worker.
-        """
+        """Whether a worker answers the ticket; approvals and lists need none."""
         return self.kind is TicketKind.WORK and not self.for_each
 
     @property
     def changes_files(self) -> bool:
-        """Whether the ticket needs a work tree.
-
-        A ticket needs one to change files or to run a check.
-        """
+        """Whether the ticket needs a work tree, to change files or to run a check."""
         return bool(self.verify or {*self.tools}.intersection(CHANGES))
 
     @property
     def answer_schema(self) -> dict[str, Any] | None:
-        """The JSON Schema of the answer.
-
-        A schema in a file was read before.
-        """
+        """The JSON Schema of the answer; a schema in a file was read before."""
         return self.answer if isinstance(self.answer, dict) else None
 
     @property
@@ -144,10 +135,7 @@ def dependencies(tickets: Sequence[Ticket]) -> dict[str, tuple[str, ...]]:
 
 
 def find_cycle(tickets: Sequence[Ticket]) -> tuple[str, ...]:
-    """Return the ids of tickets with a dependency cycle.
-
-    Return ``()`` if there is no cycle.
-    """
+    """Return the ids of tickets that depend on each other in a cycle, ``()`` for none."""
     try:
         TopologicalSorter(dependencies(tickets)).prepare()
     except CycleError as error:
@@ -208,10 +196,7 @@ def evaluate(expression: str, results: Mapping[str, Value]) -> Value:
 
 
 def parent_of(ticket_id: str) -> str:
-    """Return the id of a child's parent.
-
-    The id of a ticket without a parent is returned unchanged.
-    """
+    """Return the id of a child's parent; other ids are returned unchanged."""
     return ticket_id.partition("[")[0]
 
 
@@ -268,10 +253,7 @@ def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
 
 
 def _at(place: str, item: Value, number: int) -> Value:
-    """Return the value of a placeholder such as ``item.name``.
-
-    The value of a missing field is ``""``.
-    """
+    """Return the value for a placeholder such as ``item.name``, ``""`` for a missing field."""
     if place == "index":
         return number
     value = item
@@ -290,10 +272,7 @@ Problem = tuple[tuple[str | int, ...], str]  # the keys of a value in the file, 
 
 
 def load_tickets(path: Path) -> Tickets:
-    """Read and check a ``tickets.toml``.
-
-    Errors name the file and line.
-    """
+    """Read and check a ``tickets.toml``; errors name the file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
 
@@ -351,10 +330,7 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
 def _problems_of_variable(
     ticket: Ticket, merged_by: dict[str, Ticket]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the faults of a ticket's ``collect_into`` and merge settings.
-
-    Rules O-20, O-22, O-24 and O-47 apply.
-    """
+    """Yield the faults of the variable that a ticket collects into (rules O-20, O-22, O-24, O-47)."""
     name, strategy = ticket.collect_into, ticket.merge_strategy
     if name and not VARIABLE.fullmatch(name):
         yield "collect_into", f'"{name}" is not a variable: write one such as "$findings"'

@@ -74,10 +74,7 @@ _OFFERED: Final = OfferedTool(
 
 
 class Changes:
-    """The folder used by a ticket's tools.
-
-    This class only reads the folder; subclasses may change it.
-    """
+    """The folder that a ticket's tools work on; this one is only read."""
 
     def __init__(self, registry: ToolRegistry) -> None:
         self._registry = registry
@@ -86,20 +83,14 @@ class Changes:
         return self._registry
 
     def save(self) -> str:
-        """Return the commit of the folder's present state.
-
-        Return ``""`` without a commit.
-        """
+        """Return the commit of the folder's present state, ``""`` if it has none."""
         return ""
 
     def go_to(self, commit: str) -> None:
         """Restore the state of a recorded commit."""
 
     def check(self) -> str:
-        """Run the ticket's check; return the output of a failure.
-
-        Return ``""`` if the check succeeds.
-        """
+        """Run the ticket's check; return its output if it fails, else ``""``."""
         return ""
 
     def informed(self, assignment: Assignment) -> Assignment:
@@ -194,10 +185,7 @@ class ToolLoop:
         return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
 
     def _is_last(self) -> bool:
-        """Return whether only one more answer is allowed.
-
-        The limits are turns, tokens and dollars.
-        """
+        """Return whether the limits of turns, tokens or dollars allow only one more answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
         tokens_left = self._left
         if tokens_left < LEAST_ANSWER:
@@ -216,10 +204,7 @@ class ToolLoop:
 
     @property
     def _left(self) -> int:
-        """The tokens left for the next answer.
-
-        The next request is assumed not to be cached.
-        """
+        """The tokens left for the next answer, if the request is not cached."""
         return self.limits.max_tokens - self._used - self._expected
 
     def _over(self, reason: str, *, again: bool = True) -> WorkerError:
@@ -311,10 +296,7 @@ class ToolLoop:
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
-        """Run the calls of a turn; yield their results.
-
-        Consecutive calls of reading tools run at the same time.
-        """
+        """Run the calls of a turn; consecutive calls that read run at the same time."""
         registry = self.changes.tools()
         number = 0
         for writes, group in groupby(calls, key=lambda call: _writes(registry, call)):
@@ -410,10 +392,7 @@ class ToolLoop:
         return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
     def _fault_of(self, reply: Mapping[str, Any]) -> str:
-        """Return the message rejecting the model's answer.
-
-        Return ``""`` if the answer is accepted.
-        """
+        """Return the message to the model that rejects its answer, ``""`` if accepted."""
         try:
             if self.assignment.answer is not None:
                 checked_answer(reply["text"], self.assignment.answer)

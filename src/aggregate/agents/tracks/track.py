@@ -1,7 +1,4 @@
-"""Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``.
-
-Entries are edited in place.
-"""
+"""Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``, edited in place."""
 
 import re
 from collections.abc import Iterator
@@ -119,10 +116,7 @@ class Track:
 
 
 def open_track(project_folder: Path, name: str) -> Track:
-    """Return the track with the id ``name``.
-
-    ``name`` may also be the beginning of a single track's id.
-    """
+    """Return the track whose id is ``name``, or the only one that begins with it."""
     tracks_file = project_folder / FOLDER / TRACKS
     if not tracks_file.is_file():
         raise TrackError(

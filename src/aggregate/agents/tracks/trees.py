@@ -41,10 +41,7 @@ class Packs(Protocol):
 
 
 class Change(NamedTuple):
-    """A changed file, with modes and blob ids.
-
-    Modes and ids of a missing file are zeros.
-    """
+    """A changed file: its modes and blob ids before and after, zeros if missing."""
 
     path: str
     mode_before: str
@@ -122,10 +119,7 @@ class Depot:
         return commit in self.known
 
     def take(self, commit: str, packs: Packs) -> None:
-        """Load a commit and its ancestors into the repository.
-
-        They come from the database.
-        """
+        """Load a commit and its ancestors from the database into the repository."""
         with self.lock:
             self._take(commit, packs)
 
@@ -170,10 +164,7 @@ class Depot:
         return not bases.strip()
 
     def merge(self, ours: str, theirs: str, message: str) -> tuple[str, tuple[str, ...]]:
-        """Merge two commits.
-
-        Return the merge commit, or ``""`` and the conflicting paths.
-        """
+        """Merge two commits; return the merge commit, or ``""`` and the conflicting paths."""
         if self.contains(theirs, ours):
             return ours, ()
         if self.contains(ours, theirs):
@@ -223,10 +214,7 @@ class WorkTree:
     commit: str = ""  # its state, "" if unknown
 
     def go_to(self, commit: str) -> None:
-        """Check out a commit.
-
-        All files of the folder outside the commit are lost.
-        """
+        """Check out a commit; other content of the folder is lost."""
         if commit == self.commit:
             return
         for path in self.folder.iterdir():
@@ -236,20 +224,14 @@ class WorkTree:
         self.commit = commit
 
     def write(self) -> str:
-        """Write the folder's files as a git tree.
-
-        Nested repositories are left out.
-        """
+        """Write the folder's files as a git tree; nested repositories are left out."""
         for path in self.folder.rglob(".git"):
             _remove(path)
         self._git("add", "-A", ".")
         return self._git("write-tree").decode().strip()
 
     def save(self) -> str:
-        """Commit the folder's files.
-
-        Without changes, return the previous commit.
-        """
+        """Commit the folder's files; without changes return the previous commit."""
         tree = self.write()
         if tree != self.depot.tree_of(self.commit):
             self.commit = self.depot.commit(tree, (self.commit,), "A call")

@@ -39,10 +39,7 @@ _GRACE_SECONDS = 0.5  # a request ends after its attempt, which has timed out
 
 @runtime_checkable
 class Worker(Protocol):
-    """Answers assignments.
-
-    Several threads may call a worker at once.
-    """
+    """Answers assignments; called from several threads at once."""
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
         """Return the answer to an assignment, or raise an error.
@@ -55,16 +52,10 @@ class Worker(Protocol):
 
 @runtime_checkable
 class ActingWorker(Protocol):
-    """Works on tickets with tools.
-
-    Several threads may call a worker at once.
-    """
+    """Works on tickets with tools; called from several threads at once."""
 
     def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer to an assignment.
-
-        Each action is recorded with ``steps``.
-        """
+        """Return the answer to an assignment; record each action with ``steps``."""
         ...
 
 
@@ -73,10 +64,7 @@ AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], Worke
 
 
 def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Lower an assignment's limits to the user's limits.
-
-    A database cannot raise the limits of this process's user.
-    """
+    """Lower an assignment's limits to those of this process's user; a database cannot raise them."""
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     return replace(assignment, timeout=seconds), limits
@@ -84,10 +72,7 @@ def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, Ti
 
 @dataclass(frozen=True, slots=True)
 class ModelWorker:
-    """Answers with language models.
-
-    Without tools it sends one request; with tools it runs a loop.
-    """
+    """Answers with language models: by one request, or with tools by a loop."""
 
     client: Client  # of the default model
     terms: WorkerTerms = field(default_factory=WorkerTerms)
@@ -170,10 +155,7 @@ class ModelWorker:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedWorker:
-    """Answers tickets by a script.
-
-    A ticket without an entry in the script gets a description of its context.
-    """
+    """Answers by a script with ticket ids; others get a description of their context."""
 
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
@@ -233,10 +215,7 @@ def _description(assignment: Assignment, tokens: int) -> str:
 def _guarded(
     folder: Path, redaction: Redaction, tell: Callable[[str], None] | None
 ) -> Callable[[Client], Client]:
-    """Return a function that guards clients.
-
-    The guarded client records costs and redacts secrets.
-    """
+    """Return a function that makes a client record costs and redact secrets."""
     safely = redacting(redaction.allow, tell=tell)
 
     def guarded(client: Client) -> Client:

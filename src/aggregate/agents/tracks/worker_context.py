@@ -110,19 +110,13 @@ class _Shown(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TicketContext:
-    """A ticket's assignment, with the composition of chosen files.
-
-    Without a choice of files there is no composition.
-    """
+    """A ticket's assignment, and the composition of its files if they were chosen."""
 
     assignment: Assignment
     chosen: tuple[Request, Composition] | None = None
 
     def write_account(self, path: Path) -> None:
-        """Write the audit of chosen files beside the prompt (A-1).
-
-        ``path`` is the path of the prompt.
-        """
+        """Write the audit of the chosen files beside the prompt at ``path`` (A-1)."""
         if self.chosen:
             task = Segment(Section.HISTORY, self.assignment.message, Stability.VOLATILE)
             visible = Prompt((*self.assignment.prompt.segments, task))
@@ -130,10 +124,7 @@ class TicketContext:
 
 
 class WorkerContexts:
-    """Composes the contexts of all tickets of a run.
-
-    The project's files are read once.
-    """
+    """Composes the contexts of all tickets of a run. The project's files are read once."""
 
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
@@ -160,10 +151,7 @@ class WorkerContexts:
         return confined(request.output_dir, request.written_in)
 
     def own_outputs(self, base_dir: Path) -> Callable[[str], bool]:
-        """Return a filter for the program's own output files.
-
-        The filter takes paths below ``base_dir``.
-        """
+        """Return a function that recognizes the program's own output by paths below ``base_dir``."""
         request = self._files.focused
         return own_output_filter(
             base_dir, request.output_dir, request.namespace, request.shown_from
@@ -194,10 +182,7 @@ class WorkerContexts:
         )
 
     def check(self, ticket: Ticket) -> None:
-        """Check a ticket's persona, model, tools, focus files and budget.
-
-        The budget must suffice for the ticket's prompt.
-        """
+        """Check that a ticket's persona, model, tools and focus files exist, and its budget suffices."""
         self._recipient(ticket.persona)
         check_tools(ticket, self._terms)
         request = self._files.focused
@@ -322,10 +307,7 @@ class WorkerContexts:
         )
 
     def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
-        """Return the first prompt within the budget.
-
-        The shared choice comes first, then all files, then a choice for this ticket alone.
-        """
+        """Return the first prompt that fits: the shared choice, all files, or an own choice."""
         chosen = self._chosen.get(plan.ticket.id)
         shown = None
         if chosen is not None:
@@ -366,10 +348,7 @@ class WorkerContexts:
         return _Shown(prompt, fitted.cuts)
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
-        """Return whether files must be chosen.
-
-        They must if the budget is named, or if all files together exceed it.
-        """
+        """Return whether files must be chosen: the budget is named, or all files together exceed it."""
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
         prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
@@ -443,10 +422,7 @@ class WorkerContexts:
         return self._compose_within(request, plan.granted, plan)
 
     def _look_again(self, plan: TicketPlan, request: Request) -> Request:
-        """Let the ticket's model pick files if ranking is unsure.
-
-        Return the request with the model's choice.
-        """
+        """Let the ticket's model pick files if the ranking is unsure; store its choice."""
         client = select_client(self._project, plan.ticket.persona, self._terms, require_key=False)
         if client.provider == SCRIPTED:
             return request
@@ -463,10 +439,7 @@ class WorkerContexts:
     def _compose_within(
         self, request: Request, granted: GrantedBudget, plan: TicketPlan | None = None
     ) -> tuple[Request, Composition]:
-        """Compose within a budget.
-
-        A default budget is raised to the smallest possible prompt.
-        """
+        """Compose within a budget; raise a default budget to the smallest possible prompt."""
         budget, around = granted.budget, plan.around if plan else 0
         limited = replace(request, budget=replace(budget, tokens=max(budget.tokens - around, 1)))
         try:
@@ -538,10 +511,7 @@ def _plain_task(ticket: Ticket) -> str:
 
 
 def _fit_results(results: Sequence[Results], room: int, ticket: Ticket) -> FittedSection:
-    """Cut the results of dependencies to ``room`` tokens.
-
-    At least the names of results stay.
-    """
+    """Cut the results of dependencies to ``room`` tokens; at least their names stay."""
     if not results:
         return FittedSection()
     is_readable = bool(ticket.tools)

@@ -30,10 +30,7 @@ RunGit = Callable[..., bytes]
 
 
 class ProjectTop(NamedTuple):
-    """The folder from which paths in commits start.
-
-    It is the repository's top, or the project's folder without a repository.
-    """
+    """The folder that commits' paths are relative to: the repository's top, or the project's folder."""
 
     folder: Path
     inside: str  # the project's folder in it
@@ -90,10 +87,7 @@ def snapshot(
 
 
 def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
-    """Return a function running git on the user's files.
-
-    Git writes only to ``repository``.
-    """
+    """Return a function that runs git on the user's files and writes only to ``repository``."""
     index = repository.folder / "project.index"
     variables = {"GIT_INDEX_FILE": str(index)}
     if not top.is_git:

@@ -23,10 +23,7 @@ class Call(Generic[_About, _Answer]):
         self.answer, self.is_answered = answer, True
 
     def result(self) -> _Answer | DeadlineError:
-        """Return the function's value or a ``DeadlineError``.
-
-        Other errors of the function are raised.
-        """
+        """Return the function's value or a ``DeadlineError``; raise its other errors."""
         if isinstance(self.answer, Exception) and not isinstance(self.answer, DeadlineError):
             raise self.answer
         return self.answer  # type: ignore[return-value]  # after ``settle``

@@ -71,10 +71,7 @@ def serve_requests(answer: Callable[[bytes], bytes], pipes: tuple[int, int] | No
 
 
 def _answer(request: bytes) -> bytes:
-    """Execute a pickled call; return its pickled value or error.
-
-    Exits if the memory is exhausted.
-    """
+    """Execute a pickled call; return its pickled value or error. Exits if the memory is exhausted."""
     _limit_time(_SECONDS + len(request) * _SECONDS_PER_BYTE)
     number, value = -1, None
     error: Exception | None = None

@@ -179,10 +179,7 @@ class _Lane:
 
 
 class Lanes:
-    """Executes calls in at most ``most`` child processes.
-
-    A call may take ``patience`` seconds.
-    """
+    """Executes calls in at most ``most`` children, with ``patience`` seconds per call."""
 
     def __init__(self, most: int, patience: float) -> None:
         self._lanes: list[_Lane] = []
@@ -223,10 +220,7 @@ class Lanes:
             self._give_back()
 
     def begin(self, call: Call[None, _Answer]) -> Callable[[], _Answer | DeadlineError]:
-        """Send a call to a child process.
-
-        Returns a function to await the call's result.
-        """
+        """Send a call to a child process; return a function that waits for its result."""
         self._add(call)
 
         def answer() -> _Answer | DeadlineError:
@@ -241,10 +235,7 @@ class Lanes:
 
     @property
     def _have_room(self) -> bool:
-        """Whether a child process can take another call.
-
-        A child process that has parsed too much is first replaced.
-        """
+        """Whether a child can take another call; one that has parsed too much is first replaced."""
         return len(self._lanes) < self._most or any(
             (lane.ahead < _AHEAD or len(lane.calls) < 2) and not (lane.calls and lane.is_worn)
             for lane in self._lanes

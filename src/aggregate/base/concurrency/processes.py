@@ -40,10 +40,7 @@ class ForkedProcess:
                 os.kill(self.pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """Wait until the process ends; return its exit status.
-
-        The status is negative after a signal.
-        """
+        """Wait for the end; return the exit status, negative for a signal."""
         if self.returncode is None:
             self.returncode = 0
             with contextlib.suppress(ChildProcessError):  # reaped by other code
@@ -98,10 +95,7 @@ class PoolProcess:
         return self._process.wait()
 
     def close(self) -> None:
-        """Close this process's ends of the pipes.
-
-        A forked process also closes those of the parent's child processes.
-        """
+        """Close this process's ends of the pipes, also those of the parent's children after a fork."""
         for pipe in self._pipes:
             pipe.close()
 
@@ -137,10 +131,7 @@ class PoolProcess:
 
 
 class AlternatingProcess(PoolProcess):
-    """A child process with one request at a time.
-
-    For systems without ``poll``.
-    """
+    """A child process with one request at a time, for systems without ``poll``."""
 
     _is_ready = False
 
@@ -181,10 +172,7 @@ class AlternatingProcess(PoolProcess):
 
 
 def wait_for_any(processes: Iterable[PoolProcess], deadline: float) -> None:
-    """Wait until a pipe is ready or the deadline passes.
-
-    ``deadline`` is a time of ``time.monotonic``.
-    """
+    """Wait until a pipe is ready, or until ``deadline``, a time of ``time.monotonic``."""
     processes = list(processes)
     for process in processes:
         if isinstance(process, AlternatingProcess):

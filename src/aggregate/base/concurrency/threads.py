@@ -17,10 +17,7 @@ _WAIT_SECONDS = 0.25  # until the main thread notices a Ctrl-C without being wok
 
 
 def doubling_delay(number: int, base: float, most: float) -> float:
-    """Return the seconds to wait after a failure.
-
-    ``base`` after the first failure (``number`` 1), doubled after each further one, at most ``most``.
-    """
+    """Return the seconds to wait after failure ``number`` (from 1): ``base``, doubled up to ``most``."""
     return min(base * 2.0 ** min(number - 1, 64), most)  # a float would overflow at 1,024
 
 
@@ -47,10 +44,7 @@ def result_within(future: "Future[_R]", seconds: float | None = None) -> _R:
 
 
 def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
-    """Yield the results of ``work`` in order.
-
-    A thread computes them ahead.
-    """
+    """Yield the results of ``work`` in order, computed ahead by a thread."""
     waiting: deque[Future[_R]] = deque()
     with ThreadPoolExecutor(1, "ahead") as thread:
         for item in items:
@@ -64,10 +58,7 @@ def ahead(work: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
 def ordered_map(
     name: str, work: Callable[[_T], _R], items: Sequence[_T], *, workers: int
 ) -> list[_R]:
-    """Return the results of ``work`` in order.
-
-    They are computed by at most ``workers`` threads.
-    """
+    """Return the results of ``work`` in order, computed by at most ``workers`` threads."""
     futures: list[Future[_R]] = [Future() for _ in items]
     queue: SimpleQueue[tuple[Future[_R], _T]] = SimpleQueue()
     for pair in zip(futures, items, strict=True):
@@ -100,10 +91,7 @@ def _complete(future: "Future[_R]", work: Callable[..., _R], *arguments: object)
 
 
 def run_async(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine to its end; return its result.
-
-    Runs it in a thread if an event loop is already running.
-    """
+    """Run a coroutine to its end, in a thread if an event loop is already running."""
     import asyncio  # takes 40 ms, rarely needed
 
     try:

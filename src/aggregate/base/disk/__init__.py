@@ -1,4 +1,1 @@
-"""Safe access to an untrusted disk.
-
-Reads are bounded, writes follow no links, and programs have full paths.
-"""
+"""Safe access to an untrusted disk: bounded reads, writes without links, programs by full path."""

@@ -66,10 +66,7 @@ def private_database(path: Path) -> None:
 
 
 def check_plain(path: Path) -> None:
-    """Raise ``UnreadableError`` unless a path is a regular file.
-
-    A missing path is accepted, a link is not.
-    """
+    """Raise ``UnreadableError`` unless a path is missing or a regular file, not a link."""
     if path.is_symlink():
         reason = "is a link: replace it by the database itself"
         raise UnreadableError(errno.EINVAL, reason, str(path))

@@ -90,10 +90,7 @@ def _forbidden_roots(outside: "Iterable[str | Path]" = ()) -> list[str]:
 
 
 def guard_process() -> None:
-    """Clean PATH, and refuse programs of the current project.
-
-    A second call changes nothing.
-    """
+    """Clean PATH, and refuse to start programs of the current project. A second call changes nothing."""
     if _FOLDERS:
         return
     _PATHS.append(os.environ.get("PATH", os.defpath))
@@ -106,18 +103,12 @@ def guard_process() -> None:
 
 
 def users_environment() -> dict[str, str]:
-    """Return the environment with the user's PATH.
-
-    This program restricts its own PATH.
-    """
+    """Return the environment with the PATH from before this program restricted it."""
     return {**os.environ, **({"PATH": _PATHS[0]} if _PATHS else {})}
 
 
 def guard_project(folder: "str | Path") -> None:
-    """Also refuse programs of the project around ``folder``.
-
-    Has no effect unless ``guard_process`` was called.
-    """
+    """In a guarded process, also refuse programs of the project around ``folder``."""
     if _FOLDERS and (real := real_path(folder)) not in _FOLDERS:
         _FOLDERS.add(real)
         os.environ["PATH"] = search_path(outside={*_FOLDERS})

@@ -40,10 +40,7 @@ def project_root(folder: "str | Path") -> str:
 
 
 def real_path(path: "str | Path") -> str:
-    """Return ``path`` with all links resolved.
-
-    Missing parts and invalid names stay.
-    """
+    """Return ``path`` with all links resolved; missing parts and invalid names stay."""
     try:
         return os.path.realpath(path)
     except (ValueError, RecursionError):  # a NUL; too many links
@@ -63,10 +60,7 @@ def _owner(path: str) -> int | None:
 
 
 def confined(path: "Path", root: "Path | None") -> "Path":
-    """Return ``path`` if it leads into ``root``.
-
-    Otherwise raises ``OutputError``. If ``root`` is None, every path is allowed.
-    """
+    """Return ``path`` if it leads into ``root`` (None: anywhere), else raise ``OutputError``."""
     if root is None or is_inside(real_path(path), real_path(root)):
         return path
     raise OutputError(
@@ -114,10 +108,7 @@ _PART_BYTES = 1 << 20
 
 
 class UnreadableError(OSError):
-    """A file is too large or not regular.
-
-    ``strerror`` has the reason.
-    """
+    """A file is too large or not regular; ``strerror`` has the reason."""
 
 
 def open_regular(path: "str | Path") -> tuple[int, os.stat_result]:

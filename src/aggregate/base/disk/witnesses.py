@@ -60,10 +60,7 @@ def watch() -> Seen:
 
 
 def note(paths: Iterable[str]) -> None:
-    """Note paths used without an audit event.
-
-    Checks of a path raise none, for example.
-    """
+    """Note paths that were used without an audit event, such as checked ones."""
     for seen in _watching:
         seen.paths.update(paths)
 
@@ -79,19 +76,13 @@ def note_repository(folder: str) -> None:
 
 
 def doubt(reason: str) -> None:
-    """Record a dependency of the run besides files.
-
-    An example is standard input; ``reason`` names it.
-    """
+    """Note that the run depends on something besides files, such as standard input."""
     for seen in _watching:
         seen.doubts.append(reason)
 
 
 class Own(NamedTuple):
-    """The program's output, whose changes are ignored.
-
-    It is an output folder and the prefix of the numbered files there.
-    """
+    """The program's output folder and the prefix of its numbered files, whose changes are ignored."""
 
     folder: str
     namespace: str
@@ -108,10 +99,7 @@ class Own(NamedTuple):
         )
 
     def has_record(self, path: str) -> bool:
-        """Return whether a path belongs to a numbered prompt.
-
-        Such paths are JSON records beside the prompt.
-        """
+        """Return whether a path is a JSON record beside a numbered prompt."""
         folder, name = os.path.split(path)
         return folder == self.folder and name.endswith(".json") and self.passes_over(folder, name)
 
@@ -302,10 +290,7 @@ def described(info: os.stat_result) -> tuple[int, ...]:
 
 
 class Names(NamedTuple):
-    """The names in a folder, and a hash.
-
-    The hash covers names, kinds and targets of links.
-    """
+    """The names in a folder, and a hash of the names, kinds and targets of links."""
 
     folder: str
     names: frozenset[str]

@@ -66,10 +66,7 @@ def replace_own(path: Path, data: str | bytes | Iterable[bytes], *, durable: boo
 
 
 def append_own(path: Path, text: str) -> None:
-    """Append to one of the program's own files.
-
-    The file must not be a link.
-    """
+    """Append to one of the program's own files, which must not be a link."""
     try:
         private_folder(path.parent)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -161,10 +158,7 @@ def _pinned(folder: Path, root: Path | None) -> Iterator[Path]:
 
 
 def create_private(path: Path) -> int:
-    """Create a new private file; return its descriptor.
-
-    Only the user can read the file.
-    """
+    """Create a new file readable by the user alone; return its descriptor."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     for name in ("O_BINARY", "O_CLOEXEC"):
         flags |= getattr(os, name, 0)

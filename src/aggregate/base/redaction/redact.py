@@ -14,10 +14,7 @@ ALLOWED_LINE: Final = "aggregate: allow-secret"  # in a comment: allows the line
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Settings of redaction.
-
-    Secrets are always reported unless they are allowed.
-    """
+    """Settings of redaction; secrets that are not allowed are always reported."""
 
     allow: AbstractSet[str] = field(default_factory=frozenset)  # ``sha256:…`` of allowed values
     replaces: bool = True  # in the prompt
@@ -53,10 +50,7 @@ class Redacted:
 
     @property
     def is_changed(self) -> bool:
-        """Whether redaction may change the text under some settings.
-
-        True if secrets were replaced, or were kept because the settings allow them.
-        """
+        """Whether this text, or its text under other settings, has replaced secrets."""
         return bool(self.findings) or self.has_allowed
 
 
@@ -88,10 +82,7 @@ def redact(text: str, redaction: Redaction) -> Redacted:
 
 
 def redact_words(words: Iterable[str], redaction: Redaction) -> Mapping[str, str]:
-    """Return the redacted form of each text with a secret.
-
-    The result is empty if secrets are shown.
-    """
+    """Return the redacted form of each text with a secret; nothing if secrets are shown."""
     texts = list(dict.fromkeys(words)) if redaction.replaces else []
     if not redact("\n".join(texts), redaction).findings:
         return {}
@@ -153,10 +144,7 @@ def _replace_secrets(data: bytes, secrets: "Sequence[Secret]", *, room: float) -
 
 
 def _drop_lines(data: bytes, secrets: "Sequence[Secret]") -> bytes:
-    """Replace whole lines with secrets.
-
-    This is the last resort for hostile texts.
-    """
+    """Replace whole lines that contain secrets, the last resort for hostile texts."""
     pieces: list[bytes] = []
     position = 0
     for start, end in (run for secret in secrets for run in secret.runs):

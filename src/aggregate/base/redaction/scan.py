@@ -52,10 +52,7 @@ class Secret:
 
 
 def find_secrets(data: bytes) -> list[Secret]:
-    """Return a text's secrets in order.
-
-    Where secrets overlap, the earlier rule wins.
-    """
+    """Return a text's secrets in order; where secrets overlap, the earlier rule wins."""
     candidates: list[tuple[int, Secret]] = []
     for match, indexes in _automata():
         for number in match(data) or ():
@@ -100,10 +97,7 @@ def _private_keys(data: bytes) -> Iterator[Secret]:
 
 
 def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[int, int]]:
-    """Yield the range of base64 text in each line.
-
-    The lines are those of a private key; a range is its start and end.
-    """
+    """Yield start and end of the base64 text in each line of a private key."""
     while start < end:
         stop = data.find(b"\n", start, end) + 1 or end
         run = _run(data, start, stop)
@@ -115,10 +109,7 @@ def _runs(data: bytes, start: int, end: int, *, whole: bool) -> Iterator[tuple[i
 
 
 def _run(data: bytes, start: int, stop: int) -> tuple[int, int] | None:
-    """Return the range of base64 text in a line.
-
-    The range is its start and end; None for a line without such text.
-    """
+    """Return start and end of the base64 text in a line, None without any."""
     prefix = _BEFORE.match(data, start, stop)
     start = prefix.end() if prefix else start
     while stop > start:

@@ -1,7 +1,4 @@
-"""Format table cells of fixed width.
-
-Saves the start-up time of a table library.
-"""
+"""Format table cells of fixed width, without the start-up time of a table library."""
 
 from rich.cells import cell_len, set_cell_size
 

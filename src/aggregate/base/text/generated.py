@@ -143,10 +143,7 @@ _RETRACTION: Final = re.compile(
 
 
 def generated_reason(path: str, text: str) -> str:
-    """Return why a file counts as generated, else ``""``.
-
-    The reason is a kind of file or a quoted line.
-    """
+    """Return why a file counts as generated, by its kind or a quoted line, else ``""``."""
     name = path[path.rfind("/") + 1 :]
     if name in LOCK_FILES:
         return "lock file"

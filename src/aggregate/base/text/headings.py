@@ -20,10 +20,7 @@ _FENCE: Final = re.compile(r"[ ]{0,3}(`{3,}|~{3,})(.*)")
 
 
 def as_seen(text: str) -> str:
-    """Normalize a text to the form seen by a reader.
-
-    Affects line breaks, invisible characters and styled letters.
-    """
+    """Normalize line breaks, invisible characters and styled letters, as a reader sees them."""
     if text.isascii():
         return RARE_BREAKS.sub("\n", text)
     return unicodedata.normalize("NFKC", re.sub(_INVISIBLE, "", RARE_BREAKS.sub("\n", text)))

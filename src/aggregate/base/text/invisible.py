@@ -52,10 +52,7 @@ class Invisible:
 
 
 def may_hide(data: bytes) -> bool:
-    """Return quickly whether UTF-8 data may contain invisible characters.
-
-    ``find_invisible`` then reports the invisible characters.
-    """
+    """Return quickly whether UTF-8 data may contain characters that ``find_invisible`` reports."""
     return not data.isascii() and _ANY.search(data.translate(None, _ASCII)) is not None
 
 

@@ -48,10 +48,7 @@ def clean_issue(text: str) -> str:
 
 
 def first_line(text: str, most: int) -> str:
-    """Return an issue's first line, shortened.
-
-    The line is cut between words after about ``most`` characters.
-    """
+    """Return an issue's first line, cut between words after about ``most`` characters."""
     line = next((line for line in clean_issue(text).split("\n") if line.strip()), "")
     words = line.strip().lstrip("#").strip()
     if len(words) <= most:
@@ -60,10 +57,7 @@ def first_line(text: str, most: int) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Remove HTML comments.
-
-    An unclosed comment stays. Takes linear time.
-    """
+    """Remove HTML comments; an unclosed one stays. Takes linear time."""
     parts: list[str] = []
     position = 0
     while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
@@ -111,10 +105,7 @@ def _without_empty_sections(lines: Sequence[str]) -> list[str]:
 
 
 def heading_level(line: str) -> int:
-    """Return the level of a Markdown heading.
-
-    A bold line has level 7, any other line level 0.
-    """
+    """Return the level of a Markdown heading, 7 for a bold line, 0 for other lines."""
     if heading := _HEADING.match(line):
         return len(heading["marks"])
     return _LOWEST if _BOLD_HEADING.fullmatch(line) else 0
@@ -133,10 +124,7 @@ def _without_trailers(lines: list[str]) -> list[str]:
 
 
 def _end(lines: Sequence[str]) -> int:
-    """Return the number of lines up to the last text.
-
-    Blank lines and horizontal rules at the end do not count.
-    """
+    """Return the number of lines without blank ones and rules at the end."""
     end = len(lines)
     while end and not lines[end - 1].strip(" \t-"):
         end -= 1

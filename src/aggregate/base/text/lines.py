@@ -42,10 +42,7 @@ def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
 
 
 def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest subsequence of pairs with rising second numbers.
-
-    ``pairs`` must be sorted.
-    """
+    """Return the longest subsequence of sorted pairs in which the second numbers rise."""
     # Patience sorting: the smallest end of a rising run by length, and the predecessor of each pair.
     ends: list[int] = []
     last: list[int] = []
@@ -86,10 +83,7 @@ def printable(text: str, *, body: bool = False) -> str:
 
 
 def escape_character(match: re.Match[str]) -> str:
-    r"""Return the shortest escape of a matched character.
-
-    It is ``\xNN``, ``\uNNNN`` or ``\UNNNNNNNN``.
-    """
+    r"""Return a matched character as the shortest of ``\xNN``, ``\uNNNN`` and ``\UNNNNNNNN``."""
     code = ord(match.group())
     if code < 0x100:
         return f"\\x{code:02x}"

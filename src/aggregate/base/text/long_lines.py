@@ -1,7 +1,4 @@
-"""Shorten very long lines.
-
-They mostly contain embedded data such as pictures.
-"""
+"""Shorten very long lines, which mostly contain embedded data such as pictures."""
 
 from typing import Final
 
@@ -21,10 +18,7 @@ def has_long_line(text: str) -> bool:
 
 
 def shorten_long_lines(text: str) -> str:
-    """Cut the middle out of very long lines.
-
-    The number of lines stays the same.
-    """
+    """Cut the middle out of very long lines; the number of lines stays."""
     if not has_long_line(text):
         return text
     return "\n".join(map(_shorten, text.split("\n")))

@@ -26,10 +26,7 @@ _ENDS: Final = {
 
 
 def leaves_open(text: str) -> bool:
-    """Return whether a text leaves a Markdown block open.
-
-    True if the block is open in any common Markdown reader.
-    """
+    """Return whether a text leaves a block open in any common Markdown reader."""
     common = text.replace("\r\n", "\n").replace("\r", "\n")
     return any(map(_leaves_open, {common, RARE_BREAKS.sub("\n", common)}))
 

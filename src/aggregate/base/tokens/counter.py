@@ -27,10 +27,7 @@ _BORDER = re.compile(r"[A-Za-z](?=[\x00-&(-@\[-`{-\x7f])")
 
 
 def count_batch(texts: Sequence[str]) -> list[int]:
-    """Return the number of o200k tokens of each text.
-
-    Uses the fastest exact counter.
-    """
+    """Return the o200k tokens of each text, by the fastest exact counter."""
     if not toktok.is_loaded() and (counts := _count_if_few(texts)) is not None:
         return counts
     return _count_by_toktok(texts) if toktok.is_available() else _count_by_tiktoken(texts)
@@ -94,10 +91,7 @@ _THREADS = 4
 
 
 class TokenCounter:
-    """Counts the tokens of texts in threads.
-
-    The counts are in the order of submission.
-    """
+    """Counts texts in threads; the counts are in the order of submission."""
 
     def __init__(self) -> None:
         self._counts: list[int] = []
@@ -115,10 +109,7 @@ class TokenCounter:
             self._threads.shutdown(cancel_futures=True)
 
     def submit(self, text: str) -> None:
-        """Add a text to be counted.
-
-        Waits if too many batches of texts are uncounted.
-        """
+        """Add a text; wait if too many batches of texts are uncounted."""
         self._counts.append(0)
         for part in cut(text, _BATCH_CHARACTERS):
             self._batch.append((len(self._counts) - 1, part))

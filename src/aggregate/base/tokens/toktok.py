@@ -44,10 +44,7 @@ def counts_exactly(text: str) -> bool:
 
 
 def count_exact(texts: Sequence[str]) -> list[int]:
-    """Return the number of tokens of each text.
-
-    All texts must pass ``counts_exactly``. Needs ``is_available``.
-    """
+    """Return the tokens of each text; all must pass ``counts_exactly``. Needs ``is_available``."""
     batch_count = _loaded()
     if batch_count is None:
         raise RuntimeError("toktok-rs is not installed in the tested version")

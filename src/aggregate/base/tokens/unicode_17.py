@@ -1,7 +1,4 @@
-"""Letters, marks and numbers new in Unicode 17.
-
-toktok-rs knows them, tiktoken treats them as punctuation.
-"""
+"""Letters, marks and numbers new in Unicode 17: toktok-rs knows them, tiktoken treats them as punctuation."""
 
 import re
 

@@ -49,17 +49,11 @@ _LOADING = Lock()
 
 class Tokenizer(Protocol):
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: set[str], /) -> "Buffer":
-        """Return the ranks of a text's tokens.
-
-        A rank has four bytes. Other Python threads run meanwhile.
-        """
+        """Return the tokens' ranks, four bytes each; other Python threads run meanwhile."""
 
 
 def tokenizer() -> Tokenizer:
-    """Return the tokenizer.
-
-    The tokenizer is loaded once, which takes 0.2 s and 75 MB.
-    """
+    """Return the tokenizer. It is loaded once, which takes 0.2 s and 75 MB."""
     with _LOADING:
         return _load()
 

@@ -1,4 +1,1 @@
-"""``conduct``: run the tickets of tracks, and manage runs.
-
-The tickets run on one or many machines.
-"""
+"""``conduct``: run the tickets of tracks, on one or many machines, and manage runs."""

@@ -81,18 +81,12 @@ def bare_lines(text: str) -> list[str]:
 
 
 def content_hash(lines: Sequence[str]) -> str:
-    r"""Return the SHA-256 of joined lines, in hexadecimal.
-
-    The lines are joined by line feeds.
-    """
+    r"""Return the SHA-256 of ``lines`` joined by line feeds, in hexadecimal."""
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def line_code(line: str) -> int:
-    """Return a 29-bit hash of a line.
-
-    The indentation does not change the hash.
-    """
+    """Return a 29-bit hash of a line, the same after re-indentation."""
     return zlib.crc32(line.strip().encode("utf-8", "surrogatepass")) & _CODE_BITS
 
 
@@ -127,10 +121,7 @@ def code_of(value: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Hashes of a slice's lines and of surrounding lines.
-
-    The hashes are those at the time of capture.
-    """
+    """The lines of a slice and around it, as hashes, when the slice was captured."""
 
     start: int
     size: int

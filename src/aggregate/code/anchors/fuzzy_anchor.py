@@ -50,10 +50,7 @@ class SliceDict(TypedDict):
 
 
 class AnchorState(Enum):
-    """How certainly a slice was found.
-
-    Only the first three states have line numbers.
-    """
+    """How certainly a slice was found; only the first three states have line numbers."""
 
     FRESH = "fresh"  # The same text at the same lines
     MOVED = "moved"  # The same text at other lines
@@ -83,10 +80,7 @@ class Resolution:
 
     @property
     def found(self) -> bool:
-        """Whether the slice was found.
-
-        If so, its line numbers are valid.
-        """
+        """Whether the slice was found, so that its line numbers are valid."""
         return self.state in (AnchorState.FRESH, AnchorState.MOVED, AnchorState.EDITED)
 
 
@@ -235,9 +229,6 @@ class FuzzyAnchor:
 
     @staticmethod
     def resolve_all(pieces: Iterable[Mapping[str, Any]], text: str) -> list[Resolution]:
-        """Find several slices in the same text.
-
-        The text is indexed only once.
-        """
+        """Find several slices in the same text, which is indexed only once."""
         indexed = IndexedText(text)
         return [relocate(piece, indexed) for piece in pieces]

@@ -1,7 +1,4 @@
-"""Find possible places of a slice in a text.
-
-Exact copies come first, then similar places.
-"""
+"""Find where a slice may be in a text: exact copies, then similar places."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -120,10 +117,7 @@ Pairs = dict[int, int]
 
 
 def align(target: SearchText, seeds: Pairs) -> Pairs:
-    """Extend ``seeds``, pairs of equal lines, by pairing neighbours.
-
-    Equal neighbours come first, then changed lines.
-    """
+    """Extend pairs of equal lines (``seeds``) by pairing neighbours: equal lines first, then changed lines."""
     pairs = dict(seeds)
     for old, new in _gaps(target, pairs):
         pairs.update(_equal_lines(target, old, new))
@@ -208,10 +202,7 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
 
 
 def best_pairs(gain: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
-    """Return pairs ``(row, column)`` with the largest total gain.
-
-    No two pairs cross each other.
-    """
+    """Return the pairs ``(row, column)`` with the largest total gain that do not cross each other."""
     rows, columns = len(gain), len(gain[0])
     best = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     for i in range(rows - 1, -1, -1):
@@ -242,10 +233,7 @@ class FuzzyMatch:
 
 
 def fuzzy_match(target: SearchText) -> FuzzyMatch | None:
-    """Return the probable place of a changed slice.
-
-    The result is ``None`` if no place is similar.
-    """
+    """Return where a changed slice probably is, ``None`` if no place is similar."""
     anchor, seeds = target.anchor, find_seeds(target)
     inner_seeds = {old: new for old, new in seeds.items() if anchor.before <= old < anchor.after}
     pairs = align(target, dict(longest_rising(sorted(seeds.items()))))

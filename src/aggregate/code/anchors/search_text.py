@@ -1,7 +1,4 @@
-"""Texts to search for slices, and scores of places.
-
-A score is high where a place matches well.
-"""
+"""A text in which slices are searched, and scores of how well a place matches."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -96,10 +93,7 @@ class SearchText:
 
     @cached_property
     def head_place(self) -> int | None:
-        """Start of the slice if no line before it changed.
-
-        The start is an index, ``None`` if a line changed.
-        """
+        """Index where the slice begins if all lines before it are unchanged, else ``None``."""
         size = self.anchor.start - 1
         if size > len(self.text.lines):
             return None
@@ -107,10 +101,7 @@ class SearchText:
 
     @cached_property
     def tail_end(self) -> int | None:
-        """End of the slice if no line after it changed.
-
-        The end is the index after the slice, ``None`` if a line changed.
-        """
+        """Index after the slice if all lines after it are unchanged, else ``None``."""
         end = len(self.text.lines) - self.anchor.tail_size
         if end < 0:
             return None
@@ -118,10 +109,7 @@ class SearchText:
 
     @property
     def unbroken(self) -> frozenset[int]:
-        """Possible starts of the slice with one side unchanged.
-
-        The lines before the slice, or those after it, are unchanged.
-        """
+        """Indexes where the slice begins if the lines before it, or those after it, are unchanged."""
         tail = None if self.tail_end is None else self.tail_end - self.anchor.size
         return frozenset(
             place for place in (self.head_place, tail) if place is not None and place >= 0
@@ -170,10 +158,7 @@ def _side_score(target: SearchText, old: str, new: str) -> float:
 def likeness(
     old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]
 ) -> float:
-    """Return how similar two sequences of lines are.
-
-    The result is 0.0 to 1.0. Long lines weigh more.
-    """
+    """Return how similar two sequences of lines are, 0.0 to 1.0; long lines weigh more."""
     clip = THRESHOLDS.compared_characters
     old_lines = [None if line is None else comparable(line, clip) for line in old]
     new_lines = [comparable(line, clip) for line in new]

@@ -1,7 +1,4 @@
-"""Parse source text with grammars, and find definitions.
-
-Each language has a query for its definitions.
-"""
+"""Parse source text with grammars, and find definitions by a query per language."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -19,10 +19,7 @@ def split_symbol(symbol: str) -> tuple[str, ...]:
 
 
 def without_arguments(name: str) -> str:
-    """Return a qualified name without type arguments.
-
-    It is ``Map.get`` for ``Map<K, V>.get``.
-    """
+    """Return a qualified name without type arguments, such as ``Map.get`` for ``Map<K, V>.get``."""
     if ("<" not in name and "(" not in name) or len(name) > _LONGEST:
         return name
     keyword = _OPERATOR.search(name)
@@ -41,10 +38,7 @@ _LATE = frozenset({"struct", "union", "enum"})
 
 
 class Definition(NamedTuple):
-    """A named part of a program or document.
-
-    It has a kind, a name and an extent.
-    """
+    """A named part of a program or document: its kind, name and extent."""
 
     kind: str
     path: tuple[str, ...]  # its name below the names of its containers: ``("Shape", "area")``
@@ -92,18 +86,12 @@ class Module:
         return f" {', '.join(late)}" if late else ""
 
     def line_start(self, offset: int) -> int:
-        """Return where the line of ``offset`` starts.
-
-        The result is ``offset`` itself if more than white space precedes it in the line.
-        """
+        """Return where the line of ``offset`` starts if only white space precedes it, else ``offset``."""
         start = self.source.rfind(b"\n", 0, offset) + 1
         return offset if self.source[start:offset].strip() else start
 
     def signature(self, definition: Definition) -> str:
-        """Return the signature of a definition on one line.
-
-        Comments and the opening bracket are left out.
-        """
+        """Return the signature of a definition on one line, without comments and the opening bracket."""
         pieces: list[str] = []
         position = definition.start
         for remark_start, remark_end in definition.remarks:
@@ -136,10 +124,7 @@ def with_headings(module: Module, headings: Iterable[Definition]) -> Module:
 
 
 def with_sections(definitions: list[Definition], source: bytes) -> list[Definition]:
-    """Extend each heading to the end of its section.
-
-    A section ends at the next heading of its level or above.
-    """
+    """Extend each heading up to the next heading of its level or above."""
     if not any(definition.level for definition in definitions):
         return definitions
     ends: dict[int, int] = {}

@@ -37,10 +37,7 @@ _MOST_BLOCKS = 500
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A part of a file in another language.
-
-    Its extent is a range of bytes.
-    """
+    """A part of a file in another language, as a range of bytes."""
 
     start: int
     end: int
@@ -49,10 +46,7 @@ class Block:
 
 @dataclass(slots=True)
 class EmbeddedCaptures:
-    """Embedded languages captured by a query.
-
-    The keys are the first byte and the end.
-    """
+    """Embedded languages captured by a query, by first byte and end."""
 
     names: dict[tuple[int, int], str] = field(default_factory=dict)
 

@@ -1,7 +1,4 @@
-"""Detect a file's language.
-
-The name, the suffix or the first line decides.
-"""
+"""Detect a file's language by its name, suffix or first line."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,10 +12,7 @@ from aggregate.code.syntax.unreadable import kotlin_with_plain_names, rust_with_
 
 
 class LanguageKind(StrEnum):
-    """Purpose of a language: programs, prose or data.
-
-    The purpose decides how a skeleton is made.
-    """
+    """What a language is for (programs, prose, data), which decides about its skeleton."""
 
     CODE = "code"  # programs: bodies can be cut out
     DATA = "data"  # data, markup and prose: the skeleton is the outline
@@ -239,10 +233,7 @@ def language_named(name: str) -> Language | None:
 
 
 def fence_tag(path: str, text: str = "") -> str:
-    """Return the tag for a fence around a file.
-
-    The tag is ``"text"`` for an unknown language.
-    """
+    """Return the tag for a fence around a file's text, ``"text"`` for an unknown language."""
     language = _language_at(path, text)
     if language is not None:
         return language.fence
@@ -254,10 +245,7 @@ def fence_tag(path: str, text: str = "") -> str:
 
 @cache
 def comment_of(tag: str) -> str:
-    """Return the comment mark of a language.
-
-    A closing mark follows after a blank.
-    """
+    """Return the comment mark of a language; a closing mark follows after a blank."""
     for language in LANGUAGES:
         if tag in (language.name, language.fence):
             return language.comment
@@ -277,10 +265,7 @@ def _plain_tag(name: str, suffix: str) -> str | None:
 
 
 def _interpreter(text: str) -> str:
-    """Return the program started by a ``#!`` line.
-
-    Launchers such as ``env`` are skipped.
-    """
+    """Return the program that a ``#!`` line starts, without launchers such as ``env``."""
     words = text[2:_LONGEST_SHEBANG].partition("\n")[0].split()
     if words and words[0].rpartition("/")[2] == "env":
         words = [word.removeprefix("-S").removeprefix("--split-string=") for word in words[1:]]

@@ -26,10 +26,7 @@ _FENCE = re.compile(r"[ ]{0,3}(```|~~~)")
 
 
 class CellLine(NamedTuple):
-    """A line of a cell, with its origin.
-
-    The origin is a range of lines of the notebook's file.
-    """
+    """A line of a cell, and the lines of the file that it comes from."""
 
     text: str
     first_line: int
@@ -46,10 +43,7 @@ class Cell:
     output_bytes: int = 0  # bytes of the outputs and attachments in the file
 
     def headings(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the headings in the cell.
-
-        Each has its line (from 0), level and title.
-        """
+        """Yield line (from 0), level and title of each heading in the cell."""
         fence = ""
         for number, line in enumerate(self.lines if self.kind == "markdown" else ()):
             mark = _FENCE.match(line.text)
@@ -133,10 +127,7 @@ def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]
 
 
 def line_starts(lines: Sequence[str]) -> list[int]:
-    """Return where each line begins, and where the last ends.
-
-    Positions are in bytes.
-    """
+    """Return the position of the first byte of each line, and of the end."""
     sizes = (len(line.encode(errors="surrogatepass")) + 1 for line in lines)
     return list(accumulate(sizes, initial=0))
 
@@ -150,10 +141,7 @@ def definition_at(
 
 
 def is_compact(numbers: Iterable[int]) -> bool:
-    """Return whether most cells are written on one line.
-
-    The line is a line of the notebook's file.
-    """
+    """Return whether most cells are written on a single line of the notebook's file."""
     counts = Counter(numbers)
     return 2 * len(counts) < counts.total()
 
@@ -174,10 +162,7 @@ def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
 
 
 def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterator[CellLine]:
-    """Yield the lines of a cell.
-
-    The source of a cell is a text or a list of texts.
-    """
+    """Yield the lines of a cell, whose source is a text or a list of texts."""
     pieces: Iterable[_Placed] = [source]
     if isinstance(source.value, list):
         pieces = _parts(text, source.start)

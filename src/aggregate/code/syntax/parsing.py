@@ -100,10 +100,7 @@ _shared = threading.local()
 
 @contextmanager
 def shared_parse() -> Iterator[None]:
-    """Keep the results of ``computed_once`` during the block.
-
-    They are kept in this thread only.
-    """
+    """Keep the results of ``computed_once`` in this thread while the block runs."""
     outer = getattr(_shared, "results", None)
     _shared.results = {} if outer is None else outer
     try:
@@ -113,10 +110,7 @@ def shared_parse() -> Iterator[None]:
 
 
 def computed_once(key: Hashable, compute: Callable[[], _Result]) -> _Result:
-    """Return the result of ``compute``.
-
-    Inside a ``shared_parse`` block it is computed once per ``key``.
-    """
+    """Return the result of ``compute``; inside a ``shared_parse`` block it is computed once per ``key``."""
     results: dict[Hashable, _Result | DeadlineError] | None = getattr(_shared, "results", None)
     if results is None:
         return compute()
@@ -152,10 +146,7 @@ class Deadline:
         self._reports = _REPORTS + int(size * _REPORTS_PER_BYTE)
 
     def report(self, *_: object) -> bool:
-        """Return whether parsing must stop.
-
-        The parser calls this to report progress.
-        """
+        """Count a call of the parser's progress callback; return whether parsing must stop."""
         self._reports -= 1
         # Reading the clock each time would take a tenth of the parser's time.
         return self._reports < 0 or (not self._reports % 8 and self._has_passed())
@@ -256,10 +247,7 @@ def macros_by_end(source: bytes, language: Language) -> dict[int, int]:
 
 
 def without_macros(source: bytes, macros: Mapping[int, int]) -> bytes:
-    """Return ``source`` for the parser.
-
-    Spaces replace ``macros`` and zero bytes.
-    """
+    """Return ``source`` for the parser, with spaces instead of ``macros`` and of zero bytes."""
     text = without(source, ((start, end) for end, start in macros.items())) if macros else source
     # Bash's scanner takes quadratic time for runs of zeros.
     return text.replace(b"\0", b" ")
@@ -316,10 +304,7 @@ def query_matches(
 def body_spans(
     source: bytes, match: dict[str, list[Node]], *, is_damaged: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of bodies.
-
-    A body is a ``@body`` node, or extends from ``@body.first`` to ``@body.until``.
-    """
+    """Yield begin and end of bodies: ``@body`` nodes, or from ``@body.first`` to ``@body.until``."""
     spans = [(node, node.end_byte) for node in match.get("body", ())]
     if "body.first" in match:
         spans.append((match["body.first"][0], match["body.until"][0].start_byte))
@@ -331,10 +316,7 @@ def body_spans(
 
 
 def trimmed_end(source: bytes, start: int, end: int) -> int:
-    """Return where a body ends.
-
-    White space and comments at its end are left out.
-    """
+    """Return the end of a body without the white space and comments at its end."""
     if source[end - 1 : end].isspace():
         return start + len(source[start:end].rstrip())
     return end

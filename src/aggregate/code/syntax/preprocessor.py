@@ -1,7 +1,4 @@
-"""Hide code that grammars cannot read.
-
-Such code is macros and conditions of C, and expressions in markup.
-"""
+"""Hide code that grammars cannot read: macros and conditions of C, expressions in markup."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,10 +10,7 @@ _BRACE_OR_TAG = re.compile(rb"[{}]|</?(?:script|style|template)\b")
 
 
 def hidden_in_components(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of expressions in braces.
-
-    The grammar of markup cannot read them.
-    """
+    """Yield begin and end of expressions in braces, which the grammar of markup cannot read."""
     # Skip pairs around a tag of the component, and nested pairs.
     pairs: list[tuple[int, int]] = []
     within: list[tuple[int, int]] = []  # pairs that count if the outer brace is never closed
@@ -66,10 +60,7 @@ def hidden_in_c(source: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _export_blocks(source: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the brackets of ``export { }`` blocks in C++20.
-
-    Each bracket is a range of bytes.
-    """
+    """Yield the positions of the brackets of ``export { }`` blocks in C++20."""
     end = 0
     for match in _EXPORT_BLOCK.finditer(source):
         if match.start() < end:
@@ -96,10 +87,7 @@ def parts_condition(text: bytes) -> bool:
 
 
 def without(source: bytes, spans: Iterable[tuple[int, int]]) -> bytes:
-    """Return ``source`` with spaces instead of ``spans``.
-
-    A semicolon replaces a span of a single brace.
-    """
+    """Return ``source`` with spaces instead of ``spans``, and a semicolon for a brace alone."""
     blanked = bytearray(source)
     for start, end in spans:
         text = source[start:end]
@@ -162,10 +150,7 @@ _NONE = -1
 
 @dataclass(slots=True)
 class _Branch:
-    """The code between two directives of a condition.
-
-    Examples of directives are ``#if`` and ``#else``.
-    """
+    """The code between one directive of a condition and the next, such as ``#if`` and ``#else``."""
 
     directive: int
     start: int
@@ -250,10 +235,7 @@ def _extend(branch: _Branch, source: bytes, start: int, end: int) -> None:
 
 
 def _are_heads(branches: Sequence[_Branch], source: bytes) -> bool:
-    """Return whether all branches end with the same head.
-
-    The body of the head follows the condition.
-    """
+    """Return whether each branch ends with the head of the same body, which follows the condition."""
     return len(branches) > 1 and all(
         (branch.depth, branch.lowest, source[branch.last]) == (1, 0, ord("{"))
         and not _STATEMENT_PART.match(source, branch.first)

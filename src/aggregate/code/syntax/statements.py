@@ -69,10 +69,7 @@ class _Kind:
 
 
 class _Kinds(dict[str, _Kind]):
-    """A mapping that computes properties of nodes on first use.
-
-    The keys are the kinds of nodes.
-    """
+    """A mapping that computes the properties of a kind of node when it is first needed."""
 
     def __init__(self, lists: str) -> None:
         self._lists = frozenset([*lists.split(), "ERROR"])  # the parser's name for unreadable code
@@ -124,10 +121,7 @@ class _Units:
         )
 
     def add(self, heads: Sequence[int], by: int) -> None:
-        """Add the units of an embedded part.
-
-        The part begins at row ``by``.
-        """
+        """Add the units of an embedded part that begins at row ``by``."""
         units: dict[int, int] = {}
         for row, head in enumerate(heads[: len(self._owners) - by], start=by):
             if not self._owners[row]:
@@ -221,10 +215,7 @@ class _Units:
         return not self._source[self._source.rfind(b"\n", 0, start) + 1 : start].strip()
 
     def _rows(self, node: Node) -> tuple[int, int]:
-        """Return the first and the last row of a node.
-
-        White space at the ends of the node does not count.
-        """
+        """Return the first and the last row of a node without white space at its ends."""
         first, last = node.start_point[0], node.end_point[0]
         if first == last:  # most nodes
             return first, last
@@ -246,10 +237,7 @@ _UNFINISHED: Final = (",", "\\", "=", "+", "|", "&", ".", "->", "=>")
 
 
 def guess_statements(lines: Sequence[str], language: str) -> list[int]:
-    """Guess the units of ``read_statements`` without a grammar.
-
-    Brackets and line ends decide.
-    """
+    """Return the same as ``read_statements`` without a grammar, by brackets and line ends."""
     same = list(range(len(lines)))
     openings: list[tuple[str, int]] = []
     for row, bracket in _brackets(lines, comment_of(language).partition(" ")[0]):

@@ -67,10 +67,7 @@ class DefinitionCaptures:
 def _definition(
     kind: str, nodes: list[Node], match: dict[str, list[Node]], text: bytes
 ) -> Definition:
-    """Return the definition described by a match.
-
-    The definition is not yet within outer definitions.
-    """
+    """Return the definition that a match describes, not yet within outer definitions."""
     path: list[str] = []
     for node in (*match.get("receiver", ()), *match.get("name", ())[:1]):
         name = _words(text, node)
@@ -161,10 +158,7 @@ _OF_THE_FILE = frozenset({"doc.module", "doc.leading", *TEXTS})
 
 
 def read_module(text: str, language: Language) -> Module:
-    """Return the definitions of a text.
-
-    Syntax errors only affect the code around them.
-    """
+    """Return the definitions of a text; syntax errors only affect the code around them."""
     return parsing.computed_once(
         ("module", language.name, text),
         lambda: _read(text, language, _OF_DEFINITIONS | _OF_THE_FILE),
@@ -172,10 +166,7 @@ def read_module(text: str, language: Language) -> Module:
 
 
 def read_definitions(text: str, language: Language) -> Module:
-    """Return only the definitions of a text.
-
-    Without imports, constants and documentation, this is faster than ``read_module``.
-    """
+    """Return a text's definitions without imports, constants and documentation, faster than ``read_module``."""
     return _read(text, language, _OF_DEFINITIONS)
 
 

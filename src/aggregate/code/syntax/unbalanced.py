@@ -43,10 +43,7 @@ _LONGEST_BLOCK: Final = 1_000  # lines of a block whose brace was lost
 
 
 class _Bracket(NamedTuple):
-    """A mark that opens or closes a block.
-
-    The mark is a brace or a word.
-    """
+    """A brace or a word that opens or closes a block, and its position."""
 
     start: int
     row: int
@@ -56,10 +53,7 @@ class _Bracket(NamedTuple):
 
 @dataclass(slots=True)
 class _Block:
-    """An open block, with the row of its expected end.
-
-    The indentation ends the block there; the row is 0 if unknown.
-    """
+    """An open block, and the row where the indentation ends it, 0 if unknown."""
 
     start: int
     row: int
@@ -93,10 +87,7 @@ def balanced(source: bytes, written: bytes, nodes: Mapping[str, list[Node]]) -> 
 
 @cache
 def bracket_query(grammar: Grammar, words: str) -> Query:
-    """Return a query for brackets, texts and errors.
-
-    ``words`` open blocks up to ``end``.
-    """
+    """Return a query for brackets, texts and errors; ``words`` open blocks up to ``end``."""
     patterns = {"(ERROR) @error"}
     blocks = {*words.split(), "end"} if words else set()
     for number in range(grammar.node_kind_count):
@@ -117,10 +108,7 @@ def _is_unbalanced(brackets: list[_Bracket]) -> bool:
 
 
 def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
-    """Return the braces skipped by the parser inside an error.
-
-    The keys are their positions.
-    """
+    """Return the braces that the parser has skipped inside an error, by position."""
     braces: dict[int, str] = {}
     position = error.start_byte
     for child in [*error.children, None]:
@@ -133,10 +121,7 @@ def _skipped_braces(source: bytes, error: Node) -> dict[int, str]:
 
 
 def _brackets(source: bytes, words: dict[int, str], closing: str) -> list[_Bracket]:
-    """Return the brackets of a text in order.
-
-    A condition after a statement opens no block.
-    """
+    """Return the brackets of a text in order; a condition after a statement opens no block."""
     brackets: list[_Bracket] = []
     row = begin = 0
     for start, word in sorted(words.items()):
@@ -201,10 +186,7 @@ class _Balancing:
         return bytes(mended)
 
     def _damaged_rows(self, brackets: list[_Bracket]) -> list[bool]:
-        """Return for each row whether its brackets are unbalanced.
-
-        All rows of the same statement or member count together.
-        """
+        """Return for each row whether the statement or member in that row has unbalanced brackets."""
         least = min((indent for indent in self.indents if indent), default=0)
         members: list[int] = []  # the first row of each
         for row, indent in enumerate(self.indents):
@@ -219,10 +201,7 @@ class _Balancing:
         return [member in damaged for member in members]
 
     def _lost_opening(self, bracket: _Bracket) -> int:
-        """Return where an opening brace is missing.
-
-        The brace belongs to ``bracket``, a closing one. The result is 0 if none is missing.
-        """
+        """Return where an opening brace is missing before a closing one, 0 if none is."""
         indent = self.indents[bracket.row]
         if self.closing != b"}" or bracket.start != self.starts[bracket.row] + indent:
             return 0
@@ -292,10 +271,7 @@ class _Balancing:
         del opened[index:]
 
     def _end(self, block: _Block, mended: bytearray) -> None:
-        """Insert the end of a block.
-
-        The end replaces the characters before it.
-        """
+        """Insert the end of a block in place of the characters before its end."""
         rows = range(block.row + 1, block.dedent)
         inside = [
             row

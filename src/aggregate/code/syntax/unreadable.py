@@ -1,7 +1,4 @@
-"""Replace code that a grammar misreads.
-
-Only the bytes for the parser change.
-"""
+"""Replace code that a grammar misreads, in the bytes for the parser only."""
 
 import re
 

@@ -156,10 +156,7 @@ class ReferenceCaptures:
 
 
 class _Around:
-    """The import statements around a position in a text.
-
-    The position moves forward only.
-    """
+    """The import statements around a position that moves forward through a text."""
 
     __slots__ = ("_around", "_waiting")
 
@@ -200,10 +197,7 @@ _TIMES_AS_LONG = 3
 
 
 def read_references(text: str, language: Language) -> tuple[SyntaxReference, ...]:
-    """Return the names used in a text.
-
-    Each is returned once, in order.
-    """
+    """Return the names that a text uses, each once, in order."""
     if not parsing.query_of(language, _WANTED)[0].pattern_count:
         return ()
     source = text.encode(errors="surrogatepass")

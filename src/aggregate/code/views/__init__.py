@@ -1,7 +1,4 @@
-"""The seven views of a file.
-
-Each is a function from the file's text to a ``View``.
-"""
+"""The seven views of a file: functions from its text to a ``View``."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -43,10 +43,7 @@ class ASTParser:
         return view_of(self._request(content, ViewMode.SKELETON)).text
 
     def get_code_outline(self, content: str) -> str:
-        """Return a line for each definition.
-
-        Each line has line numbers and a signature.
-        """
+        """Return a line for each definition, with its line numbers and signature."""
         return view_of(self._request(content, ViewMode.OUTLINE)).text
 
     def get_definition(self, content: str, symbol: str) -> str:

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
 
 
 def custom(request: ViewRequest) -> View:
-    """Return the slices of a file, each under a heading.
-
-    This follows rules M-37, M-42 and M-X9.
-    """
+    """Return the slices of a file, each under a heading (rules M-37, M-42, M-X9)."""
     path, text, slices = request.path, request.text, request.slices
     if not slices:
         return summary(request)
@@ -44,10 +41,7 @@ def custom(request: ViewRequest) -> View:
 
 
 def slice_heading(piece: Mapping[str, Any], place: "Resolution") -> str:
-    """Return the heading of a slice.
-
-    Its form is ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``.
-    """
+    """Return the heading of a slice: ``--- [Slice: TAG] (COMMENT) Lines A-B: ---``."""
     tag = f" [Slice: {heading_text(str(piece['tag']))}]" if piece.get("tag") else " [Slice]"
     comment = f" ({heading_text(str(piece['comment']))})" if piece.get("comment") else ""
     if not place.found:

@@ -1,7 +1,4 @@
-"""The lines of digests and outlines.
-
-They are made with or without a grammar.
-"""
+"""The lines of digests and outlines, for files with and without a grammar."""
 
 import re
 from collections.abc import Sequence

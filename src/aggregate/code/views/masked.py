@@ -45,10 +45,7 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 
 
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
-    """Return the end of a container.
-
-    The result has a mark for omitted lines, and the closing line.
-    """
+    """Return the end of a container: a line for omitted lines, and the closing line."""
     rest = module.source[position : container.end]
     closing = (
         rest.rfind(b"}")
@@ -181,10 +178,7 @@ def _put(
 
 
 def find_symbol(module: Module, symbol: str) -> list[Definition]:
-    """Return all definitions named ``symbol``.
-
-    The definitions are in the order of the file.
-    """
+    """Return all definitions with the name ``symbol``, in the order of the file."""
     return _find(module, symbol, _by_name(module.definitions))
 
 

@@ -1,7 +1,4 @@
-"""Views of Jupyter notebooks.
-
-The views are made from headings, cells and definitions.
-"""
+"""Views of Jupyter notebooks, made from their headings, cells and definitions."""
 
 import re
 from collections import Counter
@@ -39,10 +36,7 @@ _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """First and last line of a cell in the script.
-
-    The first line is a marker. Numbers are 1-based.
-    """
+    """The first line (a marker) and the last line of a cell in the script, 1-based."""
 
     cell: Cell
     first_line: int
@@ -61,19 +55,13 @@ class Script:
     comment: str
 
     def origin(self, first_line: int, last_line: int) -> tuple[int, int]:
-        """Return where lines of the script are in the file.
-
-        The result is the first and the last line in the notebook's file, ``(0, 0)`` for none.
-        """
+        """Return which lines of the notebook's file some lines of the script come from."""
         pairs = [pair for pair in self.origins[first_line - 1 : last_line] if pair[0]]
         return (min(pairs)[0], max(end for _, end in pairs)) if pairs else (0, 0)
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Lines of the script with their lines in the file.
-
-        The file is that of the notebook.
-        """
+        """Which lines of the notebook's file each line of the script comes from."""
         numbered = enumerate(self.origins, start=1)
         return tuple(Span(number, number, *origin) for number, origin in numbered if origin[0])
 
@@ -120,10 +108,7 @@ def _without_data(data: re.Match[str]) -> str:
 
 
 def _with_escapes(script: str) -> str:
-    """Replace invisible characters in a script by escapes.
-
-    Notebook files usually have these escapes.
-    """
+    """Replace invisible characters in a script by the escapes that notebook files usually have for them."""
     invisible = find_invisible(script)
     for kind in invisible.kinds if invisible else ():
         script = script.replace(kind, kind.encode("unicode_escape").decode())

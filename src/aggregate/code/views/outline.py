@@ -242,10 +242,7 @@ _DEEPEST = 50
 
 
 def outline(request: ViewRequest) -> View:
-    """Return a line for each definition (rule M-34).
-
-    Each line has line numbers and a signature.
-    """
+    """Return a line for each definition, with line numbers and signature (rule M-34)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)
@@ -283,10 +280,7 @@ def numbered(definitions: Sequence[Definition], rows: Sequence[str], left_out: i
 
 
 def skeleton(request: ViewRequest) -> View:
-    """Return a text without function bodies (rule M-33).
-
-    The result has imports, constants, decorators, signatures and docstrings.
-    """
+    """Return imports, constants, decorators, signatures and docstrings without bodies (rule M-33)."""
     language = language_of(request.path, request.text)
     if language is None:
         return summary(request)

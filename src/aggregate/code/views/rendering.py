@@ -38,10 +38,7 @@ def view_of(request: ViewRequest) -> View:
 
 
 def summarise_file(path: str | PurePath, content: str) -> str:
-    """Return the digest of ``content`` (rule M-16).
-
-    The content is treated as a file named ``path``.
-    """
+    """Return the digest of ``content`` as a file named ``path`` (rule M-16)."""
     return view_of(ViewRequest(str(path), content, ViewMode.SUMMARY)).text
 
 
@@ -71,10 +68,7 @@ def _renderer(mode: ViewMode) -> Callable[[ViewRequest], View]:
 
 
 def render_views(requests: Sequence[ViewRequest]) -> list[View | str]:
-    """Return several views of one text.
-
-    The text is parsed once.
-    """
+    """Return several views of one text, which is parsed once."""
     from aggregate.code.syntax.parsing import shared_parse  # for children
 
     with shared_parse():

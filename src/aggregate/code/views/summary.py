@@ -30,10 +30,7 @@ _LONGEST_LINE = 1_000
 
 
 def summary(request: ViewRequest, module: Module | None = None) -> View:
-    """Return a digest of a file (rule M-32).
-
-    The digest has the title, documentation, imports and definitions.
-    """
+    """Return a digest of a file: its title, documentation, imports and definitions (rule M-32)."""
     language = language_of(request.path, request.text)
     if not request.text.strip():
         return View(f"{_title(request, language)}, empty", language="text")

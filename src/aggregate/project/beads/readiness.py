@@ -60,10 +60,7 @@ _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
 class Hidden(StrEnum):
-    """Why a bead is not listed as open.
-
-    The reasons are those of ``bd list``.
-    """
+    """Why a bead is not listed as open; the same reasons as in ``bd list``."""
 
     PINNED = "pinned"
     TEMPLATE = "template"
@@ -80,10 +77,7 @@ class Standing:
 
 
 def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
-    """Return the open beads, the most urgent first.
-
-    Each is ready, or deferred, or has the ids of its blockers.
-    """
+    """Return the open beads, each ready or with what it waits for, the most urgent first."""
     by_id = {bead.id: bead for bead in beads}
     blockers = _blockers(by_id)
     later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}

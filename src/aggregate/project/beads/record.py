@@ -80,10 +80,7 @@ def bead_from_record(record: Mapping[str, object]) -> Bead:
 
 
 def parse_time(value: object) -> datetime | None:
-    """Parse a time.
-
-    A time without a zone is in UTC, as in SQLite.
-    """
+    """Parse a time; without a zone it is UTC, as in SQLite."""
     match = _TIME.match(value.strip()) if isinstance(value, str) else None
     if match is None:
         return None
@@ -122,10 +119,7 @@ def _dependencies(record: Mapping[str, object]) -> tuple[Dependency, ...]:
 
 
 def _gate(metadata: object) -> str:
-    """Return the condition of a ``waits-for`` dependency.
-
-    It is in the dependency's metadata.
-    """
+    """Return which condition a ``waits-for`` dependency has, from its metadata."""
     if isinstance(metadata, str) and "gate" in metadata:
         try:
             metadata = json.loads(metadata)

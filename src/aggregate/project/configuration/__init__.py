@@ -1,7 +1,4 @@
-"""Find, read, check and edit ``manual_slop.toml``.
-
-Errors name file, key and line.
-"""
+"""Find, read, check and edit ``manual_slop.toml``; errors name file, key and line."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -85,10 +85,7 @@ def _comments(text: str) -> list[str]:
 
 
 def _lifted(text: str) -> str:
-    """Return the configuration with comments moved out of arrays.
-
-    They move to the lines before the arrays.
-    """
+    """Return the configuration with comments inside arrays moved to the lines before the arrays."""
     pieces: list[str] = []
     depth = last = start = 0  # ``start``: of the statement among the pieces
     for match in _TOKEN.finditer(text):
@@ -106,19 +103,13 @@ def _lifted(text: str) -> str:
 
 
 def _plain_layout(text: str) -> str:
-    """Return the configuration in the standard layout of tomlkit.
-
-    All comments move to the beginning.
-    """
+    """Return the configuration in the standard layout of tomlkit, with all comments at the beginning."""
     comments = "".join(f"{comment}\n" for comment in _comments(text))
     return comments + tomlkit.dumps(tomllib.loads(text))
 
 
 def change_document(path: Path, change: Callable[[Any], object], *, deletes: bool = False) -> None:
-    """Change a configuration file and keep its comments.
-
-    An invalid result is not written.
-    """
+    """Change a configuration file and keep its comments; an invalid result is not written."""
     old_text = read_toml_text(path) if path.exists() else ""
     parse_toml(old_text, path)  # for its error message
     text = edited(old_text, change, deletes=deletes)

@@ -39,10 +39,7 @@ _MOST_BYTES: Final = 4_000_000  # about the largest allowed configuration as JSO
 
 
 def known_config(text: str) -> Config | None:
-    """Return the cached, validated configuration of a text.
-
-    Returns ``None`` for a new text.
-    """
+    """Return the validated configuration for a text from the cache, ``None`` if it is new."""
     path = _entry_path(text)
     if path is None:
         return None

@@ -71,10 +71,7 @@ def load_config(path: Path) -> Project:
 
 
 def unconfigured(path: Path) -> Project:
-    """Return the project of a folder without configuration (rule T-6).
-
-    ``path`` is where the configuration would be.
-    """
+    """Return the project of a folder without configuration; ``path`` is where one would be (rule T-6)."""
     return Project(Config(), Path(path).parent, Path(path), is_bare=True)
 
 
@@ -139,10 +136,7 @@ def _validator(kind: Any) -> "TypeAdapter[Any]":  # noqa: ANN401 - any type
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
-    """Return the keys leading to an invalid value.
-
-    ``location`` is that of a pydantic error.
-    """
+    """Return the keys that lead to an invalid value, from the location in a pydantic error."""
     return tuple(
         key
         for i, key in enumerate(location)
@@ -182,10 +176,7 @@ def _brief(text: str) -> str:
 
 
 def _table(annotation: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
-    """Return the keys of a table with their types.
-
-    ``annotation`` is the type annotation of the table.
-    """
+    """Return the keys of a table with their types, from the type annotation of the table."""
     if isinstance(annotation, type):
         return getattr(annotation, "__annotations__", {})
     return next((table for inner in get_args(annotation) if (table := _table(inner))), {})

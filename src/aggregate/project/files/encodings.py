@@ -70,10 +70,7 @@ class Decoded(NamedTuple):
 
 
 def declared_text(data: bytes) -> Decoded | None:
-    """Decode a text in its declared encoding.
-
-    Returns ``None`` if that fails.
-    """
+    """Decode a text in the encoding that it declares itself, ``None`` if that fails."""
     for name in _declared_names(data):
         try:
             codec = codecs.lookup(_EDITORS_SUFFIX.sub("", name))
@@ -142,10 +139,7 @@ def _western(data: bytes, sample: bytes, runs: int) -> Decoded:
 
 
 def _recognised(sample: bytes) -> str:
-    """Return the encoding of a sample of text.
-
-    Returns ``""`` if the sample is readable in no encoding.
-    """
+    """Return the encoding in which a sample is readable text, ``""`` if none is found."""
     from charset_normalizer import from_bytes  # 16 ms, needed by few projects
 
     matches = [

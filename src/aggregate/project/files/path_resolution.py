@@ -40,10 +40,7 @@ class Walked:
 
 
 def walk_files(folder: str, *, defaults: bool = False) -> Walked:
-    """Return the files below a folder without using git.
-
-    Files excluded by ignore files are left out.
-    """
+    """Return the files below a folder that ignore files do not exclude, without using git."""
     files: list[str] = []
     unreadable: list[str] = []
     start = dependency_rules() if defaults else IgnoreRules()
@@ -319,19 +316,13 @@ class FolderListing:
 
 
 def resolve_paths(base_dir: Path, entry: str) -> list[Path]:
-    """Return the files matching an entry (rule M-2).
-
-    Files that look like secrets are included.
-    """
+    """Return the files that an entry matches, including secret-looking ones (rule M-2)."""
     resolved = FolderListing().resolve(base_dir, entry)
     return [Path(resolved.folder, name) for name in sorted((*resolved.names, *resolved.secrets))]
 
 
 def display_path(file: str | Path, base_dir: str | Path) -> str:
-    """Return a path relative to ``base_dir`` with ``/``.
-
-    A path outside of ``base_dir`` looks like ``../other/c.py``.
-    """
+    """Return a path relative to ``base_dir`` with ``/``; outside of it as ``../other/c.py``."""
     folder, name = os.path.split(os.path.abspath(file))
     return display_prefix(folder, base_dir) + name
 

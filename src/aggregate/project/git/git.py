@@ -49,10 +49,7 @@ def other_files(folder: str) -> list[str]:
 
 
 def without_filters(folder: str) -> list[str] | None:
-    """Return options for git that disable all content filters.
-
-    Returns ``None`` if that is impossible.
-    """
+    """Return options for git that disable all content filters, ``None`` if that is impossible."""
     keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
     filters = {key.rpartition(".")[0] for key in names_in(keys or b"")}
     if keys is None or any("=" in name for name in filters):

@@ -38,10 +38,7 @@ _HUNK: Final = re.compile(
 
 
 class FileChange(NamedTuple):
-    """A changed file with its hunks.
-
-    ``kind`` is ``""`` unless the file is new, deleted or renamed.
-    """
+    """A changed file with its hunks; ``kind`` is ``""`` unless it is new, deleted or renamed."""
 
     path: str
     kind: str = ""
@@ -59,10 +56,7 @@ class FileChange(NamedTuple):
 
 
 def changes_in(patch: bytes) -> Iterator[FileChange]:
-    """Parse a patch into the changes of each file.
-
-    The patch may be cut off.
-    """
+    """Parse a patch, which may be cut off, into the changes of each file."""
     _, *blocks = (b"\n" + patch).split(b"\ndiff --git ")
     for block in blocks:
         head, *hunks = block.split(b"\n@@ -")
@@ -89,10 +83,7 @@ def _path(name: bytes) -> str:
 
 
 def _same_path(names: bytes) -> str:
-    """Return the path in a file patch's first line.
-
-    Returns ``""`` if the path is ambiguous.
-    """
+    """Return the path in the first line of a file's patch, ``""`` if it is ambiguous."""
     half = len(names) // 2
     old, new = _path(names[:half]), _path(names[half + 1 :])
     return new[2:] if old[2:] == new[2:] else ""
@@ -207,10 +198,7 @@ def changed_lines(
 
 
 def find_commit(folder: str, revision: str) -> str:
-    """Return the commit id of a revision.
-
-    Raises ``ConfigError`` for an unknown revision.
-    """
+    """Return the commit id of a revision; raise ``ConfigError`` for an unknown one."""
     if reason := why_no_history(folder):
         start = revision[:_LONGEST_REVISION]
         raise ConfigError(

@@ -101,10 +101,7 @@ def read_commits(
 
 
 def _commits(data: bytes, *, is_complete: bool) -> list[LoggedCommit]:
-    """Parse git's output into commits.
-
-    If the output was cut, the last commit counts only if it is complete.
-    """
+    """Parse git's output; if it was cut, keep the last commit only if it is complete."""
     fields = _decoded(data).split("\0")
     if not is_complete:
         fields.pop()  # part of a name

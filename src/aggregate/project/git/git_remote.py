@@ -1,7 +1,4 @@
-"""Fetch one commit of a remote repository.
-
-Nothing else lets git use the network.
-"""
+"""Fetch one commit of a remote repository; nothing else lets git use the network."""
 
 import os
 import re
@@ -42,10 +39,7 @@ class Remote(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Remote":
-        """Parse the address of a repository.
-
-        It is ``OWNER/NAME[@REF]`` on GitHub, or a URL.
-        """
+        """Parse the address of a repository: ``OWNER/NAME[@REF]`` on GitHub, or a URL."""
         if hosted := _HOSTED.fullmatch(text):
             path, name, ref = hosted.groups("HEAD")
             if not _REF.fullmatch(ref):
@@ -58,10 +52,7 @@ class Remote(NamedTuple):
         )
 
     def fetch(self) -> Path:
-        """Fetch the commit into the cache; return its folder.
-
-        The folder has the files, without the commit's history.
-        """
+        """Fetch the commit, without its history, into the cache; return the folder with the files."""
         cache = cache_folder()
         if cache is None:
             raise OutputError("no home folder for the clone: set AGGREGATE_CACHE_DIR")

@@ -26,10 +26,7 @@ class GeneratedMarks:
     _unset: IgnoreRules = field(default_factory=IgnoreRules)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "GeneratedMarks":
-        """Return these marks with those of a deeper ``.gitattributes`` file.
-
-        The file is in the folder ``prefix``.
-        """
+        """Return these marks and those of a ``.gitattributes`` file in the folder ``prefix``."""
         set_lines: list[str] = []
         unset_lines: list[str] = []
         for pattern, *attributes in filter(None, map(_WORDS.findall, lines)):
@@ -48,10 +45,7 @@ class GeneratedMarks:
 
 
 def _state(attributes: Sequence[str]) -> str:
-    """Return the last state a line gives to ``linguist-generated``.
-
-    Returns ``""`` if the attribute does not occur.
-    """
+    """Return the last state that a line gives to ``linguist-generated``, ``""`` if it does not occur."""
     for attribute in reversed(attributes):
         name, _, value = attribute.partition("=")
         if name.lstrip("-!") == ATTRIBUTE:
@@ -67,20 +61,14 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(slots=True, eq=False)
 class AttributesReader:
-    """Reads ``.gitattributes`` files and caches them.
-
-    Like git it follows no links.
-    """
+    """Reads ``.gitattributes`` files and caches them; like git it follows no links."""
 
     root: str
     problems: list[tuple[str, str]] = field(default_factory=list)
     _marks: dict[str, GeneratedMarks | None] = field(default_factory=dict)
 
     def marks(self, paths: Iterable[str], *, base: str = "") -> dict[str, bool]:
-        """Return whether each path with the attribute is generated.
-
-        Paths without the attribute are left out.
-        """
+        """Return True (generated) or False (not generated) for each path with the attribute."""
         marks: dict[str, bool] = {}
         cache: dict[str, tuple[str, GeneratedMarks] | None] = {}
         for path in paths:

@@ -1,7 +1,4 @@
-"""Find, read and write discussion files.
-
-The rest of their text is kept.
-"""
+"""Find, read and write discussion files, keeping the rest of their text."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -85,10 +85,7 @@ def load_history(path: Path) -> list[str | dict[str, Any]]:
 
 
 def read_discussion(path: Path) -> DiscussionFile:
-    """Read the turns of a discussion.
-
-    Also reads the name of the discussion it continues.
-    """
+    """Read the turns of a discussion, and the name of the discussion that it continues."""
     data = _parse(path)
     inner: Any = data.get("discussion")
     is_inside = isinstance(inner, dict) and (_KEY not in data or _KEY in inner)

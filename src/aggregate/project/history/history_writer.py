@@ -56,10 +56,7 @@ def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
 def replace_last_turns(
     path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
 ) -> bool:
-    """Replace the last turns of a discussion, unless they changed.
-
-    Returns whether they still equalled ``turns`` and were replaced.
-    """
+    """Replace the last turns of a discussion if they still equal ``turns``; return whether they did."""
     with _changing(path):
         old_turns = load_history(path)
         expected = [dict(turn) for turn in turns]
@@ -130,10 +127,7 @@ def _text_of(turns: Sequence[Any]) -> str:
 def copy_discussion(
     source: Path | None, target: Path, *, before: Sequence[Any] = (), continues: str
 ) -> None:
-    """Copy a discussion to a new one.
-
-    Keeps layout and permissions. The copy records the name ``continues``.
-    """
+    """Copy a discussion to a new one, with layout and permissions; record which one it continues."""
     turns = [*before, *(read_discussion(source).turns if source else ())]
     document = tomlkit.document()
     if source and not before:

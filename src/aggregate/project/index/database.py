@@ -72,17 +72,11 @@ _SCHEMA: Final = (
 
 
 class DamagedError(Exception):
-    """The index file is damaged or outdated, but can be rebuilt.
-
-    An outdated file is of an earlier release.
-    """
+    """The index file is damaged or of an earlier release, and can be rebuilt."""
 
 
 class UnusableError(Exception):
-    """The path of the index contains something else.
-
-    That must not be replaced.
-    """
+    """The path of the index contains something else, which must not be replaced."""
 
 
 # The last three come from impossible values in a damaged index, also in messages of SQLite.
@@ -118,10 +112,7 @@ class IndexFile:
             return None
 
     def write(self, change: Callable[[sqlite3.Connection], None], *, create: bool = True) -> bool:
-        """Change the index in one transaction; return whether it succeeded.
-
-        A damaged index is rebuilt.
-        """
+        """Change the index in one transaction; rebuild a damaged index. Return whether it succeeded."""
         for tries_left in reversed(range(_TRIES)):
             try:
                 connection = self._writable(create=create)
@@ -214,10 +205,7 @@ class IndexReport(NamedTuple):
 
 
 def read_report(path: Path, limit: int) -> tuple[IndexReport, str]:
-    """Return a report on an index, and its problem.
-
-    The report has the number of entries, size and hits. The problem is ``""`` for an index without one.
-    """
+    """Return the number of entries, size and hits of an index, and a problem, ``""`` for none."""
     file = IndexFile(path)
     figures = file.read(_figures) or (0, 0, 0)
     file.close()

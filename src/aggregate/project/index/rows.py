@@ -107,10 +107,7 @@ def _distributions(site: str) -> tuple[str, ...]:
 
 
 class Seal(NamedTuple):
-    """Makes checksums and keys of one kind of entries.
-
-    They differ from those of other kinds.
-    """
+    """Makes checksums and keys of one kind of entries differ from those of other kinds."""
 
     salt: bytes
     mask: int

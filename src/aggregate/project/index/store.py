@@ -1,7 +1,4 @@
-"""The index, its location, and recorded states of files.
-
-This is the interface for other packages.
-"""
+"""The index as other packages use it, its location, and the recorded states of files."""
 
 import atexit
 import os
@@ -74,10 +71,7 @@ class FileState(NamedTuple):
 
 
 def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
-    """Return an open file's size and times.
-
-    The state also has the time of reading.
-    """
+    """Return size and times of an open file, and when they were read."""
     return FileState(
         info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen_ns
     )
@@ -114,10 +108,7 @@ def _mark(state: FileState, name: str) -> bytes:
 
 
 def _mark_at(path: str, name: str) -> bytes:
-    """Return the present state of a file as a mark.
-
-    Returns ``b""`` if the file is missing.
-    """
+    """Return the present state of a file as bytes (a mark), ``b""`` if it is missing."""
     try:
         info = os.stat(path)  # noqa: PTH116 - no Path is built
     except (OSError, ValueError):
@@ -235,10 +226,7 @@ class Index:
         return self._path is not None
 
     def now_ns(self) -> int:
-        """Return the present time in nanoseconds.
-
-        The time is recorded with states of files read afterwards.
-        """
+        """Return the present time, to be recorded with states of files that are read afterwards."""
         return self._now()
 
     def look_at_groups(

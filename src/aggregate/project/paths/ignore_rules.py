@@ -137,10 +137,7 @@ class IgnoreRules:
         return sum(level.size for level in self.levels)
 
     def below(self, prefix: str, lines: Sequence[str]) -> "IgnoreRules":
-        """Return these rules with those of a deeper ignore file.
-
-        The file is in the folder ``prefix`` (``""`` or ``a/b/``).
-        """
+        """Return these rules and those of an ignore file in the folder ``prefix`` (``""`` or ``a/b/``)."""
         if len(lines) > MOST_LINES:
             raise TooManyRulesError(f"has {len(lines):,} ignore rules, the limit is {MOST_LINES:,}")
         if (longest := max(map(len, lines), default=0)) > MOST_CHARACTERS:

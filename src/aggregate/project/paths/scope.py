@@ -52,10 +52,7 @@ _PUBLIC: Final = re.compile(
 
 
 def is_secret(path: str) -> bool:
-    """Return whether a path looks like a file with secrets.
-
-    Its name or folder decides.
-    """
+    """Return whether a path looks like a file with secrets, by its name or folder."""
     folder, _, name = path.lower().rpartition("/")
     is_name = name in NAMES or name.startswith(BEGINNINGS) or name.endswith(ENDS)
     is_name = is_name or (name.endswith(".json") and _KEYS.fullmatch(name) is not None)

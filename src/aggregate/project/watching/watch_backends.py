@@ -1,7 +1,4 @@
-"""Receive events of the file system.
-
-Uses inotify on Linux, and watchdog on any other system.
-"""
+"""Receive events of the file system, by inotify on Linux and by watchdog on other systems."""
 
 import errno
 import os
@@ -111,10 +108,7 @@ class _InotifyFolder:
 
 
 class Observed:
-    """Receives events of whole trees by watchdog.
-
-    For macOS, Windows and other systems without inotify.
-    """
+    """Receives events of whole trees by watchdog, on macOS, Windows and other systems."""
 
     def __init__(self, root: str, report: Report) -> None:
         from watchdog.observers import Observer

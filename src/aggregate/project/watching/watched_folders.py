@@ -1,7 +1,4 @@
-"""Find the folders to watch for changes of a project.
-
-They include those of its git repository.
-"""
+"""Find the folders that must be watched for changes of a project and of its repository."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -44,10 +41,7 @@ Folders = Mapping[str, WatchedFolder]  # by absolute path
 
 
 def folders_of_project(root: str) -> dict[str, WatchedFolder]:
-    """Return the folders to watch for a project.
-
-    They have the sources below ``root``, or the state of its repository.
-    """
+    """Return the folders with sources below ``root``, and those with the state of its repository."""
     folders = dict(folders_below(root, dependency_rules()))
     rules = folders[root].rules if root in folders else IgnoreRules()
     prefixes = {name[: name.rfind("/") + 1] for name in tracked_files(root) or ()}
@@ -67,10 +61,7 @@ def folders_below(
 
 
 def folders_of_repository(root: str) -> dict[str, WatchedFolder]:
-    """Return the folders with the state of a git repository.
-
-    The repository is the one around ``root``.
-    """
+    """Return the folders with the state of the git repository around ``root``."""
     output = git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir")
     folders: dict[str, WatchedFolder] = {}
     for line in (output or b"").splitlines():

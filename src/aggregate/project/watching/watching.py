@@ -103,10 +103,7 @@ class TreeWatch:
                     self._watch({folder: watched})
 
     def wait(self, seconds: float | None = None) -> ChangedPaths | None:
-        """Return the next batch of changes.
-
-        It comes at most 50 ms after the first change. Returns None after ``seconds``.
-        """
+        """Return the next batch of changes, at most 50 ms after the first one; None after ``seconds``."""
         end = None if seconds is None else time.monotonic() + seconds
         while not self._is_closed:
             remaining = _CHECK_SECONDS if end is None else max(0.0, end - time.monotonic())

@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 
 
 def rounded(number: float) -> float:
-    """Round a number to 6 digits.
-
-    The result is the same on all machines, finite, and never ``-0.0``.
-    """
+    """Round a number to 6 digits, the same on all machines; the result is finite and never ``-0.0``."""
     if abs(number) < 4e-7 or not math.isfinite(number):  # most scores: rounding is slow
         return 0.0
     return round(number, 6) + 0.0

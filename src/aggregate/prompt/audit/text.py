@@ -1,7 +1,4 @@
-"""Audits as text, and their JSON Schema.
-
-The text is the table of files, or the details of one file.
-"""
+"""Audits as text: the table of files, the details of one file, and the JSON Schema."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -107,10 +104,7 @@ def _cells(row: FileChoice, best: float) -> tuple[str, ...]:
 
 
 def told_reasons(reasons: Sequence[Reason]) -> str:
-    """Return the strongest reasons for a file's score in words.
-
-    Without reasons the text is empty.
-    """
+    """Return the strongest reasons for a file's score in words, ``""`` without reasons."""
     return "; ".join(map(_because, reasons[:_STRONGEST]))
 
 
@@ -164,10 +158,7 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an audit file.
-
-    The schema forbids additional keys.
-    """
+    """Return the JSON Schema of an audit file; it forbids additional keys."""
     schema = _object(_AUDIT, optional="source_map")
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -104,10 +104,7 @@ class Prompt:
         return f"{self.markdown}{END}" if self.segments else ""
 
     def pieces(self, end: str = END) -> Iterator[bytes]:
-        """Yield the prompt's text as UTF-8.
-
-        The text ``end`` follows the last segment.
-        """
+        """Yield the prompt's text as UTF-8, with the text ``end`` after the last segment."""
         # One character outside of the basic plane makes Python store a text with four bytes a character; small pieces
         # limit that.
         for i, segment in enumerate(self.segments):

@@ -139,10 +139,7 @@ class PackedRuns(Sequence[Run]):
 
 @dataclass(frozen=True, slots=True)
 class SourceMap:
-    """The origin of every line of a prompt.
-
-    A line ends with a line feed.
-    """
+    """The origin of every line of a prompt; a line feed ends a line."""
 
     runs: PackedRuns
 

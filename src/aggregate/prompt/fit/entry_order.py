@@ -75,10 +75,7 @@ class Fittable:
 
 
 class Step(NamedTuple):
-    """Lines of one file entering the prompt together.
-
-    They are signatures, or a body with its signatures.
-    """
+    """Lines of one file that enter the prompt together: signatures, or a body with its signatures."""
 
     file: int
     runs: tuple[Run, ...]
@@ -101,10 +98,7 @@ class _BestFirst:
         heapify(self._heap)
 
     def __bool__(self) -> bool:
-        """Return whether a usable value is left.
-
-        Values above ``0`` belong to hidden pieces.
-        """
+        """Return whether anything is left that is worth something."""
         return bool(self._heap) and self._heap[0][0] <= 0
 
     def pop(self) -> tuple[int, int]:
@@ -203,10 +197,7 @@ class StepOrder:
         share.seen.add(step.file)
 
     def __iter__(self) -> Iterator[Step]:
-        """Yield the steps in the order of entry.
-
-        After each taken step, call ``spend`` before requesting the next one.
-        """
+        """Yield the steps; ``spend`` must be called for each taken step before the next is requested."""
         running = [(share, share.steps(self.signatures)) for share in self.shares]
         while running:
             spent = sum(share.tokens for share in self.shares)
@@ -270,10 +261,7 @@ def _opening_runs(file: Fittable) -> tuple[Run, ...]:
 
 
 def _highest_headings(file: Fittable) -> tuple[Run, ...]:
-    """Return the lines of a notebook's headings.
-
-    The highest levels come first, up to a limit.
-    """
+    """Return the lines of a notebook's headings, the highest levels first, up to a limit."""
     if not file.is_likely:
         return ()
     headings = [definition for definition in file.definitions if definition.kind == "heading"]
@@ -296,10 +284,7 @@ def _body_values(file: Fittable) -> list[float]:
 
 
 def _unfolding_chances(file: Fittable) -> Sequence[float]:
-    """Return the probabilities of a file's pieces.
-
-    Those of short definitions in likely files are raised.
-    """
+    """Return the probabilities of a file's pieces, raised for short definitions in likely files."""
     if not file.is_likely:
         return file.chances
     best: dict[int, float] = {}
@@ -327,10 +312,7 @@ def _is_short(file: Fittable, definition: int) -> bool:
 
 
 def _discount(piece: Piece) -> float:
-    """Return the factor for comments, imports and licences.
-
-    It lowers their probability.
-    """
+    """Return the factor that lowers the probability of comments, imports and licences."""
     if not piece.comments and not piece.preamble:
         return 1.0
     comments = piece.comments / piece.characters
@@ -384,10 +366,7 @@ def _likeliest_signatures(
 
 
 def _masses(file: Fittable) -> Mapping[int, float]:
-    """Sum the probabilities of pieces by innermost definition.
-
-    The key ``-1`` is for pieces outside of all definitions. An exponent flattens the sums.
-    """
+    """Sum the probabilities of pieces by innermost definition (``-1``: outside of all), flattened by an exponent."""
     parts: dict[int, list[float]] = {}
     for piece, chance in zip(file.pieces, file.chances, strict=True):
         parts.setdefault(piece.definition, []).append(chance**_FLATTER)

@@ -83,10 +83,7 @@ class FileLines:
         object.__setattr__(self, "parts", parts)
 
     def whole(self, runs: Iterable[Run]) -> bytearray:
-        """Return marks for the statements with lines in ``runs``.
-
-        All lines of these statements are marked.
-        """
+        """Return marks for all lines of the statements that have a line in ``runs``."""
         marks = bytearray(len(self.texts))
         for first, last in runs:
             begin, end = max(first, 1), min(last, len(marks))
@@ -95,18 +92,12 @@ class FileLines:
         return marks
 
     def statements_of(self, first: int, last: int) -> Iterator[Run]:
-        """Yield the multi-line statements with a line in a range.
-
-        The range is from ``first`` to ``last``; each statement is a run of lines.
-        """
+        """Yield the lines of each multi-line statement that has a line from ``first`` to ``last``."""
         for head in set(self.statements[first - 1 : last]):
             yield from self.parts.get(head, ())
 
     def longest_statement(self, first: int, last: int) -> str:
-        """Return the text of the longest statement in a range.
-
-        The range is from ``first`` to ``last``; results are cached.
-        """
+        """Return the text of the longest statement from ``first`` to ``last``; results are cached."""
         if (first, last) not in self._longest:
             groups = _by_statement(range(first, last + 1), self)
             texts = ("".join(self.texts[number - 1] for number in group) for group in groups)
@@ -120,10 +111,7 @@ class FileLines:
         return self.blank.find(0, first - 1, last) >= 0
 
     def are_few_blanks(self, first: int, last: int) -> bool:
-        """Return whether a range is blank, with few characters.
-
-        The range is from ``first`` to ``last``.
-        """
+        """Return whether the lines from ``first`` to ``last`` are blank and have few characters."""
         if last - first >= _FEW_BLANKS or self.has_text(first, last):
             return False
         return sum(map(len, self.texts[first - 1 : last])) <= _FEW_BLANKS
@@ -131,10 +119,7 @@ class FileLines:
 
 @dataclass(slots=True)
 class ShownLines:
-    """The visible lines of a file.
-
-    Its ``marks`` have the byte ``1`` for each visible line.
-    """
+    """The visible lines of a file: its ``marks`` have the byte ``1`` for each."""
 
     lines: FileLines
     marks: bytearray = field(init=False)
@@ -202,10 +187,7 @@ class ShownLines:
             mark(self.marks, first, last)
 
     def runs(self) -> list[Run]:
-        """Return the visible lines as runs.
-
-        A gap of few blank lines does not separate runs.
-        """
+        """Return the visible lines as runs; a gap of few blank lines does not separate runs."""
         joined: list[Run] = []
         following = 1  # the line after the last run
         visible = marked_runs(self.marks)
@@ -244,10 +226,7 @@ class _Entering(NamedTuple):
 
 @dataclass(slots=True)
 class Fit:
-    """Shows lines of files up to a token limit.
-
-    Lines are shown step by step.
-    """
+    """Shows lines of files, step by step, until a token limit is reached."""
 
     order: StepOrder
     open_file: Callable[[int], FileLines | None]
@@ -278,10 +257,7 @@ class Fit:
             state.show((first, min(last, end)) for first, last in runs if 1 <= first <= end)
 
     def drop_bare(self) -> None:
-        """Hide files showing hardly more than their names.
-
-        The tokens of these files are freed.
-        """
+        """Hide the files that show hardly more than their names, and free their tokens."""
         for file, state in [*self.shown.items()]:
             shown = compress(state.lines.texts, state.marks)
             if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
@@ -361,10 +337,7 @@ class Fit:
         return tokens + gaps * gap + (lines.frame + gap if entering.opens else 0)
 
     def _patience(self, state: ShownLines, runs: Sequence[Run]) -> int:
-        """Return the tokens to spend before ``runs`` may enter.
-
-        The longest statement among ``runs`` decides.
-        """
+        """Return how many tokens must be spent before the longest statement among ``runs`` may enter."""
         lines = state.lines
         longest = ""
         for first, last in runs:
@@ -395,10 +368,7 @@ class Fit:
     def _fitting(
         self, entering: _Entering, parts: Sequence[Sequence[int]], limit: int
     ) -> list[Run]:
-        """Return the lines of the first ``parts`` within ``limit`` tokens.
-
-        Blank lines at the end are left out.
-        """
+        """Return the lines of the first ``parts`` within ``limit`` tokens, without blank lines at the end."""
         blank = entering.state.lines.blank
         low, high = 0, len(parts)
         while low < high:
@@ -423,10 +393,7 @@ class Fit:
 
 
 def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int]:
-    """Return enough first lines of ``runs`` to exceed ``tokens``.
-
-    Statements are not cut.
-    """
+    """Return the first lines of ``runs`` that exceed ``tokens``, as whole statements."""
     numbers = [number for first, last in runs for number in range(first, last + 1)]
     nonblank = (index for index, number in enumerate(numbers) if not lines.blank[number - 1])
     # A line that is not blank costs at least a token.
@@ -436,10 +403,7 @@ def _first_lines(runs: Iterable[Run], lines: FileLines, tokens: int) -> list[int
 
 
 def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
-    """Group line numbers by statement.
-
-    Consecutive blank lines form a group.
-    """
+    """Group the numbers of lines by statement; consecutive blank lines form a group."""
     parts: dict[int, list[int]] = {}
     first = 0  # line of the group, negated for blank lines
     for number in numbers:
@@ -468,10 +432,7 @@ def as_runs(numbers: Iterable[int]) -> list[Run]:
 def marked_runs(
     marks: bytes | bytearray, value: int = 1, first: int = 1, last: int | None = None
 ) -> list[Run]:
-    """Return the lines with mark ``value``, as runs.
-
-    Only the lines from ``first`` to ``last`` count.
-    """
+    """Return the lines from ``first`` to ``last`` whose mark is ``value``, as runs."""
     runs: list[Run] = []
     stop = len(marks) if last is None else last
     start = marks.find(value, first - 1, stop)

@@ -1,7 +1,4 @@
-"""Diffs for files of an earlier, still cached prompt.
-
-The section updates the files as sent in that prompt.
-"""
+"""The section that updates files of an earlier prompt, which a cache still holds, by diffs."""
 
 import re
 from bisect import bisect_left
@@ -94,10 +91,7 @@ def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pair the lines that occur once in both texts.
-
-    There are as many pairs as possible without crossings.
-    """
+    """Pair the lines that occur once in both texts, as many as possible without crossing pairs."""
     counts, newer_counts = Counter(old), Counter(new)
     numbers = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
     pairs = [
@@ -219,10 +213,7 @@ def shown_in_older(block: str, now: Segment) -> ShownText | None:
 
 
 def _find_runs(content: Sequence[str], source: Sequence[str]) -> list[Span] | None:
-    """Find the parts of a block among a file's lines.
-
-    Gap marks separate the parts.
-    """
+    """Find the parts of a block, which gap marks separate, among a file's lines."""
     numbers: dict[str, list[int]] = {}
     for number, line in enumerate(source):
         numbers.setdefault(line, []).append(number)

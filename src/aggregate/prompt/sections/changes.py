@@ -1,7 +1,4 @@
-"""The section of changes since a revision.
-
-It lists all changed files, and has hunks of the likeliest files (rule T-8).
-"""
+"""The section of changes since a revision: all files, and hunks of the likeliest (rule T-8)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,7 +1,4 @@
-"""Folders of an overview.
-
-They have their share of the code, and their descriptions (rule T-12).
-"""
+"""Folders of an overview: their share of the code, and their descriptions (rule T-12)."""
 
 import json
 import re
@@ -42,10 +39,7 @@ _END: Final = re.compile(r"(?<=[.!?])(?<!i\.e\.)(?<!e\.g\.)\s")
 
 
 def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
-    """Group paths by folder, the largest first.
-
-    Large folders are split.
-    """
+    """Group paths by folder, the largest first; large folders are split."""
     groups = {"": [*sizes]}
     total = sum(sizes.values()) or 1
     done: set[str] = set()

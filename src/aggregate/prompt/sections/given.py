@@ -1,7 +1,4 @@
-"""Sections of the user's task, instructions and attachments.
-
-See rules T-7 and T-8.
-"""
+"""Sections of the user's texts: task, instructions, attachments (rules T-7 and T-8)."""
 
 import re
 from collections.abc import Sequence
@@ -32,10 +29,7 @@ _SELECTED = " It covers only the files that the configuration or the command lin
 
 
 def project_segment(name: str, *, is_overview: bool = False, is_whole: bool = False) -> Segment:
-    """Return the line about the project.
-
-    It is before the files, and the same in all prompts of the project.
-    """
+    """Return the line about the project before the files, which all its prompts share."""
     scope = "" if is_whole else _SELECTED
     more = f"{_OVERVIEW}{scope}" if is_overview else ""
     project = f"the project {heading_text(shorten(name, _LONGEST_NAME))}" if name else "a project"
@@ -87,10 +81,7 @@ def attached_section(texts: Sequence[Given]) -> tuple[Segment, ...]:
 
 
 def cut_middle(text: str, characters: int) -> str:
-    """Shorten a text to about ``characters`` characters.
-
-    A mark replaces the text's middle.
-    """
+    """Shorten a text to about ``characters`` characters; a mark replaces its middle."""
     if len(text) <= characters:
         return text
     half = characters // 2
@@ -104,8 +95,5 @@ def cut_middle(text: str, characters: int) -> str:
 
 
 def quoted(text: str) -> str:
-    """Fence a text if it could mislead.
-
-    A misleading text forges a heading or hides the following sections.
-    """
+    """Fence a text if it could forge a heading or hide the following sections."""
     return fence(text, "text") if leaves_open(text) or _HEADING.search(as_seen(text)) else text

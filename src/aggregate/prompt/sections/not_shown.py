@@ -1,7 +1,4 @@
-"""The list of hidden files.
-
-It is at the end of a budgeted Files section (rule B-7).
-"""
+"""The list of hidden files at the end of a budgeted Files section (rule B-7)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -61,10 +58,7 @@ def not_shown(
 
 
 def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], int]) -> int:
-    """Return an upper bound of the section's tokens.
-
-    The bound is at most ``limit``.
-    """
+    """Return an upper bound of the section's tokens, at most ``limit``."""
     tokens = 0
     for file in files:  # a line for each, and at most one for its folder
         path, size, copy_of = file
@@ -110,10 +104,7 @@ def _line(name: str, tokens: int, files: int) -> str:
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
-    """Yield a line for each folder, the largest first.
-
-    It has the number and the tokens of the folder's files.
-    """
+    """Yield a line with number and tokens of files for each folder, the largest first."""
     sizes: dict[str, list[int]] = {}
     paths = [path for path, *_ in files]
     first, last = min(paths), max(paths)  # their common prefix is that of all

@@ -55,10 +55,7 @@ class ResultItem:
     behind: str = ""  # below the fence, where no producer can write
 
     def segment(self, fences: str | None = None) -> Segment:
-        """Return the segment of a result's text.
-
-        If the text is cut, ``fences`` replace it.
-        """
+        """Return the segment of a result's text; ``fences`` replace the text if it is cut."""
         body = fence(self.text, self.language) if fences is None else fences
         parts = (self.heading, body if self.text else "", self.behind)
         text = "\n\n".join(part for part in parts if part)
@@ -67,10 +64,7 @@ class ResultItem:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A result, an answer or a report.
-
-    It has one text, or a heading and several texts.
-    """
+    """A result, an answer or a report: one text, or a heading and several texts."""
 
     name: str
     heading: str  # empty where the only item has it
@@ -78,20 +72,14 @@ class ResultBlock:
 
     @property
     def segments(self) -> tuple[Segment, ...]:
-        """The heading and the texts as segments.
-
-        There is no segment for a missing heading.
-        """
+        """The heading as a segment, if there is one; the texts are segments of their own."""
         if not self.heading:
             return ()
         return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
 
 
 def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
-    """Return the section of results.
-
-    Without results it is empty. A segment's source is its result's producer.
-    """
+    """Return the section of results, empty without results; the source of a segment is its producer."""
     blocks = result_blocks(results)
     if not blocks:
         return ()
@@ -133,10 +121,7 @@ def _block(result: Results) -> ResultBlock:
 
 
 def _heading(marks: str, name: str) -> str:
-    """Return the heading of a result.
-
-    It is changed if it looks like the heading of another section.
-    """
+    """Return the heading of a result, changed if it looks like the heading of another section."""
     heading = f"{marks} {heading_text(name)}"
     is_ours = name not in _BLOCKS and plain_headings(heading) != heading
     return f"{marks} Result {heading_text(name)}" if is_ours else heading
@@ -213,18 +198,12 @@ def _place(noun: str, reference: DataReference) -> str:
 
 
 def _listed(name: str, title: str, sentences: Sequence[str]) -> Iterator[ResultItem]:
-    """Yield sentences in fences.
-
-    The text of workers could look like markup.
-    """
+    """Yield sentences in fences, since text of workers could look like markup."""
     if sentences:
         text = "\n".join(map(one_line, sentences))
         yield ResultItem(f"{name} {title.lower()}", text, f"#### {title}")
 
 
 def one_line(text: str) -> str:
-    """Return text on one line.
-
-    The line cannot form headings, lists or fences.
-    """
+    """Return text on one line, safe against headings, lists and fences."""
     return heading_text(" ".join(message_text(text).split()))

@@ -1,7 +1,4 @@
-"""The tree of a project's files.
-
-Its likeliest folders are open (rule T-12).
-"""
+"""The tree of a project's files, with its likeliest folders open (rule T-12)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +11,7 @@ _MOST_NAMES = 40  # listed names of a folder
 
 
 class Tree:
-    """A tree of paths, the likeliest files first.
-
-    It has sentences for describing folders.
-    """
+    """A tree of paths, the likeliest files first, with sentences that describe folders."""
 
     def __init__(self, paths: Sequence[str], sentences: Mapping[str, str] | None = None) -> None:
         self._sentences = sentences or {}
@@ -33,10 +27,7 @@ class Tree:
         self.folders = [*self._held][:_MOST_FOLDERS]
 
     def segments(self, number: int) -> tuple[Segment, ...]:
-        """Return the section with the first ``number`` folders open.
-
-        Without files there are no segments.
-        """
+        """Return the section with the first ``number`` folders open, no segments without files."""
         if not number:
             return ()
         lines = "\n".join(self._lines("", frozenset(self.folders[:number]), ""))

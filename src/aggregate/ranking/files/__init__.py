@@ -1,7 +1,4 @@
-"""Per-file data for the index, independent of questions.
-
-Words, definitions and pieces, in packed form.
-"""
+"""Per-file data, independent of questions: words, definitions and pieces, packed for the index."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

@@ -39,10 +39,7 @@ _BLOCKS: Final = (("*/", "/*"), ("*)", "(*"), ("-}", "{-"), ("-->", "<!--"), ("]
 
 
 def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str) -> int:
-    """Return the line where a definition begins.
-
-    Comments and attributes above the definition belong to it.
-    """
+    """Return the line where a definition begins, including the comments and attributes above it."""
     marks = _MARKS if language in _OTHER_HASH else (*_MARKS, "#")
     lowest = max(above, first - 1 - _MOST_LINES)
     line = first - 1
@@ -61,10 +58,7 @@ def first_line_of(lines: Sequence[str], first: int, *, above: int, language: str
 
 
 def _block_begin(lines: Sequence[str], last: int, lowest: int) -> int:
-    """Return where the block comment ending at ``last`` begins.
-
-    The result is 0 if code precedes the comment on its first line.
-    """
+    """Return the line where a block comment begins that ends at ``last``, 0 if code precedes it."""
     text = lines[last - 1].strip()
     opening = next(begin for end, begin in _BLOCKS if text.endswith(end))
     for line in range(last, lowest, -1):
@@ -157,10 +151,7 @@ def _analyse_text(path: str, text: str, problem: str, headings: Sequence[Definit
 def _read(
     text: str, lines: Sequence[str], language: Language, headings: Sequence[Definition]
 ) -> tuple[Sequence[DefinedName], Sequence[int], bool]:
-    """Parse a text within the deadline.
-
-    Return its definitions, its statements, and whether parsing ended in time.
-    """
+    """Parse a text; return its definitions and statements, and whether parsing ended within the deadline."""
     definitions: Sequence[DefinedName] = ()
     try:
         module = read_definitions(text, language)
@@ -174,10 +165,7 @@ def _read(
 def _references(
     text: str, language: Language, definitions: Sequence[DefinedName]
 ) -> list[Reference]:
-    """Return the names used by each definition.
-
-    Of several uses of a name only the first is returned.
-    """
+    """Return the names that each definition uses; of several uses of a name only the first."""
     references: dict[tuple[str, str, int], Reference] = {}
     around: list[int] = []
     upcoming = 0
@@ -284,10 +272,7 @@ def _pack_pieces(
 def _sizes_before(
     lines: Sequence[str], kinds: Sequence[LineKind], wanted: LineKind
 ) -> Sequence[int]:
-    """Count the characters of a kind before each line.
-
-    Lines of licences also count.
-    """
+    """Return for each line how many characters of a kind, or of licences, precede it."""
     counted = (wanted, LineKind.LICENCE)
     pairs = zip(lines, kinds or repeat(LineKind.CODE), strict=False)
     sizes = (len(line) + 1 if kind in counted else 0 for line, kind in pairs)
@@ -295,10 +280,7 @@ def _sizes_before(
 
 
 def _definition_rows(definitions: Sequence[DefinedName]) -> list[tuple[object, ...]]:
-    """Return the definitions as rows for JSON.
-
-    Paths are relative to the outer definition.
-    """
+    """Return the definitions as rows for JSON, with paths relative to the outer definition."""
     rows: list[tuple[object, ...]] = []
     for definition in definitions:
         outer = definitions[definition.outer].path if definition.outer >= 0 else ()

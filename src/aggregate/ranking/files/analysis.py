@@ -13,10 +13,7 @@ from aggregate.ranking.files.term_tables import MOST_MEMBERS, TermTable
 
 
 class Piece(NamedTuple):
-    """Some dozen consecutive lines of a file.
-
-    All lines belong to one definition, or all are outside of definitions.
-    """
+    """Some dozen consecutive lines of a file, all of one definition or outside of any."""
 
     first: int
     last: int
@@ -67,10 +64,7 @@ _PIECE_COLUMNS: Final = 5
 
 
 class Analysis:
-    """The definitions, pieces and terms of a file.
-
-    They are decoded from the index on first use.
-    """
+    """The definitions, pieces and terms of a file, decoded from the index when they are used."""
 
     def __init__(self, sections: Sequence[bytes]) -> None:
         self._sections = sections
@@ -124,18 +118,12 @@ class Analysis:
 
     @cached_property
     def statements(self) -> Sequence[int]:
-        """First line of each line's statement.
-
-        ``()`` if each line is its own statement.
-        """
+        """The first line of each line's statement; ``()`` if each line is its own statement."""
         above = numbers("i", inflated(self._sections[4]))
         return list(map(sub, count(1), above))
 
     def pieces_with(self, term: str) -> Mapping[int, int]:
-        """Count the occurrences of a term in each piece.
-
-        Pieces without the term are left out.
-        """
+        """Return how often a term occurs in each piece that contains it."""
         return {
             number * MOST_MEMBERS + piece: count
             for number, table in enumerate(self._terms)
@@ -170,28 +158,16 @@ class Corpus(Protocol):
         """All readable files, in the order of a prompt."""
 
     def look_up(self, terms: Sequence[str]) -> None:
-        """Load which files contain these terms.
-
-        Calling this is optional: one pass for all terms saves time.
-        """
+        """Load in one pass which files contain these terms; optional, for speed."""
 
     def files_with(self, term: str) -> Mapping[int, int]:
-        """Count the occurrences of a term in each file.
-
-        Files without the term are left out.
-        """
+        """Return how often a term occurs in each file that contains it."""
 
     def files_defining(self, name: str) -> Sequence[int]:
-        """Return the files probably defining a name.
-
-        No file is parsed.
-        """
+        """Return the files that probably define a name, found without parsing."""
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
-        """Return the analyses of the files with these numbers.
-
-        References are only read with ``with_references``.
-        """
+        """Return the analyses of the files with these numbers; references are read only if asked for."""
 
 
 def _rows(section: bytes) -> list[Any]:

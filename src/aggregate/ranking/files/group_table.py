@@ -1,7 +1,4 @@
-"""A packed table about a group of files.
-
-The table has the facts of the files, and the names probably defined in them.
-"""
+"""A packed table about a group of files: facts, and names that they probably define."""
 
 import json
 from bisect import bisect_left, bisect_right
@@ -20,10 +17,7 @@ _COUNTS: Final = 2  # columns of numbers
 
 
 class GroupTable:
-    """A packed table about a group of files.
-
-    The table has the facts of the files, and the names probably defined in them.
-    """
+    """A packed table about a group of files: facts, and names that they probably define."""
 
     __slots__ = ("_count", "_defining", "_hashes", "_languages", "_traits")
 
@@ -39,10 +33,7 @@ class GroupTable:
         self._defining = names[_SIZE * count :]  # file of each hash
 
     def columns(self) -> list[Sequence[Any]]:
-        """Return the columns of the table.
-
-        The columns are the fields of ``FileFacts`` except the first and the last.
-        """
+        """Return the columns of the table: the fields of ``FileFacts`` except the first and the last."""
         count = self._count
         names, flags = self._traits[:count], self._traits[count : 2 * count]
         counts = numbers("I", self._traits[2 * count :][: _COUNTS * _SIZE * count])
@@ -60,10 +51,7 @@ class GroupTable:
 
 
 def pack_tables(files: Sequence[RoughFile | None]) -> tuple[bytes, bytes]:
-    """Pack facts and terms of files into two tables.
-
-    ``None`` in ``files`` is an unreadable file.
-    """
+    """Pack facts and terms of files into two tables; ``None`` in ``files`` is an unreadable file."""
     terms = pack_terms([file.words if file else {} for file in files])
     return _packed_traits(files) + _packed_names(files), terms
 

@@ -12,10 +12,7 @@ _PLAIN, _DEFLATED = b"\0", b"\1"
 
 
 def column(code: Code, values: Iterable[int]) -> bytes:
-    """Return numbers as bytes of an array type.
-
-    ``code`` is the type. The bytes are in this machine's order.
-    """
+    """Return numbers as bytes of an array type (``code``), in this machine's byte order."""
     return array(code, values).tobytes()
 
 

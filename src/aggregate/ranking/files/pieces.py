@@ -1,7 +1,4 @@
-"""Divide a file into pieces: short runs of lines.
-
-All lines of a piece belong to the same definition.
-"""
+"""Divide the lines of a file into pieces: short runs of lines of one definition."""
 
 import re
 from collections.abc import Iterator, Sequence

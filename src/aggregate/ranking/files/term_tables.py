@@ -18,10 +18,7 @@ _SIZE: Final = 4  # bytes of a number
 
 
 class TermTable:
-    """Packed counts of terms in texts.
-
-    Terms are stored as hashes.
-    """
+    """A packed table of how often terms occur in texts; terms are stored as hashes."""
 
     __slots__ = ("_ends", "_pairs", "_terms")
 
@@ -50,10 +47,7 @@ class TermTable:
 
 
 def pack_terms(texts: Sequence[Mapping[bytes, int]]) -> bytes:
-    """Pack the word counts of texts into a table.
-
-    There are at most ``MOST_MEMBERS`` texts.
-    """
+    """Pack the word counts of texts (at most ``MOST_MEMBERS``) into a table."""
     words: dict[bytes, bytes] = {}  # (text, count) pairs by word
     for index, counts in enumerate(texts):  # hot loop: a project has a million words
         pairs_by_count = _pairs_of(index)

@@ -1,7 +1,4 @@
-"""Prompt caches of providers: breakpoints and file order.
-
-All functions are pure.
-"""
+"""Prompt caches of providers: breakpoints, and a stable order of files (pure functions)."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

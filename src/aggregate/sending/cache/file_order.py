@@ -77,10 +77,7 @@ class CachedPrompt:
         return next((n for n, old in numbered if old.section == Section.HISTORY), end)
 
     def readable(self) -> list[int]:
-        """Return the cached tokens of each prefix.
-
-        Item ``n`` belongs to the first ``n`` segments, from 0 on.
-        """
+        """Return for each ``n`` from 0 how many tokens a cache holds of the first ``n`` segments."""
         sums = accumulate((segment.tokens for segment in self.fingerprint.segments), initial=0)
         if self.breakpoints is None:
             return list(sums)
@@ -145,10 +142,7 @@ class FileOrder:
         return OrderedPrompt(in_order, next(added, 0), tuple(older), extra)
 
     def _current(self) -> dict[str, HashedSegment]:
-        """Return the current files by path.
-
-        A deleted file has the notice about its deletion.
-        """
+        """Return the current files by path, and for deleted files the notices about that."""
         parts = (*self.prompt.segments, *self.earlier.gone)
         return {part.path: part for part in parts if part.section is Section.FILES and part.path}
 
@@ -258,10 +252,7 @@ class FileOrder:
     def _candidates(
         self, old: Sequence[_Numbered], current: Mapping[str, HashedSegment]
     ) -> Iterator[RetainedFile]:
-        """Yield the last prompt's files that can keep their positions.
-
-        The first file that cannot ends the search.
-        """
+        """Yield the files of the last prompt, up to the first that cannot keep its position."""
         gone = {part.path for part in self.earlier.gone}
         for number, base in old:
             new = current.get(base.source)
@@ -359,10 +350,7 @@ class FileOrder:
         current: Mapping[str, HashedSegment],
         changed: Collection[str],
     ) -> list[HashedSegment] | None:
-        """Return the segments of ``prefix`` with their texts.
-
-        ``None`` if a text is lost.
-        """
+        """Return the segments of ``prefix`` with their texts, ``None`` if a text is lost."""
         stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
         by_digest = {part.hash.digest: part for part in stable}
         # Segments that bring an unchanged file up to date.

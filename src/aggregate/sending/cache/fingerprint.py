@@ -1,7 +1,4 @@
-"""Hashes and tokens of a prompt's segments.
-
-They give the common prefix of two prompts.
-"""
+"""Hashes and tokens of a prompt's segments, and the prefix that two prompts share."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -70,10 +67,7 @@ class BlockLayout:
 
 
 def digest(text: str | bytes) -> str:
-    """Return a 64-bit hash.
-
-    It is long enough to distinguish the versions of one project's files.
-    """
+    """Return a 64-bit hash, enough to distinguish the versions of one project's files."""
     return hashlib.blake2b(_bytes(text), digest_size=8).hexdigest()
 
 
@@ -128,10 +122,7 @@ class HashedPrompt:
         system_tokens: int = 0,
         images: Mapping[Image, int] | None = None,
     ) -> "HashedPrompt":
-        """Return a prompt with hashes and tokens.
-
-        ``images``, with their tokens, follow the section with their list.
-        """
+        """Return a prompt with hashes; ``images``, with their tokens, follow the section that lists them."""
         segments = []
         for segment, size in zip(prompt.segments, tokens, strict=True):
             part = HashedSegment.of(segment, size)

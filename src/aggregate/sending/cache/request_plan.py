@@ -73,10 +73,7 @@ class RequestPlan:
     policy: CachePolicy
 
     def warmth(self, age: float) -> str:
-        """Describe how long the provider still caches this request.
-
-        It was sent ``age`` seconds ago.
-        """
+        """Say how long the provider's cache still holds this request, sent ``age`` seconds ago."""
         if self.policy.lookup is CacheLookup.NONE:
             return ""
         lifetimes = set(self.layout.lifetimes or (self.policy.seconds,))

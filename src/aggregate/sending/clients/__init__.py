@@ -1,7 +1,4 @@
-"""Clients of language models, with an adapter per provider.
-
-Retries and prices are here too.
-"""
+"""Clients of language models: requests, retries, prices, and an adapter per provider."""
 
 from aggregate.base.door import TYPE_CHECKING, door
 

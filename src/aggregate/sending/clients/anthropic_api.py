@@ -43,10 +43,7 @@ class AnthropicApi(SdkApi):
 async def _streamed(
     client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText, meter: Meter
 ) -> dict[str, Any]:
-    """Receive a streamed message, and return it as one.
-
-    Fields omitted by the server are absent.
-    """
+    """Receive a streamed message and return it as one; fields that the server omits are absent."""
     message: dict[str, Any] = {}
     blocks = _Blocks()
     usage: dict[str, Any] = {}
@@ -157,10 +154,7 @@ def _content(message: Message) -> list[dict[str, Any]]:
 
 
 def _assistant_blocks(turn: LoopTurn) -> list[dict[str, Any]]:
-    """Return the blocks of a model's message to send back.
-
-    Blank texts are left out.
-    """
+    """Return the blocks of a model's message to send back, without blank texts."""
     calls = [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
         for call in turn.calls
@@ -209,10 +203,7 @@ def _is_known(block: Mapping[str, Any]) -> bool:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse Anthropic's usage report.
-
-    Its ``input_tokens`` exclude cache reads and writes.
-    """
+    """Parse the usage that Anthropic reports; its ``input_tokens`` excludes cache reads and writes."""
     return Usage(
         reported_tokens(usage.get("input_tokens")),
         reported_tokens(usage.get("cache_creation_input_tokens")),
@@ -238,10 +229,7 @@ def _mark(block: RequestBlock) -> dict[str, Any]:
 
 
 def cache_control(lifetime: int) -> dict[str, Any]:
-    """Return the marker of a cache breakpoint.
-
-    Its entry lives ``lifetime`` seconds.
-    """
+    """Return the marker of a cache breakpoint for an entry that lives ``lifetime`` seconds."""
     # Five minutes are the default.
     ttl = {"ttl": "1h"} if lifetime >= LONG_LIFETIME else {}
     return {"cache_control": {"type": "ephemeral"} | ttl}

@@ -1,7 +1,4 @@
-"""The client for all providers, with retries and cancellation.
-
-A scripted adapter is for tests.
-"""
+"""The client for all providers, with retries and cancellation, and a scripted client."""
 
 import asyncio
 import logging
@@ -93,10 +90,7 @@ class Retry:
     patience: float = 120.0  # seconds; a provider that asks for a longer delay is an error
 
     def wait(self, failed: int, error: ProviderError, left: float | None = None) -> float:
-        """Return the seconds to wait before the next attempt.
-
-        Raise ``error`` if there is no next attempt.
-        """
+        """Return how many seconds to wait before the next attempt, or raise the error."""
         delay = error.retry_after
         limit = self.patience if left is None else min(self.patience, left)
         if error.retryable and delay is not None and delay > limit:
@@ -117,10 +111,7 @@ class Retry:
 
 
 class RequestStop:
-    """Stops one request from any thread.
-
-    It also ends the wait before a retry.
-    """
+    """Stops one request from any thread, also while it waits before a retry."""
 
     def __init__(self) -> None:
         self._lock = RLock()  # a second Ctrl-C may interrupt the first one's handler
@@ -224,29 +215,20 @@ class Client:
         return run_async(in_own_loop())
 
     async def exchange(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
-        """Send a request and return the answer, as a coroutine.
-
-        Cancelling its task stops the request.
-        """
+        """Send a request and return the answer, as a coroutine; cancelling its task stops the request."""
         ask: Ask = self._exchange
         for layer in reversed(self.layers):
             ask = partial(layer, ask)
         return await ask(request, on_text)
 
     def through(self, layer: Middleware) -> "Client":
-        """Return a client whose requests first pass through ``layer``.
-
-        The new layer comes before all earlier layers.
-        """
+        """Return a client whose requests pass through another function, ``layer``, before all others."""
         return replace(self, layers=(layer, *self.layers))
 
     def stoppable(
         self, on_wait: Callable[[float, ProviderError], None]
     ) -> tuple["Client", Callable[[], None]]:
-        """Return a client for one request, and its stop function.
-
-        The function may be called from any thread.
-        """
+        """Return a client for one request, and a function that stops this request from any thread."""
         stop = RequestStop()
         return replace(self, on_wait=on_wait).through(stop.guarded), stop.set
 
@@ -363,10 +345,7 @@ Script = Iterable[str | Reply | ProviderError] | Callable[[ChatRequest], str | R
 
 @dataclass(slots=True)
 class ScriptedTransport:
-    """An adapter with scripted answers, for tests.
-
-    It records requests and simulates a cache.
-    """
+    """An adapter with scripted answers for tests, which records requests and simulates a cache."""
 
     answers: Iterator[str | Reply | ProviderError] | Callable[[ChatRequest], str | Reply]
     cache: SimulatedCache = field(default_factory=SimulatedCache)

@@ -51,10 +51,7 @@ class ApiKey:
         raise TypeError("a key is not stored: read it from the environment again")
 
     def hide(self, text: str) -> str:
-        """Replace the key in a provider's message.
-
-        Its URL-encoded forms are replaced too.
-        """
+        """Replace the key in a provider's message, also in URL-encoded forms."""
         if len(self.value) < _SHORTEST:
             return text
         for form in (self.value, quote(self.value, safe=""), quote_plus(self.value)):
@@ -146,10 +143,7 @@ class WrongAddressError(Exception):
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """Return an SSL context with the trusted authorities.
-
-    It is created once, because this takes 40 ms.
-    """
+    """Return an SSL context with the trusted authorities, created once because it takes 40 ms."""
     from httpx2 import create_ssl_context
 
     return create_ssl_context()
@@ -173,10 +167,7 @@ def http_client_options(limits: ConnectionLimits) -> dict[str, Any]:
 
 
 def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
-    """Yield the bytes of an answer.
-
-    Raise an error if there are more than ``size``.
-    """
+    """Yield the bytes of an answer; raise an error if there are more than ``size``."""
     from httpx2 import AsyncByteStream
 
     class Limited(AsyncByteStream):
@@ -197,10 +188,7 @@ def _limited(stream: "AsyncByteStream", size: int) -> "AsyncByteStream":
 
 
 async def _refuse_wrong_server(response: "Response") -> None:
-    """Raise an error for answers that no API sends.
-
-    These are redirects, web pages and compressed answers.
-    """
+    """Raise an error for redirects, web pages and compressed answers, which an API does not send."""
     headers, status = response.headers, response.status_code
     location = headers.get("location", "")
     if response.is_redirect or (location and 300 <= status < 400):
@@ -259,10 +247,7 @@ _REFUSES_TOOLS: Final = re.compile(
 
 
 def refuses_tools(error: ProviderError) -> bool:
-    """Return whether an error is a refusal of tools.
-
-    The server or the model does not support them.
-    """
+    """Return whether an error says that the server or the model does not support tools."""
     return error.status is not None and _REFUSES_TOOLS.search(str(error)) is not None
 
 
@@ -360,10 +345,7 @@ _LASTING: Final = re.compile(
 
 
 def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
-    """Return whether a retry would be useless.
-
-    Reasons are missing credit, a quota of 0, and refused tools.
-    """
+    """Return whether a retry would be useless: no credit, a quota of 0, or tools refused."""
     violations = (
         violation
         for detail in mappings(body.get("details"))
@@ -378,10 +360,7 @@ def _is_lasting(kind: str, message: str, body: Mapping[str, Any]) -> bool:
 
 
 def mappings(value: object) -> list[dict[str, Any]]:
-    """Return the mappings in a list.
-
-    Empty if ``value`` is not a list.
-    """
+    """Return the mappings in a list; empty if ``value`` is not a list."""
     items = value if isinstance(value, list) else ()
     return [item for item in items if isinstance(item, dict)]
 
@@ -449,10 +428,7 @@ def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
 
 
 def event_fields(event: object) -> dict[str, Any]:
-    """Return the fields of an SDK's object as received.
-
-    Empty for objects of other types.
-    """
+    """Return the fields of an object of an SDK as received, empty for other objects."""
     dump = getattr(event, "to_dict", None)
     return reported_fields(dump(warnings=False) if callable(dump) else event)
 
@@ -512,10 +488,7 @@ def _connection_problem(chain: Sequence[BaseException]) -> str:
 
 
 def _where(chain: Sequence[BaseException]) -> str:
-    """Return the server's address for an error message.
-
-    It follows ``" at"``; the result is ``""`` if the address is unknown.
-    """
+    """Return ``" at"`` and the address of the server for an error message, ``""`` if unknown."""
     for cause in chain:
         try:
             server = origin(str(cause.request.url))  # type: ignore[attr-defined] # errors of SDKs and of HTTP have it

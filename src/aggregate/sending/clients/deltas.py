@@ -23,10 +23,7 @@ class LeadingThoughts:
     _is_over: bool = False
 
     def without(self, piece: str) -> str:
-        """Return a piece without its thoughts.
-
-        ``""`` while it is unknown whether the text is a thought.
-        """
+        """Return the part of a piece that is not thoughts, ``""`` as long as that is unknown."""
         if self.is_open:
             return piece
         start = max(len(self._held) - len(_CLOSE), 0)
@@ -56,10 +53,7 @@ class LeadingThoughts:
 
 
 def content_text(content: object) -> str:
-    """Return the text of a message's content.
-
-    The content is a string or a list of parts.
-    """
+    """Return the text of a message's content, which is a string or a list of parts."""
     if isinstance(content, str):
         return content
     parts = [reported_fields(part) for part in content] if isinstance(content, list) else ()
@@ -70,10 +64,7 @@ def content_text(content: object) -> str:
 
 
 def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
-    """Add a piece to a message; return the new text.
-
-    The text includes thoughts and arguments of calls.
-    """
+    """Add a piece to a message; return the new text, including thoughts and arguments of calls."""
     pieces = [("content", content_text(delta.get("content")))]
     pieces += [(name, delta[name]) for name in _TEXTS if isinstance(delta.get(name), str)]
     for name, piece in pieces:
@@ -86,10 +77,7 @@ def add_delta(message: dict[str, Any], delta: Mapping[str, Any]) -> str:
 
 
 def _add_thought(thoughts: list[dict[str, Any]], part: dict[str, Any]) -> None:
-    """Add a piece to the model's last thought.
-
-    A signature ends a thought.
-    """
+    """Add a piece to the model's last thought; a signature ends a thought."""
     index, kind = part.get("index"), part.get("type")
     same_type = [thought for thought in thoughts if thought.get("type") == kind]
     earlier = same_type[-1] if same_type else None

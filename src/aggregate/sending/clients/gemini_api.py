@@ -1,7 +1,4 @@
-"""Google's Gemini API, through its SDK.
-
-Its cache needs no breakpoints.
-"""
+"""Google's Gemini API, through its SDK; its cache needs no breakpoints."""
 
 import re
 from base64 import urlsafe_b64decode
@@ -36,10 +33,7 @@ PROVIDERS = frozenset({"gemini"})
 
 
 class GeminiApi(SdkApi):
-    """The adapter of Gemini.
-
-    Its ``base_url`` may end with a version of the API.
-    """
+    """The adapter of Gemini; its ``base_url`` may end with a version of the API."""
 
     __slots__ = ()
     sdk, error, package = "google.genai.errors", "APIError", "google-genai"
@@ -89,10 +83,7 @@ class GeminiApi(SdkApi):
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:
-    """Return the arguments of a request.
-
-    Texts are joined, since the cache needs no breakpoints.
-    """
+    """Return the arguments of a request, with texts joined: the cache needs no breakpoints."""
     config: dict[str, Any] = {"max_output_tokens": request.max_output}
     if request.plan.system:
         config["system_instruction"] = request.plan.system
@@ -127,10 +118,7 @@ def _loop_parts(message: Message, turn: LoopTurn) -> list[dict[str, Any]]:
 
 
 def _assistant_parts(turn: LoopTurn) -> list[dict[str, Any]]:
-    """Return the parts of a model's message to send back.
-
-    They keep their signatures; blank texts are left out.
-    """
+    """Return the parts of a model's message to send back with their signatures, without blank texts."""
     calls = [{"name": call.name, "args": dict(call.arguments)} for call in turn.calls]
     if not turn.native:
         text = [{"text": turn.text}] if turn.text.strip() else []
@@ -200,10 +188,7 @@ def parse_text(part: Mapping[str, Any]) -> str:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse Gemini's usage report.
-
-    Prompt tokens include cache reads; thoughts count as output.
-    """
+    """Parse the usage that Gemini reports: prompt tokens include cache reads; thoughts count as output."""
     read = reported_tokens(usage.get("cached_content_token_count"))
     output = reported_tokens(usage.get("candidates_token_count"))
     output += reported_tokens(usage.get("thoughts_token_count"))

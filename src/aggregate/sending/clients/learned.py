@@ -32,10 +32,7 @@ _RIDGE: Final = 4.0
 
 
 class Kinds(NamedTuple):
-    """Tokens (o200k) of code and of other words.
-
-    They are separate, since the vocabularies of models differ more in code than in words.
-    """
+    """Tokens (o200k) of code and of other words, since vocabularies differ more in code."""
 
     code: int = 0
     words: int = 0
@@ -50,10 +47,7 @@ class Endpoint(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """Weighted sums over the requests to an endpoint.
-
-    Older requests count less.
-    """
+    """Weighted sums over the requests to an endpoint; older requests count less."""
 
     sent: float = 0.0
     reported: float = 0.0

@@ -1,7 +1,4 @@
-"""OpenAI's Chat Completions API, through its SDK.
-
-It also serves DeepSeek and most local servers.
-"""
+"""OpenAI's Chat Completions API, through its SDK; also for DeepSeek and most local servers."""
 
 import json
 from base64 import b64encode
@@ -73,10 +70,7 @@ class OpenAiApi(SdkApi):
 async def _streamed(
     client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText, meter: Meter, *, may_think: bool
 ) -> dict[str, Any]:
-    """Receive a streamed completion, and return it as one.
-
-    Fields omitted by the server are absent.
-    """
+    """Return a streamed completion as one; fields omitted by the server are absent."""
     message: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     model, reason = "", None
@@ -195,10 +189,7 @@ def _loop_messages(
 
 
 def _assistant_message(turn: LoopTurn) -> dict[str, Any]:
-    """Return the model's own message to send back.
-
-    Blank texts are left out, and the arguments of calls are valid.
-    """
+    """Return the model's own message, without blank texts and with valid arguments."""
     native = reported_fields(turn.native)
     originals = chain(native.get("tool_calls") or (), repeat({}))
     calls = [_valid_call(*pair) for pair in zip(turn.calls, originals, strict=False)]
@@ -222,10 +213,7 @@ def _valid_call(call: ToolCall, original: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
-    """Parse a completion.
-
-    A refusal is in a field of its own, without a finish reason.
-    """
+    """Parse a completion; a refusal is in a field of its own, without a finish reason."""
     choice, used = answer["choices"][0], reported_fields(answer.get("usage"))
     message, reason = choice["message"], choice.get("finish_reason")
     raw = {"usage": used, "finish_reason": reason}
@@ -255,10 +243,7 @@ def parse_reply(answer: Mapping[str, Any], *, may_think: bool = True) -> Reply:
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
-    """Parse OpenAI's usage report.
-
-    Its ``prompt_tokens`` include cache reads and writes.
-    """
+    """Parse the usage that OpenAI reports; its ``prompt_tokens`` includes cache reads and writes."""
     details = reported_fields(
         usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     )

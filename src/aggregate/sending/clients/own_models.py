@@ -153,10 +153,7 @@ USUAL_WINDOW: Final = 1_050_000
 
 
 def exceeded_window(tokens: int) -> int | None:
-    """Return the largest window of the user's models, if exceeded.
-
-    ``None`` if ``tokens`` fit into this context window.
-    """
+    """Return the largest context window of the user's models if ``tokens`` do not fit into it."""
     config = user_config()
     personas = (persona.model for persona in config.personas.values())
     models = {config.send.model, *personas, *config.models}

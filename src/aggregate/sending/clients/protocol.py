@@ -12,10 +12,7 @@ from aggregate.sending.models import LoopTurn, OfferedTool, Reply, Usage
 
 
 class Effort(StrEnum):
-    """How long a model thinks before it answers.
-
-    The values are the providers' terms.
-    """
+    """How long a model thinks before it answers, in the providers' terms."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -24,10 +21,7 @@ class Effort(StrEnum):
 
 @dataclass(slots=True)
 class Meter:
-    """The usage reported so far for an unfinished answer.
-
-    It serves to bill requests that end early.
-    """
+    """The usage reported so far for an unfinished answer, to bill requests that end early."""
 
     usage: Usage = field(default_factory=Usage)  # as last reported
     # Texts since then, with thoughts and arguments of calls
@@ -42,18 +36,12 @@ class Meter:
         self.pieces.append(text)
 
     def report(self, usage: Usage) -> None:
-        """Set the usage reported so far by the provider.
-
-        An empty report is ignored.
-        """
+        """Set the usage that the provider has reported so far; an empty report is ignored."""
         if usage != Usage():
             self.usage, self.pieces = usage, []
 
     def end(self) -> None:
-        """End a failed request.
-
-        It is free if nothing was received.
-        """
+        """End a request that failed; it is free if nothing was received."""
         self.is_open = self.is_open and bool(self.usage.input or any(self.pieces))
 
 
@@ -109,10 +97,7 @@ class ChatRequest:
 
 
 def loop_texts(request: ChatRequest) -> Iterator[str]:
-    """Yield the texts of a request's tool loop.
-
-    The prompt does not contain them.
-    """
+    """Yield the texts of a request's tool loop, which are not part of its prompt."""
     for tool in request.tools:
         yield f"{tool.name} {tool.description} {json.dumps(tool.parameters)}"
     for turn in request.turns or ():

@@ -127,10 +127,7 @@ def database_errors(url: str) -> Iterator[None]:
 
 
 def _is_away(error: Exception) -> bool:
-    """Return whether a server is unreachable or restarting.
-
-    A server refusing access is not away.
-    """
+    """Return whether a server is unreachable or restarting, rather than refusing access."""
     text = str(error)
     is_refusal = "FATAL" in text and not any(words in text for words in _PASSING)
     return isinstance(error, OperationalError) and "sqlite" not in text and not is_refusal
@@ -162,18 +159,12 @@ def retry_while_away(
 
 
 def batches(items: Collection[_T], size: int) -> Iterator[list[_T]]:
-    """Yield the items in lists of at most ``size``.
-
-    Each list fits into one SQL statement.
-    """
+    """Yield the items in lists of at most ``size``, for one SQL statement each."""
     remaining = iter(items)
     while batch := list(islice(remaining, size)):
         yield batch
 
 
 def begins_with(column: sa.ColumnElement[str], text: str) -> sa.ColumnElement[bool]:
-    """Return the SQL condition "``column`` begins with ``text``".
-
-    LIKE would not do: in SQLite it ignores case.
-    """
+    """Return the condition that a column begins with ``text``; SQLite's LIKE ignores case."""
     return sa.func.substr(column, 1, len(text)) == text

@@ -102,10 +102,7 @@ class DbosQueue:
         )
 
     def set_concurrency(self, tickets: int | None) -> None:
-        """Set the number of tickets each worker answers at once.
-
-        ``None`` changes nothing.
-        """
+        """Set how many tickets each worker answers at once; ``None`` changes nothing."""
         is_shared = self._engine.dialect.name == "postgresql"
         with database_errors(str(self._engine.url)):
             self._client.register_queue(
@@ -141,10 +138,7 @@ class DbosQueue:
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
     def mark_begun(self, key: str) -> None:
-        """Record the start of an answer.
-
-        Nothing is recorded while the database is away.
-        """
+        """Record that an answer has begun, unless the database is away."""
         mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
         with suppress(StateError, WorkerStopping):
             retry_while_away(self._engine, mark, patience=0)
@@ -215,10 +209,7 @@ class DbosQueue:
         return met
 
     def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
-        """Return workflow keys without reading the rows.
-
-        Rows may be damaged.
-        """
+        """Return workflow keys without reading the rows, which may be damaged."""
         query = sa.select(self._workflows.workflow_uuid).where(condition)
 
         def find() -> set[str]:

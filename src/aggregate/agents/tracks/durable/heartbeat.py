@@ -1,7 +1,4 @@
-"""Signs of life of worker and conductor processes.
-
-Processes without a current sign of life are dead.
-"""
+"""Signs of life of worker and conductor processes, to detect dead ones."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -35,10 +32,7 @@ class Heartbeat(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Withdraw the sign of life.
-
-        Other processes then take over the tickets of this process.
-        """
+        """Withdraw the sign of life, so that others take over the tickets."""
 
     @abstractmethod
     def alive(self, prefix: str) -> set[str]:

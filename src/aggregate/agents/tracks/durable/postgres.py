@@ -24,10 +24,7 @@ LEASES = sa.Table(
 
 
 def lock_schema(connection: sa.Connection) -> None:
-    """Lock the creation of tables for all other processes.
-
-    The lock ends with the connection's transaction.
-    """
+    """Let only one process at a time create tables, until its transaction ends."""
     connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"))
 
 

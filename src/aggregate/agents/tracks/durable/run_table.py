@@ -75,10 +75,7 @@ class RunTable:
         return [RunRow(*row) for row in execute(self._engine, query)]
 
     def begin(self, tickets: Tickets, number: int) -> RunRow:
-        """Insert and return a new run.
-
-        If another process has inserted the run first, return that process's row.
-        """
+        """Insert a new run; if another process was first, return that one's."""
         run_id = f"{self._project}/{self._track}/{number:03d}"
         record = {"record": _RECORD, "run": tickets.model_dump(mode="json")}
         run = RunRow(run_id, number, RUNNING, json.dumps(record))
@@ -149,10 +146,7 @@ class EndingTable:
         return ending  # the run was forgotten meanwhile
 
     def decide(self, key: str, ending: Ending) -> bool:
-        """Record a person's decision on a ticket.
-
-        Return whether the ticket was waiting for a decision.
-        """
+        """Record a person's decision; return whether the ticket was waiting for one."""
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
         waits &= ENDINGS.c.state == TicketStatus.WAITING
         update = ENDINGS.update().where(waits).values(state=ending.status, text=ending.text)
@@ -167,10 +161,7 @@ class EndingTable:
         return TicketKeys(self._run_id, rounds)
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None:
-        """Raise the rounds of tickets to these numbers.
-
-        A higher round stays.
-        """
+        """Set the rounds of tickets to these numbers, unless they are higher."""
         for ticket_id, number in sorted(rounds.items()):
             values = {"run_id": self._run_id, "ticket": ticket_id, "round": number}
             insert = insert_into(self._engine, ROUNDS).values(**values)
@@ -193,10 +184,7 @@ class EndingTable:
 
 
 def _ending(key: str, state: str, text: str) -> Ending:
-    """Return the ending in a row.
-
-    A row written by another program is refused.
-    """
+    """Return the ending in a row; refuse a row of another program."""
     try:
         ending = Ending(TicketStatus(state), text)
         is_ours = ending.status is not TicketStatus.SPREAD or isinstance(json.loads(text), list)
@@ -208,10 +196,7 @@ def _ending(key: str, state: str, text: str) -> Ending:
 
 
 class SegmentTable:
-    """The segments of all prompts.
-
-    Equal segments are stored once per run.
-    """
+    """The segments of all prompts; equal segments are stored once per run."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -279,10 +264,7 @@ def _digest(text: str) -> str:
 
 
 class PackTable:
-    """The commits of a run as packs.
-
-    Some commits also have names.
-    """
+    """The commits of a run as packs, and the names of some commits."""
 
     def __init__(self, engine: sa.Engine, run_id: str) -> None:
         self._engine = engine
@@ -307,10 +289,7 @@ class PackTable:
         return next((str(row[0]) for row in execute(self._engine, query)), "")
 
     def move(self, name: str, before: str, after: str) -> bool:
-        """Move a name from one commit to another.
-
-        Return whether this process moved the name, and no other process before.
-        """
+        """Move a name from one commit to another; return whether this process did."""
         if before:
             stands = self._named(name) & (REFS.c["commit"] == before)
             change = REFS.update().where(stands).values(commit=after)

@@ -22,10 +22,7 @@ _ABANDONED_SECONDS = 60.0  # age of a deleted lock file: a new one is not locked
 
 
 def create_file(path: Path) -> None:
-    """Create the database file, readable by the user only.
-
-    The file contains prompts and answers.
-    """
+    """Create the database file, private since it contains prompts and answers."""
     private_folder(path.parent)
     with suppress(FileExistsError):
         os.close(create_private(path))

@@ -128,16 +128,10 @@ class WorkerProcess:
             _ONLY.release()
 
     def _workflow(self) -> Callable[[str, list[str]], str]:
-        """Return the workflow as a function for DBOS.
-
-        DBOS cannot register methods.
-        """
+        """Return the workflow as a function, since DBOS cannot register methods."""
 
         def ticket(text: str, digests: list[str]) -> str:
-            """Work on one assignment.
-
-            Steps recorded before a kill are skipped.
-            """
+            """Work on one assignment; steps recorded before a kill are skipped."""
             try:
                 assignment = self._queue.assignment(text, digests)
                 with self._at_work_on(assignment.key) as stop:
@@ -219,10 +213,7 @@ class WorkerProcess:
                     stop.set()
 
     def _look_after(self) -> None:
-        """Recover dead workers' tickets, and requeue idle tickets.
-
-        An idle ticket was taken by this worker, but does not run.
-        """
+        """Recover tickets of dead workers; requeue tickets that this worker took but does not run."""
         self._recover_dead()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
