@@ -196,7 +196,7 @@ def test_rules_that_git_matches_for_minutes_end(tmp_path: Path) -> None:
     names = {".gitignore", "a/" * 40 + "x.py", "a.py", "kept.log", "new.py"}
     assert {file.path for file in selection.files} == names
     assert [place for place, _ in selection.skipped] == ["."]
-    assert "git took too long" in selection.skipped[0][1]
+    assert "git was stopped, since it took too long" in selection.skipped[0][1]
 
 
 @pytest.mark.slow
