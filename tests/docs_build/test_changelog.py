@@ -24,3 +24,9 @@ def test_headings_stand_alone() -> None:
         if line.startswith("#") and (before or behind)
     ]
     assert joined == []
+
+
+def test_the_unreleased_part_is_short() -> None:
+    """It has at most 2,500 words."""
+    unreleased = "\n".join(LINES).partition("## Unreleased")[2].partition("\n## ")[0]
+    assert len(unreleased.split()) <= 2_500
