@@ -16,7 +16,9 @@ Files = Sequence[tuple[int, ResolvedFile, ViewMode, RankedFile]]  # candidates, 
 PART_BESIDE: Final = 0.05  # part of the budget for tests, examples and the like
 _PART_OF_FOLDERS = 0.7  # part of the budget for large folders, by their code
 _MOST_FOLDERS = 14
-_MOST_REPEATED = 2  # folders with the same first sentence, which does not tell them apart
+_MOST_REPEATED = (
+    2  # folders that may show the same first sentence; a more common one describes none of them
+)
 
 
 class OverviewGroups(NamedTuple):

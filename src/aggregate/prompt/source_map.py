@@ -199,9 +199,8 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
     is_document = segment.text.startswith("<document ")
     runs.add(1, Label.HEADING, source)
     runs.add(1, *((Label.HEADING, source) if is_document else (Label.BLANK,)))
-    if not is_document and not is_fenced(
-        segment.text
-    ):  # a note stands for the content that is left out on purpose
+    # Instead of content a file may have a note.
+    if not is_document and not is_fenced(segment.text):
         runs.add(lines - 2, Label.NOTE, source)
         return
     runs.add(1, Label.FENCE, source)

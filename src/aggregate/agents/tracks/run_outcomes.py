@@ -188,7 +188,7 @@ class RunOutcomes:
         ).values()
 
     def conflict(self, ticket_id: str) -> str:
-        """Return the conflicting paths for which a ticket runs again, ``""`` for none."""
+        """Return the conflicting paths of a ticket that runs again, ``""`` if none."""
         ending = self._known.get(next(reversed(self.keys.earlier(ticket_id)), ""))
         return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
 

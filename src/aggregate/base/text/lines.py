@@ -42,7 +42,7 @@ def common_prefix(earlier: Sequence[str], later: Sequence[str]) -> int:
 
 
 def longest_rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest subsequence of sorted pairs in which the second numbers rise."""
+    """Return the longest subsequence of sorted pairs with rising second numbers."""
     # Patience sorting: the smallest end of a rising run by length, and the predecessor of each pair.
     ends: list[int] = []
     last: list[int] = []

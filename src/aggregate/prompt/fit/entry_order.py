@@ -321,7 +321,7 @@ def _discount(piece: Piece) -> float:
     return (1 - _COMMENTS * comments) * (1 - _PREAMBLE * preamble) * (1 - _LICENCE * licence)
 
 
-@lru_cache(maxsize=4_096)  # called for thousands of pieces, most of which are shorter
+@lru_cache(maxsize=4_096)  # most of the thousands of pieces are shorter
 def _size(characters: int) -> float:
     return float((characters / CHARACTERS_PER_TOKEN + _FRAME) ** DENSITY)
 
