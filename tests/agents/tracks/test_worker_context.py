@@ -94,7 +94,6 @@ def test_tokens_of_assignments(tmp_path: Path) -> None:
 
 
 BUDGET = 2_500
-ALL = " and the ".join(TOPICS)
 
 
 def budgeted_contexts(folder: Path, config: str = "") -> WorkerContexts:
@@ -104,17 +103,11 @@ def budgeted_contexts(folder: Path, config: str = "") -> WorkerContexts:
     return WorkerContexts(open_project(folder / "manual_slop.toml"))
 
 
-def ticket(
-    focus: Sequence[str] = (),
-    *,
-    budget: int | None = BUDGET,
-    persona: str = "",
-    topic: str = "lantern",
-) -> Ticket:
+def ticket(focus: Sequence[str] = (), *, budget: int | None = BUDGET, persona: str = "") -> Ticket:
     return Ticket(
         id="a",
-        title=f"Look at the {topic}",
-        prompt=f"Say what the upper part of the {topic} does.",
+        title="Look at the lantern",
+        prompt="Say what the upper part of the lantern does.",
         focus_files=tuple(focus),
         budget=budget,
         persona=persona,
@@ -158,9 +151,9 @@ def test_without_a_budget_all_is_as_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "asked", "budget"),
     [
-        ("[budget]\ntier3 = 2000\n", ticket(budget=None, topic=ALL), 2_000),
-        ('[budget]\ntier3 = "2k"\ntokens = 9000\n', ticket(budget=1_500, topic=ALL), 1_500),
-        ('[budget]\ntier3 = 2000\n[personas.p]\nbudget = 1600\nsystem_prompt = "Be brief."\n', ticket(budget=None, persona="p", topic=ALL), 1_600),
+        ("[budget]\ntier3 = 2000\n", ticket(budget=None), 2_000),
+        ('[budget]\ntier3 = "2k"\ntokens = 9000\n', ticket(budget=1_500), 1_500),
+        ('[budget]\ntier3 = 2000\n[personas.p]\nbudget = 1600\nsystem_prompt = "Be brief."\n', ticket(budget=None, persona="p"), 1_600),
     ],
 )  # fmt: skip
 def test_whose_budget_holds(tmp_path: Path, config: str, asked: Ticket, budget: int) -> None:
