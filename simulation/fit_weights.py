@@ -108,9 +108,9 @@ def _observe(
     from aggregate.base.task import Task
     from aggregate.project.index import user_index
     from aggregate.prompt import open_project, request_for, select_files
-    from aggregate.prompt.file_corpus import read_corpus
-    from aggregate.prompt.file_reading import FileReader
-    from aggregate.prompt.ranked_files import question_for
+    from aggregate.prompt.corpus.file_corpus import read_corpus
+    from aggregate.prompt.corpus.ranked_files import question_for
+    from aggregate.prompt.files.file_reading import FileReader
     from simulation.piece_features import features
 
     project = open_project({"files": {"base_dir": str(tree), "paths": ["**/*"]}})

@@ -70,7 +70,7 @@ def ranked_paths(folder: Path, text: str) -> list[str]:
     from aggregate.base.task import Budget, Task
     from aggregate.project.index import user_index
     from aggregate.prompt import open_project, request_for
-    from aggregate.prompt.ranked_files import rank_files
+    from aggregate.prompt.corpus.ranked_files import rank_files
 
     project = open_project({"files": {"base_dir": str(folder), "paths": ["**/*"]}})
     request = request_for(project, task=Task(text), budget=Budget(BUDGETS[0]))

@@ -71,7 +71,7 @@ def answers(name: str, folder: Path, *, annotations: Path) -> list[Answer]:
     from aggregate.base.task import Task
     from aggregate.project.index import user_index
     from aggregate.prompt import open_project, request_for
-    from aggregate.prompt.ranked_files import rank_files
+    from aggregate.prompt.corpus.ranked_files import rank_files
 
     project = open_project({"files": {"base_dir": str(folder), "paths": ["**/*"]}})
     found: list[Answer] = []

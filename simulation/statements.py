@@ -25,9 +25,9 @@ from aggregate.code.syntax.languages import language_of
 from aggregate.code.syntax.parsing import parse_source
 from aggregate.project.index import user_index
 from aggregate.prompt import open_project, request_for
-from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.corpus.ranked_files import rank_files
+from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt
-from aggregate.prompt.ranked_files import rank_files
 from simulation.recall import clone_name
 from simulation.recall_metrics import read_blocks
 from simulation.task_commits import Tree, task_commits

@@ -61,7 +61,7 @@ def test_a_prompt_of_files_in_full_loads_only_what_it_needs(tmp_path: Path) -> N
     (tmp_path / "manual_slop.toml").write_text(config, encoding="utf-8")
     needless = (
         "pydantic", "tree_sitter", "tiktoken", "concurrent.futures", "tomlkit", "statistics", "rich",
-        "platformdirs", "charset_normalizer", "aggregate.base.tokens.counter", "aggregate.prompt.results",
+        "platformdirs", "charset_normalizer", "aggregate.base.tokens.counter", "aggregate.prompt.asking.results",
     )  # fmt: skip
     code = (
         "import sys\nfrom aggregate.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass\n"

@@ -125,27 +125,27 @@ if (
         build_tier3_context as build_tier3_context,
         run as run,
     )
+    from aggregate.prompt.asking.results import (
+        AggregatedResult as AggregatedResult,
+        Answer as Answer,
+        MergeStrategy as MergeStrategy,
+    )
     from aggregate.prompt.assemble import (
         PromptStream as PromptStream,
         build_beads_section as build_beads_section,
     )
     from aggregate.prompt.document import Origin as Origin, Prompt as Prompt, Segment as Segment
-    from aggregate.prompt.file_sizes import (
+    from aggregate.prompt.files.file_sizes import (
         compute_file_stats as compute_file_stats,
         group_files_by_dir as group_files_by_dir,
     )
-    from aggregate.prompt.numbered_output import find_next_increment as find_next_increment
-    from aggregate.prompt.references import (
+    from aggregate.prompt.output.numbered_output import find_next_increment as find_next_increment
+    from aggregate.prompt.output.references import (
         compact_data as compact_data,
         load_data_reference as load_data_reference,
         prune_data_cache as prune_data_cache,
     )
-    from aggregate.prompt.results import (
-        AggregatedResult as AggregatedResult,
-        Answer as Answer,
-        MergeStrategy as MergeStrategy,
-    )
-    from aggregate.prompt.turns import (
+    from aggregate.prompt.sections.turns import (
         build_discussion_section as build_discussion_section,
         build_discussion_text as build_discussion_text,
     )
@@ -203,11 +203,11 @@ _HOMES = {
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context run",
     "aggregate.prompt.assemble": "PromptStream build_beads_section",
     "aggregate.prompt.document": "Origin Prompt Segment",
-    "aggregate.prompt.file_sizes": "compute_file_stats group_files_by_dir",
-    "aggregate.prompt.numbered_output": "find_next_increment",
-    "aggregate.prompt.references": "compact_data load_data_reference prune_data_cache",
-    "aggregate.prompt.results": "AggregatedResult Answer MergeStrategy",
-    "aggregate.prompt.turns": "build_discussion_section build_discussion_text",
+    "aggregate.prompt.files.file_sizes": "compute_file_stats group_files_by_dir",
+    "aggregate.prompt.output.numbered_output": "find_next_increment",
+    "aggregate.prompt.output.references": "compact_data load_data_reference prune_data_cache",
+    "aggregate.prompt.asking.results": "AggregatedResult Answer MergeStrategy",
+    "aggregate.prompt.sections.turns": "build_discussion_section build_discussion_text",
     "aggregate.sending": "compact_discussion prepare_compaction prepare_turn send_turn",
     "aggregate.sending.bills": "Bill",
     "aggregate.sending.clients": "ChatRequest Client open_client redacting",

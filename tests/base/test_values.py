@@ -15,7 +15,7 @@ from aggregate.base.files import FileEntry, RenderedFile
 from aggregate.base.task import AUTO, MOST_TOKENS, parse_amount, parse_number
 from aggregate.base.values import isolated_copy
 from aggregate.prompt.document import Label, SourceMap, pack_map, unpack_map
-from aggregate.prompt.source_map import RunCollector
+from aggregate.prompt.output.source_map import RunCollector
 from tests.projects import project
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import aggregate
 from aggregate import main
-from aggregate.prompt.file_rendering import view_version
+from aggregate.prompt.files.file_rendering import view_version
 
 _SECONDS = 300  # a busy machine takes its time, and what hangs has no end at all
 _HEADER = struct.Struct("!i")
@@ -146,7 +146,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "code.views.ast_parser",
         "base.concurrency.lanes",
         "base.redaction.scan",
-        "prompt.source_map",
+        "prompt.output.source_map",
     ):
         import_module(f"aggregate.{module}")
     for module in modules:

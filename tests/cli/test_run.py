@@ -182,7 +182,7 @@ WRITING = """
 import signal, sys, time
 from pathlib import Path
 from aggregate.cli.output import orderly_termination
-from aggregate.prompt.numbered_output import write_numbered
+from aggregate.prompt.output.numbered_output import write_numbered
 for number in (signal.SIGTERM, signal.SIGHUP):
     signal.signal(number, signal.SIG_DFL)  # whoever runs the tests may ignore it
 def pieces():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
 from aggregate.prompt.document import Image, Section, Stability
-from aggregate.prompt.turns import Omitted, discussion_segments
+from aggregate.prompt.sections.turns import Omitted, discussion_segments
 from aggregate.sending.cache import (
     EarlierRequest,
     HashedPrompt,

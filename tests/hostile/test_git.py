@@ -14,8 +14,8 @@ from aggregate.project.git import changed_lines, read_changes
 from aggregate.project.git.git import list_files
 from aggregate.project.git.git_process import StoppedError, git as ask
 from aggregate.project.index import Index
-from aggregate.prompt.commit_history import begin_history
-from aggregate.prompt.selection import resolve_entries
+from aggregate.prompt.corpus.commit_history import begin_history
+from aggregate.prompt.files.selection import resolve_entries
 from tests.hostile.planted import plant
 from tests.hostile.repositories import (
     ATTACKS,

@@ -24,8 +24,8 @@ from aggregate import (
 from aggregate.agents.goals.heuristics import resolve_reference
 from aggregate.base.text import heading_text
 from aggregate.base.values import escape_surrogates, is_reference
-from aggregate.prompt.references import recognise_reference
-from aggregate.prompt.results import AnswerKind, AnswerSource
+from aggregate.prompt.asking.results import AnswerKind, AnswerSource
+from aggregate.prompt.output.references import recognise_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project
 from tests.rendering import headings

@@ -13,7 +13,7 @@ from aggregate.base.files import Span, ViewRequest
 from aggregate.code.syntax import read_definitions, read_module, shared_parse
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
 from aggregate.code.views.rendering import render_all
-from aggregate.prompt.turns import turn_texts
+from aggregate.prompt.sections.turns import turn_texts
 from tests.viewing import language_called, viewed
 
 _TIMED = """\

@@ -17,7 +17,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from aggregate.mcp.workspace import Progress, Workspace
 from aggregate.project.index import open_index
 from aggregate.prompt import Request
-from aggregate.prompt.ranked_files import ReadFiles
+from aggregate.prompt.corpus.ranked_files import ReadFiles
 
 if TYPE_CHECKING:
     from mcp.client.client import Client

@@ -29,7 +29,7 @@ from aggregate.prompt.audit import (
     write_audit,
 )
 from aggregate.prompt.document import Cut, Section
-from aggregate.prompt.numbered_output import audit_path, prune_outputs, write_numbered
+from aggregate.prompt.output.numbered_output import audit_path, prune_outputs, write_numbered
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 from tests.prompt.composing import kept_nothing

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import AggregateError, find_next_increment
-from aggregate.prompt.numbered_output import (
+from aggregate.prompt.output.numbered_output import (
     audit_path,
     prune_outputs,
     request_log_path,
@@ -22,7 +22,7 @@ LINES = 40_000
 WRITE = """
 import os, sys, time
 from pathlib import Path
-from aggregate.prompt.numbered_output import write_numbered
+from aggregate.prompt.output.numbered_output import write_numbered
 
 folder, line, lines = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 

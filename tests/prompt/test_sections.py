@@ -27,9 +27,9 @@ from aggregate import (
 from aggregate.agents.tracks import Ticket
 from aggregate.agents.tracks.worker_context import task_message
 from aggregate.project.beads import Bead, Board, Dependency
+from aggregate.prompt.asking.results import AnswerKind, AnswerSource
 from aggregate.prompt.document import Screenshot
-from aggregate.prompt.layout import screenshots_section
-from aggregate.prompt.results import AnswerKind, AnswerSource
+from aggregate.prompt.files.layout import screenshots_section
 from aggregate.prompt.sections.beads import beads_section
 from tests.projects import project
 from tests.prompt.composing import result, segments, segments as shown

@@ -19,7 +19,7 @@ from aggregate.prompt import (
     read_answer,
     with_answer,
 )
-from aggregate.prompt.ranked_files import rank_files
+from aggregate.prompt.corpus.ranked_files import rank_files
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 

@@ -81,10 +81,10 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
 @pytest.mark.parametrize(
     ("keeper", "what", "makers"),
     [
-        ("file_rendering", "view", VIEW_MAKERS),
-        ("known_files", "analysis", ANALYSIS_MAKERS),
-        ("token_counts", "token", TOKEN_MAKERS),
-        ("commit_history", "history", HISTORY_MAKERS),
+        ("files.file_rendering", "view", VIEW_MAKERS),
+        ("corpus.known_files", "analysis", ANALYSIS_MAKERS),
+        ("document.token_counts", "token", TOKEN_MAKERS),
+        ("corpus.commit_history", "history", HISTORY_MAKERS),
     ],
 )
 def test_all_that_computes_is_in_the_version(keeper: str, what: str, makers: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from aggregate import Prompt, load_config
 from aggregate.base.disk.writing import state_folder
 from aggregate.prompt import count_prompt
 from aggregate.prompt.audit import read_audit
-from aggregate.prompt.numbered_output import audit_path, request_log_path, write_numbered
+from aggregate.prompt.output.numbered_output import audit_path, request_log_path, write_numbered
 from aggregate.sending import (
     Exchange,
     LoggedRequest,

@@ -21,7 +21,7 @@ from aggregate import (
     load_config,
     open_project,
 )
-from aggregate.prompt.numbered_output import request_log_path
+from aggregate.prompt.output.numbered_output import request_log_path
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, read_request, send_turn
 from aggregate.sending.turn import truncation_warning
 from tests.fakes.images import png

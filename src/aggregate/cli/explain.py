@@ -23,7 +23,7 @@ from aggregate.project.paths import compile_glob, is_glob
 from aggregate.prompt import Request, audit as audits, is_named, request_for
 from aggregate.prompt.audit import Audit
 from aggregate.prompt.document import Origin, OriginKind, SourceMap
-from aggregate.prompt.numbered_output import is_prompt, prune_outputs
+from aggregate.prompt.output.numbered_output import is_prompt, prune_outputs
 from aggregate.sending import find_prompt
 
 _HOW = "only aggregate run with --task or --budget records the sources of its prompt"

@@ -19,7 +19,7 @@ from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
 from aggregate.prompt import for_reader, missing_grammars, request_for
-from aggregate.prompt.file_sizes import FileSizes, measure_files
+from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 
 @click.command()

@@ -21,7 +21,7 @@ from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
 from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import CONFIG_NAME, Project
 from aggregate.prompt import Composition, Request, files_of_sections
-from aggregate.prompt.numbered_output import audit_path, request_log_path
+from aggregate.prompt.output.numbered_output import audit_path, request_log_path
 
 _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are deleted
 

@@ -187,7 +187,7 @@ class LastPrompt(NamedTuple):
 
 
 def last_prompt(run: RememberedRun) -> LastPrompt | None:
-    from aggregate.prompt.numbered_output import audit_path, numbered_files, request_log_path
+    from aggregate.prompt.output.numbered_output import audit_path, numbered_files, request_log_path
 
     files = numbered_files(Path(run.output_dir), run.witnesses.own.namespace)
     if run.written is None or not files:
@@ -202,7 +202,7 @@ def last_prompt(run: RememberedRun) -> LastPrompt | None:
 
 def _write_again(run: RememberedRun) -> str | None:
     """Copy the remembered prompt to the next number; return the path."""
-    from aggregate.prompt.numbered_output import audit_path, request_log_path, write_numbered
+    from aggregate.prompt.output.numbered_output import audit_path, request_log_path, write_numbered
 
     last = last_prompt(run)
     if last is None:

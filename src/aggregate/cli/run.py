@@ -43,7 +43,7 @@ from aggregate.prompt import (
     request_for,
     select_files,
 )
-from aggregate.prompt.numbered_output import write_named, write_numbered
+from aggregate.prompt.output.numbered_output import write_named, write_numbered
 
 if TYPE_CHECKING:
     from aggregate.sending import EditedPrompt

@@ -9,7 +9,7 @@ from aggregate.cli.output import Bar, say, warn_all, write_path
 from aggregate.project.index import Index
 from aggregate.prompt import Request, SavedCounts, compose_prompt, cuts_of, for_reader, split_prompt
 from aggregate.prompt.audit import record_audit
-from aggregate.prompt.numbered_output import write_numbered
+from aggregate.prompt.output.numbered_output import write_numbered
 
 
 def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells: bool) -> None:

@@ -27,7 +27,7 @@ from aggregate.prompt import (
     make_sheet,
 )
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
-from aggregate.prompt.ranked_files import ReadFiles, rank_files
+from aggregate.prompt.corpus.ranked_files import ReadFiles, rank_files
 
 _HANDLE: Final = 40  # tokens of the line with a prompt's handle, usually some 25
 _NOTES: Final = 200  # tokens of warnings

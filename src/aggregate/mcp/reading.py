@@ -24,7 +24,7 @@ from aggregate.mcp.workspace import (
 )
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import FileCorpus, render_files
-from aggregate.prompt.name_lookup import look_up_name, number_of, one_line
+from aggregate.prompt.corpus.name_lookup import look_up_name, number_of, one_line
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
 

@@ -33,7 +33,7 @@ from aggregate.mcp.workspace import (
     parse,
     schema_of,
 )
-from aggregate.prompt.results import result_text
+from aggregate.prompt.asking.results import result_text
 
 
 def _fold_results(

@@ -21,7 +21,7 @@ from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import Composition, Request, SavedCounts, open_project, request_for
-from aggregate.prompt.ranked_files import OpenFiles, ReadFiles
+from aggregate.prompt.corpus.ranked_files import OpenFiles, ReadFiles
 
 Count = Callable[[str], int]  # returns the tokens of a text
 

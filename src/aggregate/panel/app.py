@@ -53,7 +53,7 @@ from aggregate.prompt import (
     shared_personas,
 )
 from aggregate.prompt.document import Section
-from aggregate.prompt.numbered_output import write_numbered
+from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
 from aggregate.project.paths import Scope
 from aggregate.project.tables import BEADS_MODE
+from aggregate.prompt.asking.project import open_project, request_for
+from aggregate.prompt.asking.request import AskedBudget, AskedTask, Request, Strategy
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -26,17 +28,15 @@ from aggregate.prompt.assemble import (
     with_references,
 )
 from aggregate.prompt.document import Prompt, Screenshot
-from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.layout import files_segments, screenshots_section, tier3_segments
-from aggregate.prompt.numbered_output import write_numbered
-from aggregate.prompt.project import open_project, request_for
-from aggregate.prompt.request import AskedBudget, AskedTask, Request, Strategy
-from aggregate.prompt.selection import resolve_entries
-from aggregate.prompt.turns import discussion_segments
+from aggregate.prompt.files.file_reading import FileReader
+from aggregate.prompt.files.file_rendering import FileStream, render_files, stream_files
+from aggregate.prompt.files.layout import files_segments, screenshots_section, tier3_segments
+from aggregate.prompt.files.selection import resolve_entries
+from aggregate.prompt.output.numbered_output import write_numbered
+from aggregate.prompt.sections.turns import discussion_segments
 
 if TYPE_CHECKING:
-    from aggregate.prompt.results import Results
+    from aggregate.prompt.asking.results import Results
 
 
 def build_file_items(
@@ -312,7 +312,8 @@ def stream_prompt(
 
 
 def _with_scores(composition: Composition, request: Request, index: Index) -> Composition:
-    from aggregate.prompt.ranked_files import rank_files, with_scores  # as with a budget
+    from aggregate.prompt.composer import with_scores  # as with a budget
+    from aggregate.prompt.corpus.ranked_files import rank_files
 
     return with_scores(composition, rank_files(request, index=index))
 

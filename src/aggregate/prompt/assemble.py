@@ -2,32 +2,35 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Union
+from typing import TYPE_CHECKING, Union
 
 from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import FileRecord, FileRow, RenderedFile
 from aggregate.base.monitor import get_monitor
-from aggregate.base.redaction import ALLOWED_LINE, Finding, Redaction, redact, redact_words
 from aggregate.base.task import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.files import FolderListing, display_path, read_image_header
+from aggregate.prompt.asking.found_secrets import FoundSecrets
+from aggregate.prompt.asking.request import Request, is_named, unknown_focus
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
-from aggregate.prompt.documents import as_documents
-from aggregate.prompt.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.layout import files_segments, numbered, screenshots_section, tier3_segments
-from aggregate.prompt.request import Request, is_named, unknown_focus
+from aggregate.prompt.files.documents import as_documents
+from aggregate.prompt.files.file_rendering import FileStream, RenderedFiles, check_refused
+from aggregate.prompt.files.layout import (
+    files_segments,
+    numbered,
+    screenshots_section,
+    tier3_segments,
+)
 from aggregate.prompt.sections.given import attached_section, instructions_section
-from aggregate.prompt.selection import MOST_NAMED
-from aggregate.prompt.turns import safe_discussion_segments
+from aggregate.prompt.sections.turns import safe_discussion_segments
 
 if TYPE_CHECKING:
+    from aggregate.prompt.asking.results import Results
     from aggregate.prompt.document import Origin, SourceMap
-    from aggregate.prompt.results import Results
 
 
 def find_screenshots(
@@ -74,81 +77,6 @@ def read_images(
             continue
         images.append(Image(screenshot.path, header.media_type, data, header.width, header.height))
     return tuple(images), tuple(warnings)
-
-
-_MOST_PLACES: Final = 10  # files and sections named in the warning: a few rows of a terminal
-
-
-class FoundSecrets:
-    def __init__(self, redaction: Redaction) -> None:
-        self._redaction = redaction
-        self._by_place: dict[str, list[Finding]] = {}
-        self._files: set[str] = set()
-
-    def note_file(self, path: str, secrets: Sequence[Finding]) -> None:
-        if self._redaction.replaces:
-            self._note(path, secrets)
-        elif secrets:
-            self._files.add(path)
-
-    def shown_segment(self, segment: Segment) -> Segment:
-        """Return a segment with redacted text and source, and count the secrets found in it."""
-        if segment.section is Section.FILES:  # searched when the files were read
-            if segment.source in self._files:
-                self.shown(segment.text, segment.source)
-            return segment
-        source = redact_words([segment.source], self._redaction).get(segment.source, segment.source)
-        text = self.shown(segment.text, source or segment.section.value)
-        return replace(segment, text=text, source=source)
-
-    def shown(self, text: str, name: str) -> str:
-        result = redact(text, self._redaction)
-        self._note(name, result.findings)
-        return result.text if self._redaction.replaces else text
-
-    @property
-    def places(self) -> set[str]:
-        return {*self._by_place, *self._files}
-
-    def _note(self, name: str, findings: Sequence[Finding]) -> None:
-        if findings:
-            self._by_place.setdefault(name, []).extend(findings)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Return a warning about secrets, ``()`` without any.
-
-        It says the number of secrets and their places, and how to show or replace them.
-        """
-        findings = list(chain(*self._by_place.values()))
-        if not findings:
-            return ()
-        number = f"{len(findings):,} secret{'s' if len(findings) > 1 else ''}"
-        names = [self._name(*item) for item in self._by_place.items()]
-        if len(names) > _MOST_PLACES:
-            names[_MOST_PLACES:] = [f"{len(names) - _MOST_PLACES:,} more places"]
-        where = ", ".join(names)
-        if not self._redaction.replaces:
-            return (f"{number} not replaced in {where}: --redact replaces them",)
-        digests = list(dict.fromkeys(finding.digest for finding in findings if finding.digest))
-        allow = ", ".join(f'"{digest}"' for digest in digests[:MOST_NAMED])
-        by_hash = f"allow = [{allow}] under [redaction], or " if allow else ""
-        comment = f"a comment with {ALLOWED_LINE} on its line"
-        return (
-            f"{number} replaced in {where}: --no-redact keeps all, {by_hash}{comment} keeps one",
-        )
-
-    def _name(self, name: str, findings: Sequence[Finding]) -> str:
-        rules = ", ".join(dict.fromkeys(finding.rule for finding in findings[:MOST_NAMED]))
-        # Secrets that are not replaced were found in a view, whose lines are not the file's.
-        line = f":{findings[0].line}" if self._redaction.replaces else ""
-        more = f" and {len(findings) - 1:,} more" if len(findings) > 1 else ""
-        return f"{name}{line}{more} ({rules})"
-
-
-def redact_text(text: str, name: str, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
-    secrets = FoundSecrets(redaction)
-    return secrets.shown(text, name), secrets.warnings
 
 
 Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
@@ -282,7 +210,7 @@ class Composition:
     def source_map(self) -> "SourceMap":
         """The origin of each line of the prompt (rule L-1)."""
         if self._map is None:
-            from aggregate.prompt.source_map import map_sources  # few ask
+            from aggregate.prompt.output.source_map import map_sources  # few ask
 
             self._map = map_sources(self.prompt.segments)
         return self._map
@@ -319,7 +247,7 @@ def given_parts(
     if results:
         # Few prompts have results.
         from aggregate.base.tokens import count
-        from aggregate.prompt.fitted_results import results_without_budget
+        from aggregate.prompt.sections.fitted_results import results_without_budget
 
         parts[Section.RESULTS] = results_without_budget(results, count)
     return parts
@@ -401,6 +329,6 @@ def with_references(
         from aggregate.prompt.sections.subagent_results import flatten_results
 
         return tuple(flatten_results(results))
-    from aggregate.prompt.references import compact_all  # 70 ms
+    from aggregate.prompt.output.references import compact_all  # 70 ms
 
     return compact_all(results, cache_dir=cache_dir, threshold=threshold)

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from aggregate.base.task import Budget
+from aggregate.base.files import ViewMode
+from aggregate.base.task import Budget, FileChoice, Level
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
 from aggregate.project.paths import Scope
+from aggregate.prompt.asking.request import EVERY, Request
 from aggregate.prompt.assemble import Composition, assemble
-from aggregate.prompt.candidates import Candidates
-from aggregate.prompt.file_rendering import render_files
+from aggregate.prompt.corpus.ranked_files import OpenFiles, RankedFiles, rank_files
+from aggregate.prompt.files.file_rendering import render_files
+from aggregate.prompt.files.selection import ResolvedFile, Selection, select_files
+from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt
-from aggregate.prompt.ranked_files import OpenFiles, RankedFiles, rank_files, with_scores
-from aggregate.prompt.request import EVERY, Request
-from aggregate.prompt.selection import ResolvedFile, Selection, select_files
 
 # All budgets rank files alike; without a budget others are selected.
 _ANY_BUDGET = Budget(0)
@@ -121,3 +122,36 @@ class Composer:
 
 def _by_path(files: Iterable[ResolvedFile]) -> dict[str, ResolvedFile]:
     return {file.path: file for file in files if not file.is_remark}
+
+
+def with_scores(composition: Composition, ranked: RankedFiles) -> Composition:
+    """Add scores of files, and doubts, to a prompt.
+
+    The prompt has a task but no budget (rule T-3); the doubts are about the scores.
+    """
+    corpus = ranked.files.corpus
+    by_path = {
+        corpus.files[entry.file].path: (position, entry)
+        for position, entry in enumerate(ranked.ranking.files, start=1)
+    }
+    choices: list[FileChoice] = []
+    for file in ranked.files.selection.files:
+        if file.is_remark:
+            continue
+        level = Level((file.entry.view_mode if file.item.auto_aggregate else ViewMode.NONE).value)
+        choice = FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
+        if file.path in by_path:
+            position, entry = by_path[file.path]
+            choice = FileChoice(
+                path=file.path,
+                entry=file.item.path,
+                level=level,
+                most=level,
+                score=entry.score,
+                rank=position,
+                reasons=entry.reasons,
+                content_hash=corpus.content_hash(entry.file).hex(),
+            )
+        choices.append(choice)
+    ranking = ranked.ranking
+    return replace(composition, choices=choices, missing=ranking.missing, guess=ranking.guess)

@@ -7,12 +7,12 @@ from typing import NamedTuple
 from aggregate.base.files import FileRow, RenderedFile, ViewMode
 from aggregate.project.configuration import CONFIG_NAME
 from aggregate.project.index import Index
+from aggregate.prompt.asking.request import Request
 from aggregate.prompt.assemble import Composition
-from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.file_rendering import FileStream
-from aggregate.prompt.layout import rendered_segment
-from aggregate.prompt.request import Request
-from aggregate.prompt.selection import ResolvedFile, Selection, with_generated_policy
+from aggregate.prompt.files.file_reading import FileReader
+from aggregate.prompt.files.file_rendering import FileStream
+from aggregate.prompt.files.layout import rendered_segment
+from aggregate.prompt.files.selection import ResolvedFile, Selection, with_generated_policy
 
 # Files that affect more than their own block.
 _STEERING = (".gitignore", ".gitattributes", ".gitmodules", CONFIG_NAME)

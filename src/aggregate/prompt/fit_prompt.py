@@ -11,23 +11,30 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.index import Index
+from aggregate.prompt.asking.request import Request
 from aggregate.prompt.assemble import Composition
-from aggregate.prompt.candidates import Candidates
+from aggregate.prompt.corpus.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
-from aggregate.prompt.fit.entry_order import ALL_LINES, Run
-from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.sent_files import keep_sent_files
-from aggregate.prompt.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of, shares_of
-from aggregate.prompt.layout import (
+from aggregate.prompt.files.layout import (
     FILES,
     FILES_SUMMARY,
     FILES_TIER3,
     files_section,
     rendered_segment,
 )
-from aggregate.prompt.ranked_files import ReadFiles, rank_files
-from aggregate.prompt.request import Request
-from aggregate.prompt.revision_changes import changes_for
+from aggregate.prompt.files.line_runs import ALL_LINES, Run
+from aggregate.prompt.fit.candidates import Candidates
+from aggregate.prompt.fit.fit import Fit
+from aggregate.prompt.fit.fitted_sections import (
+    ALL,
+    Fitted,
+    FittedSection,
+    Shares,
+    frame_of,
+    shares_of,
+)
+from aggregate.prompt.fit.revision_changes import changes_for
+from aggregate.prompt.fit.sent_files import keep_sent_files
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.ranking import WEIGHTS
 

@@ -32,7 +32,7 @@ from aggregate.project.history import (
     replace_last_turns,
 )
 from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
-from aggregate.prompt.turns import build_discussion_section
+from aggregate.prompt.sections.turns import build_discussion_section
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason

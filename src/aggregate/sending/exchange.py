@@ -13,7 +13,7 @@ from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import Composition, Request
 from aggregate.prompt.document import Prompt, Section
-from aggregate.prompt.numbered_output import request_log_path
+from aggregate.prompt.output.numbered_output import request_log_path
 from aggregate.sending.bills import Bill
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.fingerprint import PrefixReport, PromptFingerprint

@@ -20,7 +20,7 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
-from aggregate.prompt.numbered_output import numbered_files, request_log_path
+from aggregate.prompt.output.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.fingerprint import (
     SYSTEM,
     BlockLayout,
@@ -251,7 +251,7 @@ class PromptMeter:
         self._source_map = None
         if has_account:
             # Prompts without an account need none.
-            from aggregate.prompt.source_map import SourceMapBuilder
+            from aggregate.prompt.output.source_map import SourceMapBuilder
 
             self._source_map = SourceMapBuilder()
 

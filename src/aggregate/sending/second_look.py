@@ -26,7 +26,7 @@ from aggregate.prompt import (
     read_answer,
     with_answer,
 )
-from aggregate.prompt.ranked_files import RankedFiles, rank_files
+from aggregate.prompt.corpus.ranked_files import RankedFiles, rank_files
 from aggregate.sending.bills import charged, spent_today
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import cost

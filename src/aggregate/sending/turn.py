@@ -16,7 +16,7 @@ from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
 from aggregate.project.configuration import user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.prompt.audit import record_audit
-from aggregate.prompt.numbered_output import reply_path, request_log_path, write_numbered
+from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import charged, keep_charge, spent_today
 from aggregate.sending.clients.client import TEXT_ALONE
 from aggregate.sending.clients.learned import Learned, record_usage

@@ -31,7 +31,7 @@ from aggregate.prompt import (
     redact_text,
 )
 from aggregate.prompt.document import Image, Section
-from aggregate.prompt.numbered_output import request_log_path
+from aggregate.prompt.output.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt

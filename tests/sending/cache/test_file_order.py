@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 
 from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
-from aggregate.prompt.layout import FILES, file_block, file_segment, files_section
+from aggregate.prompt.files.layout import FILES, file_block, file_segment, files_section
+from aggregate.prompt.output.source_map import map_sources
 from aggregate.prompt.sections import changed_segment, gone_segment, sent_lines
 from aggregate.prompt.sections.cache_diffs import file_lines
-from aggregate.prompt.source_map import map_sources
 from aggregate.sending.cache import HashedPrompt
 from aggregate.sending.cache.file_order import (
     LARGEST,

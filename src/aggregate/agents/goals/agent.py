@@ -15,7 +15,7 @@ from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitRea
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
-from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
+from aggregate.prompt.asking.results import Answer, AnswerKind, AnswerSource
 from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import FinishReason
 

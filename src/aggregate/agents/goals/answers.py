@@ -23,7 +23,7 @@ from aggregate.agents.goals.result_texts import (
 )
 from aggregate.base.json_forms import failure_text, jsonable
 from aggregate.base.values import Value, isolated_copy
-from aggregate.prompt.results import Answer, AnswerKind, AnswerSource
+from aggregate.prompt.asking.results import Answer, AnswerKind, AnswerSource
 
 logger: Final = logging.getLogger(__name__)
 

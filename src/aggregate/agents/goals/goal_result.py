@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from aggregate.agents.limits import Limit
 from aggregate.base.values import Value
-from aggregate.prompt.results import Answer
+from aggregate.prompt.asking.results import Answer
 
 
 class TraceKind(StrEnum):

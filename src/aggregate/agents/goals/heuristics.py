@@ -12,7 +12,7 @@ from aggregate.agents.tools.tool import Tool
 from aggregate.base.errors import DataReferenceError
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
-from aggregate.prompt.references import load_data_reference, recognise_reference
+from aggregate.prompt.output.references import load_data_reference, recognise_reference
 
 _STOP: Final = """
 a an the of for in on to from at by with and or as is are was were be each every all my our your their its it this that

@@ -7,7 +7,7 @@ from aggregate.agents.results import LabelledOutput
 from aggregate.base.json_forms import DEPTH, json_text, jsonable
 from aggregate.base.text import fence
 from aggregate.base.values import Value, is_reference
-from aggregate.prompt.results import value_text
+from aggregate.prompt.asking.results import value_text
 
 # Characters in a question, which so has a few hundred tokens
 ONE_RESULT: Final = 160

@@ -20,7 +20,7 @@ from aggregate.agents.tools import Tool
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import AggregateError
 from aggregate.base.values import Value
-from aggregate.prompt.references import compact_data
+from aggregate.prompt.output.references import compact_data
 
 # Tools in the question for the steps
 TOOLS_NAMED = 24

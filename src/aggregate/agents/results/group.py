@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from aggregate.prompt.results import GroupStatus, MergeStrategy
+from aggregate.prompt.asking.results import GroupStatus, MergeStrategy
 
 # A callable, or a Python expression or lambda as text
 CustomFunction = Callable[[list[Any]], Any] | str

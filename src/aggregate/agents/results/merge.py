@@ -26,7 +26,7 @@ from aggregate.base.json_forms import (
 )
 from aggregate.base.messages import shorten
 from aggregate.base.values import Value, isolated_copy, unawaited
-from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy
+from aggregate.prompt.asking.results import AggregatedResult, GroupStatus, MergeStrategy
 
 _FENCE = re.compile(r"(`{3,50}|~{3,50})[ \t]*([\w+-]*)\s*")
 _JSON = ("", "json", "json5", "jsonc")

@@ -29,7 +29,7 @@ from aggregate.agents.subagents.spawn_request import (
 from aggregate.base.errors import AggregateError, Refusal, SpawnError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.values import Value, isolated_copy, unawaited
-from aggregate.prompt.results import AggregatedResult, MergeStrategy, result_text
+from aggregate.prompt.asking.results import AggregatedResult, MergeStrategy, result_text
 
 logger: Final = logging.getLogger(__name__)
 _T = TypeVar("_T")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from aggregate.agents.subagents.session import SubagentSession
 from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import json_text
-from aggregate.prompt.results import AggregatedResult
+from aggregate.prompt.asking.results import AggregatedResult
 
 OWN: Final = ("task", "label", "collectInto", "mergeStrategy", "customFunction", "order", "count")
 TIMEOUTS: Final = ("runTimeoutSeconds", "timeoutSeconds")

@@ -10,7 +10,7 @@ from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import message_text
 from aggregate.base.messages import shorten
 from aggregate.base.values import Value
-from aggregate.prompt.results import GroupStatus, MergeStrategy
+from aggregate.prompt.asking.results import GroupStatus, MergeStrategy
 
 # Thirty years; a clock cannot add any number
 MOST_SECONDS: Final = 1e9

@@ -14,7 +14,7 @@ from aggregate.agents.tools.tool import Permission, ToolContext, make_tool
 from aggregate.base.errors import SandboxError, Stopped
 from aggregate.base.json_forms import JsonCopy
 from aggregate.base.values import CACHE_DIR, Value
-from aggregate.prompt.references import load_data_reference
+from aggregate.prompt.output.references import load_data_reference
 
 ANALYSIS: Final = "executeDataAnalysis"
 TIMEOUT: Final = 10.0  # seconds (rule D-11)

@@ -20,8 +20,8 @@ from aggregate.prompt import (
     open_project,
     request_for,
 )
-from aggregate.prompt.name_lookup import look_up_name
-from aggregate.prompt.ranked_files import rank_files, read_files
+from aggregate.prompt.corpus.name_lookup import look_up_name
+from aggregate.prompt.corpus.ranked_files import rank_files, read_files
 
 _MOST_TOKENS: Final = 12_000  # of one result, which a loop sends again with each turn
 _SHEET_TOKENS: Final = 2_000

@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple, Protocol
 from pydantic import Field, TypeAdapter
 
 from aggregate.base.tokens import count
+from aggregate.prompt.asking.results import ProducedText
 from aggregate.prompt.document import END, SEPARATOR, Prompt, Section
-from aggregate.prompt.results import ProducedText
 
 # Checked when read: a negative amount in a database would raise a run's limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -16,9 +16,9 @@ from aggregate.base.disk.writing import replace_own
 from aggregate.base.json_forms import first_of
 from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD
+from aggregate.prompt.asking.results import AggregatedResult
 from aggregate.prompt.document import Prompt
-from aggregate.prompt.references import NOTE_CHARACTERS, NOTES_SHOWN
-from aggregate.prompt.results import AggregatedResult
+from aggregate.prompt.output.references import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.prompt.sections import one_line, results_segments
 
 # Of a run; larger ones are foreign, and might not fit into a column.

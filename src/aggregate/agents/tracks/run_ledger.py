@@ -23,7 +23,7 @@ from aggregate.agents.tracks.run_files import (
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.track import Checkbox, Track
-from aggregate.prompt.results import AggregatedResult
+from aggregate.prompt.asking.results import AggregatedResult
 
 _ROUNDING = 1e-9
 _FOLLOW_SECONDS = 2.0  # between two looks at workers' steps, each a query for each ticket

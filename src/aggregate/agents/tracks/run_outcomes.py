@@ -18,7 +18,12 @@ from aggregate.agents.tracks.assignment import (
 )
 from aggregate.agents.tracks.tickets import Ticket, Tickets, names_in, parent_of
 from aggregate.base.values import Value
-from aggregate.prompt.results import AggregatedResult, GroupStatus, MergeStrategy, ProducedText
+from aggregate.prompt.asking.results import (
+    AggregatedResult,
+    GroupStatus,
+    MergeStrategy,
+    ProducedText,
+)
 
 NO_JSON = (
     "its answer in the database is not the JSON that its schema requires: it is damaged, "

@@ -29,7 +29,7 @@ from aggregate.prompt import (
     request_for,
 )
 from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
-from aggregate.prompt.layout import (
+from aggregate.prompt.files.layout import (
     FILES,
     FILES_SUMMARY,
     FILES_TIER3,

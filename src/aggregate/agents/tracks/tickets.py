@@ -29,7 +29,7 @@ from aggregate.base.values import Value
 from aggregate.project.configuration import parse_toml, read_toml_text, validate_table
 from aggregate.project.tables import TokenAmount, TokenNumber
 from aggregate.project.toml_text import line_of_key
-from aggregate.prompt.results import MergeStrategy
+from aggregate.prompt.asking.results import MergeStrategy
 
 
 def cut(text: str, most: int) -> str:

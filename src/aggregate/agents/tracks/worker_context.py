@@ -54,15 +54,15 @@ from aggregate.prompt import (
     own_output_filter,
     result_texts,
 )
+from aggregate.prompt.asking.results import AggregatedResult, Results
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
-from aggregate.prompt.results import AggregatedResult, Results
 from aggregate.prompt.sections import results_segments
 from aggregate.sending import look_again
 from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:
-    from aggregate.prompt.ranked_files import ReadFiles
+    from aggregate.prompt.corpus.ranked_files import ReadFiles
 
 # Share of a budget beside a ticket's focus files and task; with less it does not share a beginning.
 LEAST_ROOM: Final = 0.5
@@ -473,7 +473,7 @@ class WorkerContexts:
     def _compose(self, request: Request) -> Composition:
         # Tickets without a budget load no ranking.
         from aggregate.prompt import compose_within_budget
-        from aggregate.prompt.ranked_files import read_files
+        from aggregate.prompt.corpus.ranked_files import read_files
 
         index = user_index()
         key = repr(request.entries)

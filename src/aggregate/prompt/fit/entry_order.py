@@ -13,10 +13,9 @@ from itertools import accumulate
 from math import sqrt
 from typing import Final, NamedTuple
 
+from aggregate.prompt.files.line_runs import LONGEST_SIGNATURE, Run, signature_run
 from aggregate.ranking.files import DefinedName, Piece
 
-Run = tuple[int, int]  # First and last line, 1-based and inclusive
-ALL_LINES: Run = (1, 1 << 31)  # More lines than any file has
 CHARACTERS_PER_TOKEN = 4  # An estimate, good enough for the order; the budget counts tokens exactly
 # A piece's probability is divided by its tokens to this power. With 0.9, 8,000 tokens contain one percent fewer of the
 # changed lines (measured on 216 commits of nine projects).
@@ -36,9 +35,8 @@ _STEP_TOKENS = 150
 # Number of likeliest files that show a signature before signatures are ordered by value.
 SEEN_FILES = 20
 _OF_ITS_FILE = 0.01  # Part of a file's probability that each of its signatures gets
-_LONGEST_SIGNATURE = 12  # Lines; the rest is shown with the body
 # Divisor of a signature's probability by its number of lines.
-_ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(_LONGEST_SIGNATURE + 1))
+_ROOTS: Final = tuple(sqrt(max(1, lines)) for lines in range(LONGEST_SIGNATURE + 1))
 # Tokens of a file's heading and fence, so that a file of a line or two is not preferred to more lines of a shown file.
 _FRAME = 15
 # In a likely file: the most lines of a definition that is unfolded early, and its bonus as a part of the file's
@@ -215,11 +213,6 @@ class StepOrder:
             yield step
 
 
-def signature_run(definition: DefinedName) -> Run:
-    last = max(definition.signature, min(definition.body - 1, definition.last))
-    return definition.signature, min(last, definition.signature + _LONGEST_SIGNATURE - 1)
-
-
 def _signatures_around(file: Fittable, definition: int) -> list[Run]:
     runs: list[Run] = []
     while definition >= 0:
@@ -340,14 +333,14 @@ def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float
     by_lines = [-shared / root for root in _ROOTS]
     values = [
         by_lines[lines]
-        if 0 <= (lines := definition.body - definition.signature) < _LONGEST_SIGNATURE
+        if 0 <= (lines := definition.body - definition.signature) < LONGEST_SIGNATURE
         else by_lines[-1 if lines > 0 else 0]
         for definition in file.definitions
     ]
     for number, mass in masses.items():
         if number >= 0:
             lines = file.definitions[number].body - file.definitions[number].signature
-            root = _ROOTS[min(max(0, lines), _LONGEST_SIGNATURE)]
+            root = _ROOTS[min(max(0, lines), LONGEST_SIGNATURE)]
             values[number] = -(mass + shared) / root
     return values
 

@@ -13,7 +13,8 @@ from itertools import chain, compress, islice
 from operator import not_, or_
 from typing import Final, NamedTuple
 
-from aggregate.prompt.fit.entry_order import Run, Step, StepOrder
+from aggregate.prompt.files.line_runs import Run, as_runs, marked_runs
+from aggregate.prompt.fit.entry_order import Step, StepOrder
 
 # Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.
 _SMALL_GAP = 40
@@ -417,28 +418,3 @@ def _by_statement(numbers: Iterable[int], lines: FileLines) -> list[list[int]]:
 
 def mark(marks: bytearray, first: int, last: int) -> None:
     marks[first - 1 : last] = b"\1" * (last - first + 1)
-
-
-def as_runs(numbers: Iterable[int]) -> list[Run]:
-    runs: list[Run] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1] = runs[-1][0], number
-        else:
-            runs.append((number, number))
-    return runs
-
-
-def marked_runs(
-    marks: bytes | bytearray, value: int = 1, first: int = 1, last: int | None = None
-) -> list[Run]:
-    """Return the lines from ``first`` to ``last`` whose mark is ``value``, as runs."""
-    runs: list[Run] = []
-    stop = len(marks) if last is None else last
-    start = marks.find(value, first - 1, stop)
-    while start >= 0:
-        end = marks.find(1 - value, start, stop)
-        end = stop if end < 0 else end
-        runs.append((start + 1, end))
-        start = marks.find(value, end, stop)
-    return runs

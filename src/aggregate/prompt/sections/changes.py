@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from aggregate.base.text import fence, heading_text
 from aggregate.prompt.document import SEPARATOR, Section, Segment, Stability
-from aggregate.prompt.layout import file_heading
+from aggregate.prompt.files.layout import file_heading
 
 
 class ChangedFile(NamedTuple):

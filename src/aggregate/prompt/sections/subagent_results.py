@@ -7,8 +7,7 @@ from typing import Any, Final
 from aggregate.base.json_forms import free_key, message_text
 from aggregate.base.text import fence, heading_text, plain_headings
 from aggregate.base.values import DataReference, Value, escape_surrogates, is_reference, unawaited
-from aggregate.prompt.document import Section, Segment, Stability
-from aggregate.prompt.results import (
+from aggregate.prompt.asking.results import (
     AggregatedResult,
     Answer,
     GroupStatus,
@@ -16,6 +15,7 @@ from aggregate.prompt.results import (
     Results,
     value_text,
 )
+from aggregate.prompt.document import Section, Segment, Stability
 
 _BLOCKS: Final = frozenset({"Answer", "Compiled Report"})
 RESULTS_HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stability.SLOW)

@@ -30,7 +30,7 @@ from aggregate.project.tables import BudgetTable, Config, TaskTable
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset
-    from aggregate.prompt.results import Results
+    from aggregate.prompt.asking.results import Results
 
 FOCUS_TIER = 3
 _REPLACED = "secrets in the task are replaced: --no-redact keeps them"

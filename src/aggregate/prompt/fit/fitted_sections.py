@@ -9,8 +9,8 @@ from aggregate.base.files import Narrowing
 from aggregate.base.task import Budget, Finish, Given
 from aggregate.base.text import clean_issue
 from aggregate.project.git import find_head
+from aggregate.prompt.asking.request import Request
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
-from aggregate.prompt.request import Request
 from aggregate.prompt.sections.changes import NO_CHANGES, Changes, changes_segments, hunks_block
 from aggregate.prompt.sections.fitted import Count, FittedSection, tokens_of
 from aggregate.prompt.sections.given import (
@@ -22,7 +22,7 @@ from aggregate.prompt.sections.given import (
     task_segment,
 )
 from aggregate.prompt.sections.tree import Tree
-from aggregate.prompt.turns import Omitted, safe_discussion_segments
+from aggregate.prompt.sections.turns import Omitted, safe_discussion_segments
 
 ALL = 1 << 62  # more tokens than any prompt
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
@@ -158,7 +158,7 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSe
 def _fit_results(request: Request, limit: int, count: Count) -> FittedSection:
     if not request.results:
         return FittedSection()
-    from aggregate.prompt.fitted_results import fit_results  # few prompts have results
+    from aggregate.prompt.sections.fitted_results import fit_results  # few prompts have results
 
     return fit_results(request.results, limit, count, is_readable=request.reads_results)
 

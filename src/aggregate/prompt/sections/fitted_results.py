@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aggregate.base.text import fence, heading_text
+from aggregate.prompt.asking.results import Results
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
-from aggregate.prompt.results import Results
 from aggregate.prompt.sections.fitted import Count, FittedSection, tokens_of
 from aggregate.prompt.sections.subagent_results import (
     RESULTS_HEADING,

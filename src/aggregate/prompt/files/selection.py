@@ -27,12 +27,12 @@ from aggregate.project.files import FolderListing, ResolvedPath, display_path, d
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, Scope, TooManyRulesError
-from aggregate.prompt.request import focus_paths
+from aggregate.prompt.asking.request import focus_paths
 
 if TYPE_CHECKING:
-    from aggregate.prompt.request import Request
+    from aggregate.prompt.asking.request import Request
 
-MOST_NAMED: Final = 3  # files, rules or hashes in a sentence, which counts the rest
+_MOST_NAMED: Final = 3  # files in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
 _NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 
@@ -265,9 +265,9 @@ def omission_remark(
 ) -> ResolvedFile:
     """Return a remark on the files of one kind that a glob left out."""
     files = "files are" if len(paths) > 1 else "file is"
-    names = ", ".join(map(heading_text, paths[:MOST_NAMED]))
-    if len(paths) > MOST_NAMED:
-        names += f" and {len(paths) - MOST_NAMED:,} more"
+    names = ", ".join(map(heading_text, paths[:_MOST_NAMED]))
+    if len(paths) > _MOST_NAMED:
+        names += f" and {len(paths) - _MOST_NAMED:,} more"
     problem = f"{len(paths):,} {kind} {files} left out ({names}){hint}"
     return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
 

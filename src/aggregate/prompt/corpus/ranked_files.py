@@ -11,18 +11,23 @@ from posixpath import normpath
 from typing import TYPE_CHECKING, Final
 
 from aggregate.base.errors import SeedError
-from aggregate.base.files import ViewMode
 from aggregate.base.messages import nearest_path
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction
-from aggregate.base.task import FileChoice, Level, Missing, Place, Task
+from aggregate.base.task import Missing, Place, Task
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe, look_at
-from aggregate.prompt.commit_history import RECENT, CommitHistory, begin_history
-from aggregate.prompt.file_corpus import FileCorpus, read_corpus
-from aggregate.prompt.file_reading import FileReader
-from aggregate.prompt.request import FOCUS_TIER, FocusIndex, Request, focus_paths, unknown_focus
-from aggregate.prompt.selection import ResolvedFile, Selection, select_files
+from aggregate.prompt.asking.request import (
+    FOCUS_TIER,
+    FocusIndex,
+    Request,
+    focus_paths,
+    unknown_focus,
+)
+from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory, begin_history
+from aggregate.prompt.corpus.file_corpus import FileCorpus, read_corpus
+from aggregate.prompt.files.file_reading import FileReader
+from aggregate.prompt.files.selection import ResolvedFile, Selection, select_files
 from aggregate.ranking import (
     WEIGHTS,
     ChangedLines,
@@ -37,8 +42,7 @@ from aggregate.ranking import (
 from aggregate.ranking.files import DefinedName
 
 if TYPE_CHECKING:
-    from aggregate.prompt.assemble import Composition
-    from aggregate.prompt.fit.entry_order import Run
+    from aggregate.prompt.files.line_runs import Run
 
 _LONGEST = 60  # lines of a nested definition that a place pins whole
 _CONTEXT: Final = 12  # lines on each side of a place in a longer one
@@ -124,7 +128,7 @@ class Pins:
     doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
 
     def runs(self, path: str, definitions: Sequence[DefinedName]) -> "tuple[Run, ...]":
-        from aggregate.prompt.fit.entry_order import ALL_LINES  # most rankings fit nothing
+        from aggregate.prompt.files.line_runs import ALL_LINES  # most rankings fit nothing
 
         return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
 
@@ -197,7 +201,7 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
 
 def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
     """Yield for each place the lines of its innermost definition, and the signatures around it."""
-    from aggregate.prompt.fit.entry_order import signature_run
+    from aggregate.prompt.files.line_runs import signature_run
 
     for place in places:
         yield place.first, place.last
@@ -343,36 +347,3 @@ def rank_files(
     if is_strict and no_definitions(question.symbols) in ranking.missing:
         raise _unknown_symbols(question.symbols, corpus)
     return RankedFiles(files, question, ranking)
-
-
-def with_scores(composition: "Composition", ranked: RankedFiles) -> "Composition":
-    """Add scores of files, and doubts, to a prompt.
-
-    The prompt has a task but no budget (rule T-3); the doubts are about the scores.
-    """
-    corpus = ranked.files.corpus
-    by_path = {
-        corpus.files[entry.file].path: (position, entry)
-        for position, entry in enumerate(ranked.ranking.files, start=1)
-    }
-    choices: list[FileChoice] = []
-    for file in ranked.files.selection.files:
-        if file.is_remark:
-            continue
-        level = Level((file.entry.view_mode if file.item.auto_aggregate else ViewMode.NONE).value)
-        choice = FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
-        if file.path in by_path:
-            position, entry = by_path[file.path]
-            choice = FileChoice(
-                path=file.path,
-                entry=file.item.path,
-                level=level,
-                most=level,
-                score=entry.score,
-                rank=position,
-                reasons=entry.reasons,
-                content_hash=corpus.content_hash(entry.file).hex(),
-            )
-        choices.append(choice)
-    ranking = ranked.ranking
-    return replace(composition, choices=choices, missing=ranking.missing, guess=ranking.guess)

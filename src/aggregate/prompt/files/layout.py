@@ -17,8 +17,8 @@ from aggregate.base.files import (
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
+from aggregate.prompt.asking.request import FOCUS_TIER, FocusIndex
 from aggregate.prompt.document import Screenshot, Section, Segment, Stability
-from aggregate.prompt.request import FOCUS_TIER, FocusIndex
 
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"

@@ -25,7 +25,8 @@ from aggregate.code.syntax import LANGUAGES, fence_tag
 from aggregate.code.views import EXCLUDED, render_all
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index, Kind, code_version
-from aggregate.prompt.file_reading import (
+from aggregate.prompt.asking.request import Request
+from aggregate.prompt.files.file_reading import (
     FileReader,
     NoteKind,
     Reading,
@@ -33,15 +34,14 @@ from aggregate.prompt.file_reading import (
     missing_grammar,
     unread,
 )
-from aggregate.prompt.layout import view_error_text
-from aggregate.prompt.request import Request
-from aggregate.prompt.selection import ResolvedFile, Selection, select_files
+from aggregate.prompt.files.layout import view_error_text
+from aggregate.prompt.files.selection import ResolvedFile, Selection, select_files
 
 # Modules hashed into the version of the view cache.
 VIEW_CODE = (
     "code.anchors",
-    "prompt.file_reading",
-    "prompt.file_rendering",
+    "prompt.files.file_reading",
+    "prompt.files.file_rendering",
     "base.disk.reading",
     "base.disk.witnesses",
     "base.errors",

@@ -21,11 +21,11 @@ from aggregate.code.syntax import LanguageKind, language_of, read_module
 from aggregate.code.views import render_all
 from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
-from aggregate.prompt.file_reading import FileReader, Reading
-from aggregate.prompt.file_rendering import view_version
-from aggregate.prompt.request import Request
-from aggregate.prompt.selection import ResolvedFile, select_files
-from aggregate.prompt.token_counts import token_version
+from aggregate.prompt.asking.request import Request
+from aggregate.prompt.document.token_counts import token_version
+from aggregate.prompt.files.file_reading import FileReader, Reading
+from aggregate.prompt.files.file_rendering import view_version
+from aggregate.prompt.files.selection import ResolvedFile, select_files
 
 _LOOKED_UP = 64  # files read and looked up together
 # Views that need no choices of the user.
@@ -172,7 +172,7 @@ def _key(reading: Reading) -> bytes:
 
 @cache
 def _kind() -> Kind:
-    versions = view_version(), token_version(), code_version(("prompt.file_sizes",))
+    versions = view_version(), token_version(), code_version(("prompt.files.file_sizes",))
     return Kind("sizes", ":".join(versions) if all(versions) else "")
 
 

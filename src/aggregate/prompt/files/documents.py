@@ -10,7 +10,7 @@ from typing import Final
 
 from aggregate.base.files import Span
 from aggregate.prompt.document import Section, Segment, Stability
-from aggregate.prompt.layout import file_heading, is_fenced
+from aggregate.prompt.files.layout import file_heading, is_fenced
 
 MORE_TOKENS: Final = 20  # upper bound by which a document's tags exceed a heading and a fence
 _CLOSING: Final = re.compile(r"<(?=/\s*(?:documents?|document_content|source)\b)", re.IGNORECASE)

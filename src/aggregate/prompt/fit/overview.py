@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from aggregate.base.files import ViewMode
-from aggregate.prompt.file_corpus import FileCorpus
+from aggregate.prompt.corpus.file_corpus import FileCorpus
+from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN
 from aggregate.prompt.sections.folders import describing_files, first_sentence, large_folders
 from aggregate.prompt.sections.tree import Tree
-from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking import PathKind, RankedFile, kinds_of
 
 Files = Sequence[tuple[int, ResolvedFile, ViewMode, RankedFile]]  # candidates, the likeliest first

@@ -10,8 +10,8 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.redaction import Redaction
 from aggregate.base.task import Finish, Given
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
-from aggregate.prompt.assemble import redact_text
-from aggregate.prompt.request import Request
+from aggregate.prompt.asking.found_secrets import redact_text
+from aggregate.prompt.asking.request import Request
 
 _INSTRUCTIONS: Final = "the instructions"
 _NOT_FOLLOWED: Final = (

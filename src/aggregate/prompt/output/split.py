@@ -11,7 +11,7 @@ from aggregate.base.files import Span, composed_spans
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import guess_statements, language_of
 from aggregate.prompt.document import SEPARATOR, Cut, Prompt, Section, Segment, Stability
-from aggregate.prompt.layout import is_fenced
+from aggregate.prompt.files.layout import is_fenced
 
 Count = Callable[[str], int]
 _BEFORE: Final = 3  # lines of a file's block before its content

@@ -14,14 +14,19 @@ from aggregate.base.files import RenderedFile, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.base.values import row_maker
 from aggregate.code.views import is_the_text
-from aggregate.prompt.file_reading import Reading
-from aggregate.prompt.file_rendering import RenderedFiles, error_sentence, noted_file, refusals
-from aggregate.prompt.fit.entry_order import signature_run
-from aggregate.prompt.fit.fit import Fit, marked_runs
-from aggregate.prompt.opened_candidates import OpenedCandidates
-from aggregate.prompt.request import ALL_FILES
+from aggregate.prompt.asking.request import ALL_FILES
+from aggregate.prompt.files.file_reading import Reading
+from aggregate.prompt.files.file_rendering import (
+    RenderedFiles,
+    error_sentence,
+    noted_file,
+    refusals,
+)
+from aggregate.prompt.files.line_runs import marked_runs, signature_run
+from aggregate.prompt.files.selection import ResolvedFile, omission_remark
+from aggregate.prompt.fit.fit import Fit
+from aggregate.prompt.fit.opened_candidates import OpenedCandidates
 from aggregate.prompt.sections.not_shown import Called, Hidden
-from aggregate.prompt.selection import ResolvedFile, omission_remark
 
 _MOST_CALLED: Final = 100  # names to look up
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}

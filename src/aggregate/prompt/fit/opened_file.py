@@ -14,11 +14,11 @@ from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.file_reading import encoding_note
-from aggregate.prompt.fit.entry_order import Run
+from aggregate.prompt.files.file_reading import encoding_note
+from aggregate.prompt.files.layout import file_block
+from aggregate.prompt.files.line_runs import Run
+from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.prompt.fit.fit import FileLines
-from aggregate.prompt.layout import file_block
-from aggregate.prompt.selection import ResolvedFile
 from aggregate.ranking.files import DefinedName
 
 # Views that are shown whole or not at all.

@@ -35,7 +35,7 @@ RECENT: Final = 120  # commits whose definitions count as current work; measured
 _MANY: Final = 256  # new commits that a child process reads while this one looks at the files
 # Modules hashed into the version of the cache.
 HISTORY_CODE: Final = (
-    "prompt.commit_history",
+    "prompt.corpus.commit_history",
     "base.disk.programs",
     "base.disk.reading",
     "base.disk.witnesses",

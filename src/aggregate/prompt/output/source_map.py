@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 from aggregate.base.files import ShownText, source_lines
 from aggregate.prompt.document import Label, PackedRuns, Section, Segment, SourceMap
-from aggregate.prompt.layout import file_heading, is_fenced
+from aggregate.prompt.files.layout import file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
-from aggregate.prompt.turns import fenced_lines
+from aggregate.prompt.sections.turns import fenced_lines
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _EXCERPT = re.compile(r"Discussion Excerpt (\d+)")

@@ -17,29 +17,28 @@ from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
 from aggregate.code.views import focused, is_the_text
 from aggregate.project.index import Index
+from aggregate.prompt.asking.request import Request
+from aggregate.prompt.corpus.ranked_files import Pins, RankedFiles, find_pins
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.documents import MORE_TOKENS
-from aggregate.prompt.file_rendering import rendered_file
+from aggregate.prompt.document.token_counts import SavedCounts
+from aggregate.prompt.files.documents import MORE_TOKENS
+from aggregate.prompt.files.file_rendering import rendered_file
+from aggregate.prompt.files.layout import rendered_segment
+from aggregate.prompt.files.line_runs import ALL_LINES, Run
+from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.prompt.fit.entry_order import (
-    ALL_LINES,
     CHARACTERS_PER_TOKEN,
     DENSITY,
     SEEN_FILES,
     WITH_TASK,
     Fittable,
-    Run,
     Share,
     StepOrder,
 )
 from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
-from aggregate.prompt.layout import rendered_segment
-from aggregate.prompt.opened_file import OpenedFile, open_file
-from aggregate.prompt.overview import PART_BESIDE, overview_groups, overview_tree
-from aggregate.prompt.ranked_files import Pins, RankedFiles, find_pins
-from aggregate.prompt.request import Request
+from aggregate.prompt.fit.opened_file import OpenedFile, open_file
+from aggregate.prompt.fit.overview import PART_BESIDE, overview_groups, overview_tree
 from aggregate.prompt.sections.tree import Tree
-from aggregate.prompt.selection import ResolvedFile
-from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import Analysis, Piece
 

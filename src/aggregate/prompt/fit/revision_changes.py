@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from aggregate.base.redaction import Redaction, redact
 from aggregate.project.git import FileChange, read_changes
-from aggregate.prompt.opened_candidates import Candidate
-from aggregate.prompt.request import Request
+from aggregate.prompt.asking.request import Request
+from aggregate.prompt.files.selection import own_output_filter
+from aggregate.prompt.fit.opened_candidates import Candidate
 from aggregate.prompt.sections.changes import NO_CHANGES, ChangedFile, Changes
-from aggregate.prompt.selection import own_output_filter
 from aggregate.ranking.files import FileFacts
 
 

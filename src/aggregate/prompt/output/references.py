@@ -31,7 +31,7 @@ from aggregate.base.values import (
     escape_surrogates,
     is_reference,
 )
-from aggregate.prompt.results import AggregatedResult, Answer, Results
+from aggregate.prompt.asking.results import AggregatedResult, Answer, Results
 from aggregate.prompt.sections.subagent_results import flatten_results
 
 REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of a reference (rule D-42)

@@ -15,8 +15,14 @@ from aggregate.base.text import find_invisible, generated_reason, heading_text
 from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
-from aggregate.prompt.request import FOCUS_TIER
-from aggregate.prompt.selection import SLICE_LABELS, Note, ResolvedFile, Selection, omission_remark
+from aggregate.prompt.asking.request import FOCUS_TIER
+from aggregate.prompt.files.selection import (
+    SLICE_LABELS,
+    Note,
+    ResolvedFile,
+    Selection,
+    omission_remark,
+)
 
 MARKED: Final = "linguist-generated in .gitattributes"
 # Views of generated files that an outline replaces: the others are as short, or were chosen for one file.
@@ -249,7 +255,7 @@ def _without_secrets(
         Neither has a content hash, since the user's allowances must not affect the caches.
     """
     source = replace(source, content_hash=b"", secrets=redacted.findings)
-    from aggregate.prompt.fit.fit import as_runs  # few files have secrets
+    from aggregate.prompt.files.line_runs import as_runs  # few files have secrets
 
     pairs = zip(source.text.split("\n"), redacted.text.split("\n"), strict=True)
     changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)

@@ -34,8 +34,15 @@ from aggregate.project.history import (
 from aggregate.project.paths import Scope
 from aggregate.project.table import as_data
 from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
-from aggregate.prompt.finish import finished
-from aggregate.prompt.request import EVERY, AskedBudget, AskedTask, Request, Strategy, asked_for
+from aggregate.prompt.asking.finish import finished
+from aggregate.prompt.asking.request import (
+    EVERY,
+    AskedBudget,
+    AskedTask,
+    Request,
+    Strategy,
+    asked_for,
+)
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from aggregate.prompt.file_corpus import FileCorpus
+from aggregate.prompt.corpus.file_corpus import FileCorpus
 
 _BETWEEN_NAMES: Final = r"\.|::|#|->|/"
 # A name, qualified as in any language.

@@ -20,8 +20,8 @@ from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, TAGGED_NAMES, naming_class
 from aggregate.project.files import SourceFile, read_file
 from aggregate.project.index import Index, Kind, code_version, file_state, settled_mark
-from aggregate.prompt.file_reading import ReadFacts
-from aggregate.prompt.selection import ResolvedFile
+from aggregate.prompt.files.file_reading import ReadFacts
+from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
@@ -151,8 +151,8 @@ class FileGroup:
 
 # Modules hashed into the version of the analyses and tables.
 ANALYSIS_CODE = (
-    "prompt.known_files",
-    "prompt.file_reading",
+    "prompt.corpus.known_files",
+    "prompt.files.file_reading",
     "base.concurrency.child_server",  # whose limits decide what is analysed without a grammar
     "base.disk.reading",
     "base.disk.witnesses",

@@ -11,8 +11,7 @@ from aggregate.base.redaction import Redaction
 from aggregate.base.values import row_maker
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
-from aggregate.prompt.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
-from aggregate.prompt.known_files import (
+from aggregate.prompt.corpus.known_files import (
     GONE,
     USUAL,
     Asked,
@@ -22,7 +21,8 @@ from aggregate.prompt.known_files import (
     analysed,
     content_hash,
 )
-from aggregate.prompt.selection import ResolvedFile
+from aggregate.prompt.files.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
+from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.ranking import term_list
 from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 

@@ -1,0 +1,1 @@
+"""What a prompt is asked to contain: its request, project and results."""

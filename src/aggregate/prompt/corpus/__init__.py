@@ -1,0 +1,1 @@
+"""The files that a ranking compares, and their order by a task."""

@@ -1,0 +1,1 @@
+"""From paths to shown files: selection, reading, rendering and sizes."""

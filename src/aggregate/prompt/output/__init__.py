@@ -1,0 +1,1 @@
+"""A finished prompt: its numbered files, its parts and its source map."""
