@@ -8,8 +8,7 @@ from typing import Any
 
 from aggregate.base.errors import ConfigError
 from aggregate.cli.asking import from_here
-from aggregate.cli.output import counted, say, warn_all, write_piece
-from aggregate.cli.rendered_answer import rendered_answer
+from aggregate.cli.output import counted, rendered_answer, say, warn_all, write_piece
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
@@ -81,13 +80,12 @@ class ChatSession:
     def ask(self, message: str, *, replaces: Sequence[Mapping[str, Any]] = ()) -> None:
         check_message(message)
         self._message, self._is_answered = message, bool(replaces)
-        project = self.project()
-        turn = self._prepared(prepare(project, self.asked, message, replaces=replaces))
+        turn = self._prepared(prepare(self.project(), self.asked, message, replaces=replaces))
         self._say_news(for_reader(turn.warnings), turn.notes)
         try:
             with rendered_answer() if self.renders else nullcontext(write_piece) as write:
                 as_json = self.asked.as_json
-                completed = deliver(turn, project, as_json=as_json, indent=None, write=write)
+                completed = deliver(turn, as_json=as_json, indent=None, write=write)
         except BaseException:
             if bill := turn.stopped_bill:
                 self.spent = self.spent.with_one(bill)

@@ -5,7 +5,7 @@ from functools import reduce
 
 import click
 
-from aggregate.cli.options import json_option, limit_option
+from aggregate.cli.options import json_option, number, option
 from aggregate.cli.output import counted, say, write_json, write_rows
 from aggregate.sending import Charge, charges
 from aggregate.sending.models import saving
@@ -14,10 +14,8 @@ _FIELDS = ("day", "project", "provider", "model")
 
 
 @click.command()
-@limit_option("--days", "Show the last N days, including today.", metavar="INTEGER", default=30)
-@click.option(
-    "--by", type=click.Choice(["day", "project", "model"]), help="Group the costs only by this."
-)
+@number("--days", "Show the last N days, including today.", metavar="INTEGER", default=30)
+@option("--by", "", "Group the costs only by this.", type=click.Choice(["day", "project", "model"]))
 @json_option
 def costs(days: int, by: str | None, as_json: bool) -> None:
     """Show your costs and cache savings by day, project and model.

@@ -6,7 +6,7 @@ import click
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import install_command
-from aggregate.cli.options import json_option
+from aggregate.cli.options import flag, json_option
 from aggregate.cli.output import say, warn, write_json, write_path, write_rows
 from aggregate.cli.program import Described
 from aggregate.code.syntax import LANGUAGES
@@ -51,8 +51,8 @@ def clear(path: Path) -> None:
 
 @click.command()
 @click.argument("path", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--remove", is_flag=True, help="Stop trusting the project.")
-@click.option("--list", "show", is_flag=True, help="Print the trusted projects.")
+@flag("--remove", "Stop trusting the project.")
+@flag("--list show", "Print the trusted projects.")
 def trust(path: Path, remove: bool, show: bool) -> None:
     """Let the project around PATH read files outside; print its root.
 
@@ -78,7 +78,7 @@ def languages() -> None:
 
 
 @click.command()
-@click.option("--audit", is_flag=True, help="Print the schema of prompts' audits instead.")
+@flag("--audit", "Print the schema of prompts' audits instead.")
 def schema(audit: bool) -> None:
     """Print the JSON Schema of manual_slop.toml."""
     if audit:
