@@ -1,10 +1,9 @@
-"""``conduct``: list the tracks, write one, preview one and run it."""
+"""``conduct``: list the tracks and write one; the options of its other commands."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,11 +17,11 @@ from aggregate.cli.options import (
     option,
     together,
 )
-from aggregate.cli.output import counted, say, warn_all, write_path, write_rows
-from aggregate.cli.program import CONDUCT, LazyGroup, require_dbos
+from aggregate.cli.output import say, write_path, write_rows
+from aggregate.cli.program import CONDUCT, LazyGroup
 
 if TYPE_CHECKING:  # the help loads none of them
-    from aggregate.agents.tracks import PreviewStep, WorkerTerms
+    from aggregate.agents.tracks import WorkerTerms
     from aggregate.agents.tracks.track import Track
     from aggregate.project.configuration import Project
 
@@ -168,44 +167,3 @@ def new(name: str, question: str, config: Path) -> None:
     tickets = new_track(folder, name, time=datetime.now(UTC), question=question)
     write_path(tickets)
     say(f"next: aggregate conduct run {tickets.parent.name} --dry-run")
-
-
-@click.command()
-@run_options
-@flag("--dry-run", "Show the order, sizes and models of tickets; run nothing.")
-def run(track: str, dry_run: bool, **values: Any) -> None:  # noqa: ANN401 - as click passes them
-    """Run TRACK, or continue its unfinished run; print the report's path.
-
-    The exit code is 1 if a ticket failed or a variable could not be merged.
-    """
-    if not dry_run:
-        require_dbos()
-        from aggregate.cli.conduct_runs import start_track
-
-        start_track(track, values)
-        return
-    from aggregate.agents.tracks import WorkerContexts, preview
-
-    terms, asked = options.take(AskedTerms, values), options.take(AskedRun, values)
-    project, opened, worker_terms = asked.open(track, terms)
-    contexts = WorkerContexts(project, track=opened, terms=worker_terms)
-    steps = list(preview(opened.tickets(), contexts, max_cost=asked.max_cost))
-    for step in steps:
-        write_rows(*_ticket_lines(step))
-    tokens = sum(step.tokens for step in steps)
-    write_rows(
-        f"{counted(len(steps), 'ticket')}, {tokens:,} tokens without the results of dependencies"
-    )
-    warn_all(contexts.warnings)
-
-
-def _ticket_lines(step: "PreviewStep") -> Iterator[str]:
-    waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
-    into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
-    sizes = f"{step.tokens:,} of {step.budget:,} tokens"
-    yield f"{step.wave:>3}  {step.ticket.id}{waits}{into}  {sizes}"
-    if step.recipient.model:
-        yield f"       asks {step.recipient}"
-    if step.ticket.tools:
-        yield f"       tools: {', '.join(step.ticket.tools)}"
-    yield from (f"       {path}" for path in step.ticket.focus_files)

@@ -46,7 +46,9 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "chat": CommandEntry("chat", "Continue a discussion, message by message."),
     "mcp": CommandEntry("serve", "Serve the project to agents by the Model Context Protocol."),
     "panel": CommandEntry("serve", "Compose the prompt by eye, on a page in the browser."),
-    "costs": CommandEntry("costs", "Show your costs and cache savings by day, project and model."),
+    "costs": CommandEntry(
+        "machine", "Show your costs and cache savings by day, project and model."
+    ),
     "discussion": CommandEntry("discussion", "List, show, fork and delete discussions."),
     "goal": CommandEntry("goal", "Reach GOAL step by step and print the answer."),
     "conduct": CommandEntry("conduct", "Run the tickets of a track with many workers."),
@@ -66,7 +68,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
 _CONDUCT, _RUNS = "conduct", "conduct_runs"  # the second needs the extra "agents"
 CONDUCT: Mapping[str, CommandEntry] = {
     "run": CommandEntry(
-        _CONDUCT, "Run TRACK, or continue its unfinished run; print the report's path."
+        "conduct_run", "Run TRACK, or continue its unfinished run; print the report's path."
     ),
     "status": CommandEntry(_RUNS, "Show the latest run of TRACK, or the attempts at TICKET."),
     "diff": CommandEntry(
