@@ -21,7 +21,7 @@ from aggregate import (
     merge_outputs,
     run,
 )
-from aggregate.agents.goals.heuristics import resolve_reference
+from aggregate.agents.goals.lists import resolve_reference
 from aggregate.base.text import heading_text
 from aggregate.base.values import escape_surrogates, is_reference
 from aggregate.prompt.asking.results import AnswerKind, AnswerSource

@@ -10,7 +10,7 @@ import pytest
 from simulation.trees import commit_all, git
 
 from aggregate import Reply, RunOptions, StateError, TrackError, conduct, count, open_project
-from aggregate.agents.script_file import ScriptedReply
+from aggregate.agents.scripted import ScriptedReply
 from aggregate.agents.tools import AllowedCommands, ChangeTools, make_tool
 from aggregate.agents.tracks import TicketStatus, WorkerTerms, applying
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
     from aggregate.agents.goals.answers import *
     from aggregate.agents.goals.goal_result import *
-    from aggregate.agents.goals.quantities import *
     from aggregate.agents.goals.questions import *
-    from aggregate.agents.goals.scripted import *
+    from aggregate.agents.goals.words import *
 else:
     __getattr__ = door(
         __name__,
@@ -19,8 +18,7 @@ else:
             "agent": "ChatModel NeuronAgent",
             "answers": "select_answer",
             "goal_result": "GoalResult Neuron Trace",
-            "quantities": "extract_quantity",
             "questions": "Completion Model Question",
-            "scripted": "read_script scripted_model",
+            "words": "extract_quantity",
         },
     )

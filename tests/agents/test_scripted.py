@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agents.script_file import load_replies
+from aggregate.agents.scripted import load_replies
 from aggregate.base.errors import ConfigError
 
 SCRIPTS = [
