@@ -12,6 +12,7 @@ from textwrap import dedent
 import pytest
 
 from aggregate import AggregateError, ConfigError, load_config, run
+from aggregate.project import as_data, json_schema
 from aggregate.project.configuration import (
     first_config,
     global_config_path,
@@ -20,8 +21,6 @@ from aggregate.project.configuration import (
     trusted_projects,
     validate,
 )
-from aggregate.project.table import as_data
-from aggregate.project.tables import json_schema
 
 FULL = """\
     history = ["User: before"]

@@ -22,8 +22,6 @@ from aggregate.cli.program import CONDUCT, LazyGroup
 
 if TYPE_CHECKING:  # the help loads none of them
     from aggregate.agents.tracks import WorkerTerms
-    from aggregate.agents.tracks.track import Track
-    from aggregate.project.configuration import Project
 
 _TRACK = click.argument("track")
 _WORKER = together(
@@ -112,13 +110,6 @@ class AskedRun(AskedProject):
     max_cost: float | None = None
     apply: bool = False
     strict: bool = False
-
-    def open(self, name: str, asked: AskedTerms) -> "tuple[Project, Track, WorkerTerms]":
-        from aggregate.agents.tracks import open_track
-
-        project = self.configured()
-        track = open_track(project.folder, name)
-        return project, track, asked.open(project.folder).with_checks(project, track.tickets())
 
 
 class ConductGroup(LazyGroup):

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from aggregate.agents.tracks import PreviewStep, WorkerContexts, preview
+from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
 from aggregate.cli.conduct import AskedRun, AskedTerms, run_options
 from aggregate.cli.options import flag, take
 from aggregate.cli.output import counted, warn_all, write_rows
@@ -26,10 +26,13 @@ def run(track: str, dry_run: bool, **values: Any) -> None:  # noqa: ANN401 - as 
 
         start_track(track, values)
         return
-    terms, asked = take(AskedTerms, values), take(AskedRun, values)
-    project, opened, worker_terms = asked.open(track, terms)
-    contexts = WorkerContexts(project, track=opened, terms=worker_terms)
-    steps = list(preview(opened.tickets(), contexts, max_cost=asked.max_cost))
+    asked_terms, asked = take(AskedTerms, values), take(AskedRun, values)
+    project = asked.configured()
+    opened = open_track(project.folder, track)
+    tickets = opened.tickets()
+    terms = asked_terms.open(project.folder).with_checks(project, tickets)
+    contexts = WorkerContexts(project, track=opened, terms=terms)
+    steps = list(preview(tickets, contexts, max_cost=asked.max_cost))
     for step in steps:
         write_rows(*_ticket_lines(step))
     tokens = sum(step.tokens for step in steps)

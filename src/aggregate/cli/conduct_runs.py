@@ -17,6 +17,7 @@ from aggregate.agents.tracks import (
     applying,
     conduct,
     make_worker,
+    open_track,
     run_control,
     run_worker,
     worker_of_track,
@@ -42,7 +43,9 @@ def start_track(
 ) -> None:
     """Run a track and print its report; exit with 1 after failures."""
     asked_terms, asked = take(AskedTerms, values), take(AskedRun, values)
-    project, track, terms = asked.open(name, asked_terms)
+    project = asked.configured()
+    track = open_track(project.folder, name)
+    terms = asked_terms.open(project.folder).with_checks(project, track.tickets())
     worker = None
     if not asked.no_work:
         worker, recipients = worker_of_track(project, track, asked_terms.spec, terms, tell=warn)
