@@ -29,8 +29,8 @@ from aggregate import (
 )
 from aggregate.agents.tracks import TicketStatus, run_worker
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks.attempt import Worker
 from aggregate.agents.tracks.run_control import TrackProgress, decide, status
-from aggregate.agents.tracks.worker import Worker
 from simulation.killing import Journal, forked
 from simulation.trees import write_track
 

@@ -20,7 +20,7 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     _outcome as outcome_of_workflow,
     prepare_database,
 )
-from aggregate.agents.tracks.durable.run_table import RunRow
+from aggregate.agents.tracks.durable.runs import Run
 from aggregate.agents.tracks.run_control import cancel, forget, status
 from aggregate.base.disk.writing import state_folder
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked
@@ -187,7 +187,7 @@ def write_run(engine: sa.Engine, *, tickets: str) -> None:
 
 def recorded(tickets: object) -> str:
     """Return the row of a run with these tickets."""
-    return json.dumps({"record": 4, "run": {"tickets": tickets}})
+    return json.dumps({"record": 5, "run": {"tickets": tickets}})
 
 
 def test_a_run_of_an_earlier_version(engine: sa.Engine, project: Project) -> None:
@@ -226,7 +226,7 @@ def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
         {"id": one, "prompt": "Look.", "depends_on": [other]}
         for one, other in (("a", "b"), ("b", "a"))
     ]
-    row = RunRow("r", 1, "running", recorded(circle))
+    row = Run(sa.create_engine("sqlite://"), "r", 1, "running", recorded(circle))
     with pytest.raises(StateError, match="the run r in the database"):
         _ = row.tickets
 

@@ -14,7 +14,7 @@ from aggregate.agents.script_file import ScriptedReply
 from aggregate.agents.tools import AllowedCommands, ChangeTools, make_tool
 from aggregate.agents.tracks import TicketStatus, WorkerTerms, applying
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.attempt import attempt_assignment
+from aggregate.agents.tracks.attempt import Steps, attempt_assignment
 from aggregate.agents.tracks.run_control import made_attempts, status
 from aggregate.agents.tracks.terms import worker_tools
 from aggregate.agents.tracks.trees import depot
@@ -64,7 +64,7 @@ def act(
     asked = acting(packs, **fields)
     trees = packs.trees
     try:
-        return attempt_assignment(worker, asked, 1, kept=kept or KeptSteps(), trees=trees)
+        return attempt_assignment(worker, asked, 1, Steps(kept=kept or KeptSteps(), trees=trees))
     finally:
         trees.close()
 
