@@ -34,12 +34,17 @@ from aggregate import (
     open_project,
 )
 from aggregate.agents.tools import make_tool
-from aggregate.agents.tracks import WorkerTerms, applying, run_worker
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.attempt import Steps
+from aggregate.agents.tracks import (
+    Assignment,
+    ModelWorker,
+    Steps,
+    WorkerReply,
+    WorkerTerms,
+    applying,
+    run_worker,
+    worker_tools,
+)
 from aggregate.agents.tracks.run_control import made_attempts, status
-from aggregate.agents.tracks.terms import worker_tools
-from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.sending.clients.client import Retry, scripted_client
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.models import LoopTurn, ToolCall

@@ -14,8 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate import RunOptions, WorkerError, conduct, open_project
-from aggregate.agents.tracks import TicketStatus
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks import Assignment, TicketStatus, WorkerReply
 from aggregate.agents.tracks.report import TrackResult
 from simulation.trees import write_track
 

@@ -8,22 +8,24 @@ from threading import Event
 from typing import Any
 
 from aggregate import Client, Prompt, RunOptions, open_project
-from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
-from aggregate.agents.tracks.assignment import (
+from aggregate.agents.tracks import (
     Assignment,
-    Ending,
-    RecordedStep,
-    TicketKeys,
+    ModelWorker,
+    Ticket,
     TicketOutcome,
+    Worker,
+    WorkerContexts,
     WorkerReply,
+    attempt_assignment,
+    complete_assignment,
+    open_track,
 )
-from aggregate.agents.tracks.attempt import Worker, attempt_assignment, complete_assignment
+from aggregate.agents.tracks.assignment import Ending, RecordedStep, TicketKeys
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import RunFiles, TrackResult
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track_run import TrackRun
-from aggregate.agents.tracks.worker import ModelWorker
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from aggregate import ConfigError, RunOptions, SandboxError, WorkerError
-from aggregate.agents.tracks import TicketStatus, open_track
-from aggregate.agents.tracks.assignment import Ending, TicketOutcome
+from aggregate.agents.tracks import TicketOutcome, TicketStatus, open_track
+from aggregate.agents.tracks.assignment import Ending
 from aggregate.agents.tracks.tickets import evaluate, names_in
 from tests.fakes.conducting import (
     TRACK,

@@ -14,7 +14,7 @@ from aggregate import (
     open_project,
     standard_tools,
 )
-from aggregate.agents.limits import TicketLimits
+from aggregate.agents import TicketLimits
 from aggregate.agents.tracks import (
     Ticket,
     TicketStatus,
