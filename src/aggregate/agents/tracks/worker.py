@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 
-from aggregate.agents.script_file import ScriptedReply, load_replies
+from aggregate.agents.scripted import ScriptedReply, load_replies
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
 from aggregate.agents.tracks.attempt import AnyWorker, Steps, Worker, complete_assignment
 from aggregate.agents.tracks.outcomes import merge_outcomes
