@@ -116,11 +116,10 @@ def _problems(asked: AskedProject) -> list[str]:
         # A budget would hide the problems of omitted files.
         request = replace(request_for(project, preset=preset), budget=None, task=None)
         composition = compose_prompt(request)
-        rows = [file.row for file in composition.files]
         prefix = f'preset "{preset}": ' if preset else ""
         sentences |= {
             prefix + sentence.removeprefix("ERROR: "): None
-            for sentence in with_meant(composition.warnings, rows, request.base_dir)
+            for sentence in with_meant(composition.warnings, composition.files, request.base_dir)
             if not sentence.startswith(_REMARK)
         }
     return list(sentences)
@@ -216,7 +215,7 @@ def _number_of_files(preset: ContextPreset, config: Path) -> int:
     project = config if config.exists() else unconfigured(config)
     request = request_for(open_project(project), with_history=False)
     request = replace(request, entries=tuple(map(Entry, preset.files)))
-    return sum(not (file.is_remark or file.problem) for file in select_files(request).files)
+    return sum(not file.problem for file in select_files(request).files)
 
 
 def _manager(config: Path) -> ContextPresetManager:

@@ -21,10 +21,10 @@ from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
 from aggregate.project.configuration import CONFIG_NAME, Project
 from aggregate.prompt import (
     Composition,
-    KnownRow,
     Request,
     edited_blocks,
     files_of_sections,
+    known_files,
     known_rows,
 )
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
@@ -43,8 +43,8 @@ def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPr
     # The last prompt may be deleted, or another process is still writing its records.
     with suppress(OSError, ValueError):
         values, warnings = json.loads(run.pages)
-        rows = [KnownRow(*row) for row in values]
-        by_file = {row.file: row for row in rows if row.file}
+        files = known_files(request, values)
+        by_file = {file.file: file for file in files if file.file}
         if not this.changed.keys() <= by_file.keys():
             return None
         blocks = edited_blocks(request, [by_file[path] for path in this.changed])
@@ -53,7 +53,6 @@ def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPr
             return None
         from aggregate.sending import EditedPrompt  # seldom needed
 
-        files = [row.row for row in rows]
         return EditedPrompt.of(
             last.path, run.written.prompt, blocks, rows=files, warnings=warnings, counts=counts
         )
