@@ -4,7 +4,7 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.cache.breakpoints import *
-    from aggregate.sending.cache.fingerprint import *
+    from aggregate.sending.cache.hashed_prompt import *
     from aggregate.sending.cache.request_plan import *
 else:
     __getattr__ = door(
@@ -12,6 +12,6 @@ else:
         {
             "breakpoints": "EarlierRequest",
             "request_plan": "SimulatedCache charge plan_request",
-            "fingerprint": "HashedPrompt PrefixReport compare_prefixes",
+            "hashed_prompt": "HashedPrompt HashedSegment PrefixReport compare_prefixes",
         },
     )
