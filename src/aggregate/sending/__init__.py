@@ -3,10 +3,11 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.sending.attached import Attached
+    from aggregate.sending.attached import *
     from aggregate.sending.bills import *
     from aggregate.sending.discussions import *
     from aggregate.sending.exchange import *
+    from aggregate.sending.known_models import *
     from aggregate.sending.model_selection import *
     from aggregate.sending.request_log import *
     from aggregate.sending.second_look import *
@@ -15,12 +16,13 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "request_log": "LoggedRequest PromptMeter find_prompt prompt_tokens read_request recent_requests write_request",
             "attached": "Attached",
             "bills": "Charge charged charges",
             "discussions": "Discussion PreparedCompaction compact_discussion prepare_compaction",
-            "model_selection": "ModelSelection provider_for select_model",
             "exchange": "Exchange",
+            "known_models": "known_model",
+            "model_selection": "ModelSelection provider_for select_model",
+            "request_log": "LoggedRequest PromptMeter find_prompt prompt_tokens read_request recent_requests write_request",
             "second_look": "look_again",
             "turn": "prepare_turn send_turn",
         },
