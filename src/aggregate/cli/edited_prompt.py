@@ -8,15 +8,14 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from aggregate.base.files import FileRow
 from aggregate.cli.remembered import Earlier, last_prompt
-from aggregate.prompt import Composition, KnownRow, Request, edited_blocks, known_rows
+from aggregate.prompt import Composition, Request, edited_blocks, known_files, known_rows
 from aggregate.prompt.document import END, SEPARATOR, Section
 from aggregate.sending import LoggedRequest, prompt_tokens, read_request, write_request
 from aggregate.sending.cache import HashedPrompt, HashedSegment
 
 if TYPE_CHECKING:
-    from aggregate.prompt import PromptTokens
+    from aggregate.prompt import File, PromptTokens
 
 _PART_BYTES: Final = 1 << 20
 
@@ -37,8 +36,8 @@ def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> "Edite
     if not run.pages or run.written is None:
         return None
     values, warnings = json.loads(run.pages)
-    rows = [KnownRow(*row) for row in values]
-    by_file = {row.file: row for row in rows if row.file}
+    files = known_files(request, values)
+    by_file = {file.file: file for file in files if file.file}
     if not earlier.changed.keys() <= by_file.keys():
         return None
     blocks = edited_blocks(request, [by_file[path] for path in earlier.changed])
@@ -55,9 +54,7 @@ def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> "Edite
     if sha256(old).hexdigest() != run.written.prompt or not blocks.keys() <= numbers.keys():
         return None
     texts = {numbers[path]: text for path, text in blocks.items()}
-    return EditedPrompt.of(
-        logged, old, texts, rows=[row.row for row in rows], warnings=warnings, counts=counts
-    )
+    return EditedPrompt.of(logged, old, texts, rows=files, warnings=warnings, counts=counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ class EditedPrompt:
     It can be used like a ``Composition``, and like its ``PromptMeter``.
     """
 
-    rows: Sequence[FileRow]
+    rows: "Sequence[File]"
     warnings: Sequence[str]
     _counts: bool
     _earlier: LoggedRequest
@@ -87,7 +84,7 @@ class EditedPrompt:
         old: mmap,
         texts: Mapping[int, str],
         *,
-        rows: Sequence[FileRow],
+        rows: "Sequence[File]",
         warnings: Sequence[str],
         counts: bool,
     ) -> Self:
