@@ -32,7 +32,7 @@ sys.argv = ["aggregate", *sys.argv[1:]]
 try:
     main()
 finally:
-    loaded = ("click" in sys.modules, "aggregate.sending.edited_prompt" in sys.modules, "sqlite3" in sys.modules)
+    loaded = ("click" in sys.modules, "aggregate.cli.edited_prompt" in sys.modules, "sqlite3" in sys.modules)
     print(loaded, file=sys.stderr)
 """
 JOBS: Mapping[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""Record the inputs and output of a run, for replays and for runs after a few edits."""
+"""Record the inputs and output of a run, for replays."""
 
 import json
 import os
@@ -19,44 +19,13 @@ from aggregate.cli import remembered
 from aggregate.cli.output import record
 from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
 from aggregate.project.configuration import CONFIG_NAME, Project
-from aggregate.prompt import (
-    Composition,
-    Request,
-    edited_blocks,
-    files_of_sections,
-    known_files,
-    known_rows,
-)
+from aggregate.prompt import Composition, Request, files_of_sections, known_rows
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
 
 if TYPE_CHECKING:
-    from aggregate.sending import EditedPrompt
+    from aggregate.cli.edited_prompt import EditedPrompt
 
 _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are deleted
-
-
-def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
-    """Render the changed files into the earlier prompt; ``None`` if other blocks may change too."""
-    run = this.earlier
-    if not (run and this.changed and run.pages and run.written):
-        return None
-    # The last prompt may be deleted, or another process is still writing its records.
-    with suppress(OSError, ValueError):
-        values, warnings = json.loads(run.pages)
-        files = known_files(request, values)
-        by_file = {file.file: file for file in files if file.file}
-        if not this.changed.keys() <= by_file.keys():
-            return None
-        blocks = edited_blocks(request, [by_file[path] for path in this.changed])
-        last = blocks and remembered.last_prompt(run)
-        if not blocks or not last:
-            return None
-        from aggregate.sending import EditedPrompt  # seldom needed
-
-        return EditedPrompt.of(
-            last.path, run.written.prompt, blocks, rows=files, warnings=warnings, counts=counts
-        )
-    return None
 
 
 class Recording:

@@ -1,10 +1,11 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import combinations, compress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +25,7 @@ from aggregate.cli.arguments import (
 from aggregate.cli.options import AskedProject, flag, option, take
 from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
 from aggregate.cli.program import HELP_ALL
-from aggregate.cli.recording import Recording, edited_prompt
+from aggregate.cli.recording import Recording
 from aggregate.cli.remembered import ThisRun
 from aggregate.cli.written_prompt import WrittenPrompt, write_parts
 from aggregate.project.configuration import Project
@@ -43,6 +44,9 @@ from aggregate.prompt import (
     select_files,
 )
 from aggregate.prompt.output.numbered_output import write_named, write_numbered
+
+if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
 
@@ -374,7 +378,7 @@ def _write(
     output, path = asked.output, None
     counts = output.as_json or not output.quiet
     with progress("Rendering files", hidden=output.quiet) as bar:
-        edited = edited_prompt(this, request, counts=counts) if this else None
+        edited = _edited(this, request, counts=counts) if this and this.changed else None
         is_file = not output.is_printed
         written = WrittenPrompt(
             request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
@@ -398,6 +402,15 @@ def _write(
     if not output.quiet:
         written.tell(warnings, is_verbose=output.verbose)
     return path, written
+
+
+def _edited(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
+    from aggregate.cli.edited_prompt import edited_prompt  # seldom needed
+
+    # The last prompt may be deleted, or another process is still writing its records.
+    with suppress(OSError, ValueError):
+        return edited_prompt(this, request, counts=counts)
+    return None
 
 
 def _explain(output: AskedOutput, request: Request, index: Index) -> None:

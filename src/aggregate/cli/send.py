@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
 import click
@@ -11,6 +10,16 @@ from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.task import Task
 from aggregate.cli import asking, options, output
 from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together
+from aggregate.cli.turn_report import (
+    answer_data,
+    cache_news,
+    compaction_data,
+    compaction_sentence,
+    plan_data,
+    plan_lines,
+    turn_notes,
+    usage_sentence,
+)
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT
 from aggregate.prompt import for_reader
@@ -24,7 +33,6 @@ from aggregate.sending import (
 )
 from aggregate.sending.models import SCRIPTED
 
-_NEARLY = 0.95  # of the forecast cache reads, which are not exact
 turn_options = together(
     options.config_option,
     options.scope_options,
@@ -137,15 +145,15 @@ def send(message: str | None, *, is_compacted: bool, dry_run: bool, **values: An
         return
     _warn_before(turn, asked)
     if not asked.quiet:
-        output.say(*turn.notes)
+        output.say(*turn_notes(turn))
     if not dry_run:
         completed = deliver(turn, as_json=asked.as_json)
         files = [str(file) for file in (completed.path, completed.history) if file is not None]
-        _report(completed, asked, *turn.news, ending=", ".join(files))
+        _report(completed, asked, *cache_news(turn), ending=", ".join(files))
     elif asked.as_json:
-        output.write_json(turn.data)
+        output.write_json(plan_data(turn))
     else:
-        output.write_rows(*turn.lines)
+        output.write_rows(*plan_lines(turn))
 
 
 def _warn_before(turn: Exchange, asked: AskedTurn) -> None:
@@ -160,7 +168,7 @@ def _report(completed: Exchange, asked: AskedTurn, *news: str, ending: str) -> N
         output.warn(warning)
     output.say(*news)
     warn_of_end(completed)
-    output.say(_usage_sentence(completed), ending)
+    output.say(usage_sentence(completed), ending)
 
 
 def _compare(project: Project, asked: AskedTurn, text: str) -> None:
@@ -235,59 +243,15 @@ def deliver(
         completed = send_turn(turn, on_text=None if as_json else write)
     with output.writable_output(f"the answer is in {completed.answer}"):
         if as_json:
-            output.write_json(_answer_data(completed), indent=indent)
+            output.write_json(answer_data(completed), indent=indent)
         elif not completed.reply.text.endswith("\n"):
             write("\n")
     return completed
 
 
-def _answer_data(turn: Exchange) -> dict[str, Any]:
-    reply, usage, bill = turn.reply, turn.reply.usage, turn.bill
-    return {
-        "text": reply.text,
-        "stop": reply.stop.value,
-        "model": reply.model,
-        "path": str(turn.path),
-        "history": None if turn.history is None else str(turn.history),
-        "answer": str(turn.answer),
-        "warnings": [*turn.warnings, *turn.doubts],
-        "usage": {
-            "fresh": usage.fresh,
-            "cache_write": usage.cache_write,
-            "cache_read": usage.cache_read,
-            "output": usage.output,
-        },
-        "cost": _number(bill.price),
-        "expected_cost": _number(bill.expected_price),
-        "saved": _number(bill.saved),
-        "prefix": turn.prefix.sentence if turn.prefix else None,
-        "diffs": list(turn.ordered.older),
-    }
-
-
-def _number(amount: Decimal | None) -> float | None:
-    return None if amount is None else float(amount)
-
-
 def warn_of_end(completed: Exchange) -> None:
     if completed.reply.stop.value != "end":
         output.warn(f"the answer is incomplete ({completed.reply.stop.value})")
-
-
-def _usage_sentence(turn: Exchange) -> str:
-    usage = turn.reply.usage
-    if not usage.input and not usage.output:
-        return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
-    share = f"{usage.cache_share:.0%}"
-    expected = turn.forecast.cache_read
-    if usage.cache_read < expected * _NEARLY:
-        share += f", about {expected:,} expected"
-    hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
-    return (
-        f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
-        f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{usage.output:,} out; {turn.bill.sentence}{hypothetical}"
-    )
 
 
 def compact(
@@ -298,17 +262,17 @@ def compact(
     prepared = prepare_compaction(project, selection, on_wait=_say_wait, require_key=not dry_run)
     _warn_before(prepared.turn, asked)
     if dry_run and asked.as_json:
-        output.write_json(prepared.data)
+        output.write_json(compaction_data(prepared))
     elif dry_run:
-        output.write_rows(prepared.sentence)
+        output.write_rows(compaction_sentence(prepared))
     elif not asked.quiet:
-        output.say(prepared.sentence)
+        output.say(compaction_sentence(prepared))
     if dry_run:
         return None
     completed = compact_discussion(prepared, project)
     with output.writable_output(f"the summary is in {completed.answer}"):
         if shows_summary and asked.as_json:
-            output.write_json(prepared.data | _answer_data(completed))
+            output.write_json(compaction_data(prepared) | answer_data(completed))
         elif shows_summary:
             output.write_piece(completed.reply.text.rstrip("\n") + "\n")
     ending = f"all turns are saved: --discussion {prepared.kept_as} continues from them"

@@ -17,8 +17,8 @@ from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
     from aggregate.prompt import Composition, PromptTokens
-    from aggregate.sending import EditedPrompt
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
