@@ -3,15 +3,13 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.call import *
     from aggregate.base.concurrency.children import *
     from aggregate.base.concurrency.threads import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "call": "Call",
-            "children": "PATIENCE begin_in_child in_child in_children",
+            "children": "Call PATIENCE begin_in_child in_child in_children",
             "threads": "ahead doubling_delay ordered_map result_within run_async run_in_thread",
         },
     )
