@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_regular
-from aggregate.base.disk.witnesses import Own, Witnesses
+from aggregate.base.disk.witnesses import NUMBERS, Own, State, Stated, Witnesses
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 FOLDER: Final = "aggregate-index"  # of the index, so that both are deleted together
 MOST_BYTES: Final = 200_000_000  # of a stored run
 PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"  # marks in stored output, plain and in JSON
@@ -62,8 +62,9 @@ class RememberedRun(NamedTuple):
     pages: bytes = b""  # blocks for ``cli.edited_prompt``
 
     def pack(self) -> bytes:
-        states = self.witnesses.states.tobytes()
-        witnesses = self.witnesses._replace(states=array("q"))[:-1]
+        own, *stated = self.witnesses[:4]
+        states = b"".join(kind.states.tobytes() for kind in stated)
+        witnesses = [own, *(kind.paths for kind in stated), *self.witnesses[4:]]
         head = json.dumps([_VERSION, self._replace(witnesses=witnesses, pages=None)]).encode()  # type: ignore[arg-type]
         sizes = _SIZES.pack(len(head), len(states))
         data = b"".join((sizes, head, states, self.pages))
@@ -79,9 +80,12 @@ class RememberedRun(NamedTuple):
         version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
             raise ValueError("another version")
-        key, (own, *lists), output, written, output_dir, project, began_ns, _ = head
+        key, (own, *kinds), output, written, output_dir, project, began_ns, _ = head
         states = array("q", data[start : start + states_size])
-        witnesses = Witnesses._make([Own(*own), *lists, states])
+        for number, paths in enumerate(kinds[:3]):
+            size = NUMBERS * len(paths)
+            kinds[number], states = Stated(paths, states[:size]), states[size:]
+        witnesses = Witnesses(Own(*own), *kinds)
         written = written and Written(*written)
         output = [(number, text) for number, text in output]
         pages = data[start + states_size :]
@@ -116,7 +120,7 @@ class Earlier(NamedTuple):
     """The last run, and the present status of files changed since."""
 
     run: RememberedRun
-    changed: Mapping[str, tuple[int, ...]]
+    changed: Mapping[str, State]
 
 
 class ThisRun(NamedTuple):
@@ -148,15 +152,6 @@ def _look_back(key: str, now_ns: int) -> Earlier | None:
         run = path and _read_run(path, now_ns)
         if run and run.key == key and (changed := run.witnesses.changed()) is not None:
             return Earlier(run, changed)
-    return None
-
-
-def newest_run() -> RememberedRun | None:
-    folder = cache_folder()
-    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
-        paths = [*(folder / FOLDER).glob("run-*")] if folder else []
-        newest = max(paths, key=lambda path: path.lstat().st_mtime_ns, default=None)
-        return _read_run(newest, time.time_ns()) if newest else None
     return None
 
 
