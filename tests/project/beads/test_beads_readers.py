@@ -12,8 +12,8 @@ from tests.hostile.running import ends
 
 from aggregate import AggregateError
 from aggregate.project.beads import Bead, Board, Dependency, read_board
-from aggregate.project.beads.board import find_bd, first_readable
-from aggregate.project.beads.record import bead_from_record, parse_time, read_json_list, read_jsonl
+from aggregate.project.beads.bead import bead_from_record, parse_time, read_json_list, read_jsonl
+from aggregate.project.beads.board import find_bd
 
 BEAD = Bead("bd-1", "Title", created_at=datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -276,6 +276,10 @@ class TestChoice:
         board = read_board(tmp_path, environ=install_bd(programs))
         assert board == Board("bd")
 
-    def test_no_reader(self) -> None:
+    def test_no_reader(self, tmp_path: Path) -> None:
         """Without a reader the board is empty, with a hint."""
-        assert "bd export" in first_readable([]).warnings[0]
+        (tmp_path / ".beads/dolt").mkdir(parents=True)
+        board = read_board(tmp_path, environ={})
+        assert board is not None
+        assert board.source == ""
+        assert "bd export" in board.warnings[0]
