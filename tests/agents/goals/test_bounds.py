@@ -16,9 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate import NeuronAgent, ToolRegistry, tool
-from aggregate.agents.goals import scripted_model
-from aggregate.agents.goals.questions import Completion, Question
-from aggregate.agents.limits import EngineLimits
+from aggregate.agents import EngineLimits
+from aggregate.agents.goals import Completion, Question, scripted_model
 from aggregate.agents.tools import Tool
 from tests.fakes.models import agent, nodes
 from tests.hostile.running import ends

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.goals.item_words import read_claim
+from aggregate.agents.goals import read_claim
 from tests.fakes.models import agent, calls
 
 SIX = range(1, 7)

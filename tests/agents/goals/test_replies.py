@@ -18,9 +18,8 @@ from aggregate import (
     Usage,
     standard_tools,
 )
-from aggregate.agents.goals import questions as replies
-from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.tools.analysis import syntax_error
+from aggregate.agents.goals import find_iteration, questions as replies
+from aggregate.agents.tools import syntax_error
 from tests.fakes.transports import requests_of, scripted
 
 STEPS = [

@@ -9,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "bead": "Bead Board Dependency Hidden Standing assess completion_order hidden",
-            "board": "possible_beads_files read_board",
+            "bead": "Bead Board Dependency Hidden Standing assess bead_from_record completion_order hidden parse_time read_json_list read_jsonl",
+            "board": "find_bd find_beads_files possible_beads_files read_board",
         },
     )
