@@ -15,7 +15,7 @@ else:
             "generated": "LOCK_FILES TELLING_SUFFIXES generated_reason",
             "invisible": "find_invisible may_hide",
             "issues": "clean_issue first_line heading_level without_comments",
-            "lines": "LONG_LINE common_prefix fitted has_long_line heading_text line_count longest_rising printable shorten_long_lines split_lines with_line_feeds",
+            "lines": "LONG_LINE common_prefix has_long_line heading_text line_count longest_rising printable shorten_long_lines split_lines with_line_feeds",
             "markdown": "RARE_BREAKS as_seen fence leaves_open plain_headings with_fences",
         },
     )

@@ -121,11 +121,3 @@ def _shorten(line: str) -> str:
     return (
         f"{line[:_HEAD]} ...[{left_out:,} of {len(line):,} characters left out]... {line[-_TAIL:]}"
     )
-
-
-def fitted(name: str, width: int) -> str:
-    """Pad or cut a table's cell to a width on the terminal."""
-    from rich.cells import cell_len, set_cell_size  # the rest of its tables starts too slowly
-
-    missing = width - cell_len(name)
-    return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
