@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.files import ViewMode, ViewRequest
-from aggregate.base.text import fitted, printable
+from aggregate.base.messages import fitted
+from aggregate.base.text import printable
 from aggregate.cli import options, output
 from aggregate.cli.asking import existing_meant, open_asked_project
 from aggregate.cli.options import AskedProject, option

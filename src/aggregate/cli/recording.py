@@ -81,7 +81,7 @@ class Recording:
         path = remembered.path_of(this.key)
         if witnesses is None or self._seen.doubts or path is None or not path.parent.is_dir():
             return
-        names = "\n".join((*witnesses.files, *(text for _, text in output)))
+        names = "\n".join((*witnesses.files.paths, *(text for _, text in output)))
         if redact(names, self._request.redaction).findings:
             return  # a cache must not contain secrets, not even as names
         folder, project = str(self._request.output_dir), self._request.written_in
@@ -123,35 +123,19 @@ class Recording:
         listed = [*trees, real_path(str(self._request.base_dir))]
         if any(is_inside(path, folder) for path in caches for folder in listed):
             return None  # storing the run would change a folder of the project
-        earlier = self._earlier(this)
-        new_trees = [tree for tree in trees if not earlier or tree not in earlier.trees]
         paths = [
             path
-            for path in (*self._steering, *paths_behind(self._seen, new_trees))
+            for path in (*self._steering, *paths_behind(self._seen, trees))
             if not f"{path}/".startswith((*UNSEEN, *caches)) and not path.endswith(".pyc")
             if not (path.startswith(own.folder) and own.has_record(path))
         ]
-        program = [*dict.fromkeys(program_paths())]
-        new = Witnesses.of(
+        return Witnesses.of(
             own,
-            earlier.unknown(paths) if earlier else paths,
-            followed=earlier.unknown(program) if earlier else program,
-            trees=new_trees,
+            paths,
+            followed=dict.fromkeys(program_paths()),
             before=self._before,
             began_ns=this.began_ns,
         )
-        return earlier.with_others(new) if earlier and new else new
-
-    def _earlier(self, this: ThisRun) -> Witnesses | None:
-        """Return the earlier run's record, updated; ``None`` if folders changed."""
-        run = this.earlier or remembered.newest_run()
-        if run is None or run.witnesses.own != self._own:
-            return None
-        changed = this.changed if this.earlier else run.witnesses.changed()
-        # With other ignore files, other folders matter.
-        if changed is None or any(path.endswith(".gitignore") for path in changed):
-            return None
-        return run.witnesses.with_files(changed, now_ns=this.began_ns)
 
 
 def _hash_of(path: Path) -> str:
