@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import NeuronAgent, ToolRegistry
-from aggregate.agents import EngineLimits
-from aggregate.agents.goals import ScriptedModel, Trace, scripted_model
+from aggregate.agents import EngineLimits, ScriptedModel, scripted_model
+from aggregate.agents.goals import Trace
 from aggregate.agents.tools import Tool
 
 Script = Mapping[str, str | list[str]]

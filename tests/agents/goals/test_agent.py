@@ -16,14 +16,8 @@ from aggregate import (
     select_answer,
     standard_tools,
 )
-from aggregate.agents.goals import (
-    Neuron,
-    Question,
-    QuestionKind,
-    read_script,
-    scripted_model,
-    verdict,
-)
+from aggregate.agents import read_script, scripted_model
+from aggregate.agents.goals import Neuron, Question, QuestionKind, verdict
 from aggregate.agents.limits import MAX_DEPTH, MAX_RETRIES, EngineLimits
 from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, asked, calls

@@ -8,25 +8,21 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
     from aggregate.agents.goals.answers import *
-    from aggregate.agents.goals.fan_out import *
     from aggregate.agents.goals.goal_result import *
-    from aggregate.agents.goals.heuristics import *
-    from aggregate.agents.goals.item_words import *
-    from aggregate.agents.goals.quantities import *
+    from aggregate.agents.goals.lists import *
     from aggregate.agents.goals.questions import *
-    from aggregate.agents.goals.scripted import *
+    from aggregate.agents.goals.spread import *
+    from aggregate.agents.goals.words import *
 else:
     __getattr__ = door(
         __name__,
         {
             "agent": "ChatModel NeuronAgent verdict",
             "answers": "select_answer",
-            "fan_out": "merge_parts",
             "goal_result": "GoalResult Neuron Trace TraceKind",
-            "heuristics": "find_iteration resolve_reference",
-            "item_words": "read_claim",
-            "quantities": "extract_quantity",
+            "lists": "resolve_reference",
             "questions": "Completion Model Question QuestionKind",
-            "scripted": "read_script scripted_model ScriptedModel",
+            "spread": "merge_parts",
+            "words": "extract_quantity find_iteration read_claim",
         },
     )
