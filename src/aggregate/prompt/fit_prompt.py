@@ -15,13 +15,7 @@ from aggregate.prompt.asking.request import Request
 from aggregate.prompt.assemble import Composition
 from aggregate.prompt.corpus.ranked_files import ReadFiles, rank_files
 from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
-from aggregate.prompt.files.layout import (
-    FILES,
-    FILES_SUMMARY,
-    FILES_TIER3,
-    files_section,
-    rendered_segment,
-)
+from aggregate.prompt.files.layout import FILES_TIER3
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.fit import Fit
@@ -295,14 +289,10 @@ class _Filling:
             called=self.files.called(fit) if hidden else (),
             note=NOTHING_ELSE.format(self.files.relevant) if is_end else "",
         )
-        title = FILES_SUMMARY if request.is_summary else FILES
-        title = FILES_TIER3 if request.is_tier3 else title
         composition = Composition(
             request,
             files,
-            lay_out=lambda shown: files_section(
-                title, chain(map(rendered_segment, shown), segments)
-            ),
+            listed=segments,
             parts=(self.guess_frame if frame is None else frame)
             | {section: fitted.segments for section, fitted in sections.items()},
         )

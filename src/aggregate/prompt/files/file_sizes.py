@@ -20,11 +20,11 @@ from aggregate.code.views import render_all
 from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.asking.request import Request
-from aggregate.prompt.document.token_counts import token_version
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import FileReader
 from aggregate.prompt.files.file_rendering import cached_rows, view_version
 from aggregate.prompt.files.selection import select_files
+from aggregate.prompt.token_counts import token_version
 
 # Views that need no choices of the user.
 _MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)

@@ -19,7 +19,6 @@ from aggregate.project.index import Index
 from aggregate.prompt.asking.request import Request
 from aggregate.prompt.corpus.ranked_files import Pins, RankedFiles, find_pins
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.document.token_counts import SavedCounts
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.layout import MORE_TOKENS, rendered_segment
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
@@ -36,6 +35,7 @@ from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
 from aggregate.prompt.fit.opened_file import OpenedFile, open_file
 from aggregate.prompt.fit.overview import PART_BESIDE, overview_groups, overview_tree
 from aggregate.prompt.sections.tree import Tree
+from aggregate.prompt.token_counts import SavedCounts
 from aggregate.ranking import RankedFile
 from aggregate.ranking.files import Analysis, Piece
 
