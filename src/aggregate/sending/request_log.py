@@ -19,7 +19,7 @@ from aggregate.base.disk.writing import STATE_VARIABLE, replace_own, state_folde
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
-from aggregate.prompt.document import END, SEPARATOR, Section, Segment
+from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
 from aggregate.prompt.output.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.fingerprint import (
     SYSTEM,
@@ -248,12 +248,7 @@ class PromptMeter:
     ) -> None:
         self._request, self._counter, self._has_log = request, counter, has_log
         self._hashes: list[SegmentHash] = []
-        self._source_map = None
-        if has_account:
-            # Prompts without an account need none.
-            from aggregate.prompt.output.source_map import SourceMapBuilder
-
-            self._source_map = SourceMapBuilder()
+        self._source_map = SourceMap() if has_account else None
 
     def tokens(self) -> "PromptTokens | None":
         if self._counter is None:
@@ -267,7 +262,10 @@ class PromptMeter:
                 yield SEPARATOR.encode()
                 self._count(*last, SEPARATOR)
             if self._source_map is not None:
-                self._source_map.add(segment)
+                # Prompts without an account need none.
+                from aggregate.prompt.output.source_map import add_segment
+
+                add_segment(self._source_map, segment)
             data = segment.text.encode()
             self._hashes.append(
                 SegmentHash.of(data, 0, section=segment.section, source=segment.source)
@@ -284,11 +282,12 @@ class PromptMeter:
         """Write the record and the audit of a prompt; compare it with the last prompt."""
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
+            from aggregate.prompt.output.source_map import add_separator
 
             size = sum(measured.size + len(SEPARATOR) for measured in self._hashes)
             size -= len(SEPARATOR) - len(END) if size else 0
-            source_map = self._source_map.end()
-            audit = audit_of(self._request, prompt, tokens, size=size, source_map=source_map)
+            add_separator(self._source_map)
+            audit = audit_of(self._request, prompt, tokens, size=size, source_map=self._source_map)
             write_audit(path, audit)
         if not self._has_log:
             return None

@@ -17,7 +17,7 @@ from aggregate.base.files import (
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
-from aggregate.prompt.asking.request import FOCUS_TIER, FocusIndex
+from aggregate.prompt.asking.request import FOCUS_TIER, find_named
 from aggregate.prompt.document import Screenshot, Section, Segment, Stability
 
 FILES = "## Files"
@@ -204,15 +204,15 @@ class Tier3Files:
     def __init__(self, files: Iterable[RenderedFile], *, as_rendered: bool = False) -> None:
         self._files = tuple(files)
         self._as_rendered = as_rendered
-        self._index = FocusIndex((file.path, file.entry) for file in self._files)
+        self._pairs = [(file.path, file.entry) for file in self._files]
         self._raw: dict[int, Segment] = {}
         self._context: dict[int, Segment] = {}
 
     def named(self, focus: str) -> list[RenderedFile]:
-        return [self._files[number] for number in self._index.find(focus)]
+        return [self._files[number] for number in find_named(self._pairs, focus)]
 
     def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
-        blocks = dict.fromkeys(self._index.find(*focus_files), self._raw)
+        blocks = dict.fromkeys(find_named(self._pairs, *focus_files), self._raw)
         for number, file in enumerate(self._files):
             if file.auto_aggregate and number not in blocks:
                 is_raw = file.tier == FOCUS_TIER or file.force_full
@@ -223,7 +223,7 @@ class Tier3Files:
         return (title, *(blocks[number][number] for number in sorted(blocks))) if blocks else ()
 
     def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
-        numbers = self._index.find(*focus_files)
+        numbers = find_named(self._pairs, *focus_files)
         self._make_raw(numbers)
         return {self._files[number].path: self._raw[number] for number in numbers}
 
