@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ContextPreset, FileItem, FileRecord, ViewMode, build_file_items
-from aggregate.base.files import FileEntry, RenderedFile
+from aggregate.base import FileEntry, RenderedFile, isolated_copy
 from aggregate.base.task import AUTO, MOST_TOKENS, parse_amount, parse_number
-from aggregate.base.values import isolated_copy
 from aggregate.prompt.document import Label, SourceMap, pack_map, unpack_map
 from tests.projects import project
 

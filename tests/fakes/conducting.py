@@ -8,7 +8,16 @@ from threading import Event
 from typing import Any
 
 from aggregate import Client, Prompt, open_project
-from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts, open_track
+from aggregate.agents.tracks import (
+    ModelWorker,
+    PollingOptions,
+    Ticket,
+    Worker,
+    WorkerContexts,
+    attempt_assignment,
+    complete_assignment,
+    open_track,
+)
 from aggregate.agents.tracks.assignment import (
     Assignment,
     Ending,
@@ -17,13 +26,11 @@ from aggregate.agents.tracks.assignment import (
     TicketOutcome,
     WorkerReply,
 )
-from aggregate.agents.tracks.attempt import attempt_assignment, complete_assignment
 from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
 from aggregate.agents.tracks.run_ledger import RunLedger
 from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track_run import TrackRun
-from aggregate.agents.tracks.worker import ModelWorker, Worker
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)

@@ -12,17 +12,16 @@ import sqlalchemy as sa
 from dbos import WorkflowStatus
 
 from aggregate import Project, Prompt, RunOptions, StateError, conduct, open_project
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
-from aggregate.agents.tracks.durable.backend import open_engine
+from aggregate.agents.tracks import Assignment, TicketOutcome
+from aggregate.agents.tracks.durable import RunRow, open_engine
 from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url
 from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
     _outcome as outcome_of_workflow,
     prepare_database,
 )
-from aggregate.agents.tracks.durable.run_table import RunRow
 from aggregate.agents.tracks.run_control import cancel, forget, status
-from aggregate.base.disk.writing import state_folder
+from aggregate.base.disk import state_folder
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked
 from tests.fakes.conducting import TRACK, Says, track_project
 from tests.hostile.running import aggregate

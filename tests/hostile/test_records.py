@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.prompt.output.numbered_output import request_log_path
+from aggregate.prompt.output import request_log_path
 from aggregate.sending import read_request, recent_requests
 from aggregate.sending.request_log import read_segment
 from tests.hostile.running import aggregate

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from aggregate.prompt.corpus.known_files import analysed
+from aggregate.prompt.corpus import analysed
 from aggregate.ranking.files import analyse
 
 FILES: Sequence[tuple[str, str]] = [

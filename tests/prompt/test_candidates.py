@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from aggregate import Budget, Task, ViewMode, build_markdown, count, open_project, request_for
-from aggregate.prompt.corpus.ranked_files import rank_files
-from aggregate.prompt.fit.candidates import Candidates
-from aggregate.prompt.fit.fit import ShownLines
+from aggregate.prompt.corpus import rank_files
+from aggregate.prompt.fit import Candidates, ShownLines
 from aggregate.prompt.fit_prompt import fit_prompt
 from tests.projects import project
 from tests.prompt.composing import composed, kept_nothing

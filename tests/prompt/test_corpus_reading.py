@@ -10,8 +10,8 @@ import pytest
 
 from aggregate import open_project, request_for
 from aggregate.prompt import FileCorpus, Request
-from aggregate.prompt.corpus.ranked_files import read_files
-from aggregate.prompt.files.selection import Selection
+from aggregate.prompt.corpus import read_files
+from aggregate.prompt.files import Selection
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project

@@ -9,7 +9,7 @@ import pytest
 
 from aggregate import Budget, Place, Task, open_project, request_for
 from aggregate.prompt import select_files
-from aggregate.prompt.corpus.ranked_files import Pins, find_pins, question_for, resolve_place
+from aggregate.prompt.corpus import Pins, find_pins, question_for, resolve_place
 from aggregate.ranking import ChangedLines, Question
 from aggregate.ranking.files import analyse
 from tests.project.history import Repository

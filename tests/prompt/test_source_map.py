@@ -22,20 +22,20 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.files import RenderedFile, ShownText, Span
+from aggregate.base import RenderedFile, ShownText, Span
 from aggregate.base.redaction import AS_THEY_ARE, Redaction
-from aggregate.prompt.asking.results import GroupStatus, MergeStrategy
+from aggregate.prompt.asking import GroupStatus, MergeStrategy
 from aggregate.prompt.document import Origin, OriginKind, Section, Stability
-from aggregate.prompt.files.layout import file_block, file_segment, rendered_segment
-from aggregate.prompt.output.source_map import map_sources
+from aggregate.prompt.files import file_block, file_segment, rendered_segment
+from aggregate.prompt.output import map_sources
 from aggregate.prompt.sections import (
     changed_heading,
     changed_segment,
+    discussion_segments,
     patched,
     results_segments,
     shown_in_older,
 )
-from aggregate.prompt.sections.turns import discussion_segments
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 from tests.prompt.composing import kept_nothing

@@ -21,7 +21,7 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.task import FileOrder
+from aggregate.base import FileOrder
 from aggregate.prompt import Request
 from tests.prompt import composing
 from tests.prompt.composing import kept_nothing, result

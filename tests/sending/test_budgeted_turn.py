@@ -8,7 +8,7 @@ import pytest
 
 from aggregate import BudgetError, Usage, count, load_config
 from aggregate.prompt.audit import read_audit
-from aggregate.prompt.output.numbered_output import audit_path, request_log_path
+from aggregate.prompt.output import audit_path, request_log_path
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients.learned import Endpoint, Kinds, record_usage
 from tests.fakes.topics import TOPICS, module_about

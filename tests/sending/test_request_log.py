@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from aggregate import Prompt, load_config
-from aggregate.base.disk.writing import state_folder
+from aggregate.base.disk import state_folder
 from aggregate.prompt import count_prompt
 from aggregate.prompt.audit import read_audit
-from aggregate.prompt.output.numbered_output import audit_path, request_log_path, write_numbered
+from aggregate.prompt.output import audit_path, request_log_path, write_numbered
 from aggregate.sending import (
     Exchange,
     LoggedRequest,
@@ -22,7 +22,7 @@ from aggregate.sending import (
     recent_requests,
     send_turn,
 )
-from aggregate.sending.cache.fingerprint import BlockLayout
+from aggregate.sending.cache import BlockLayout
 from aggregate.sending.request_log import own_hashes, read_segment, write_request
 from tests.fakes.prompts import hashed, part
 from tests.fakes.transports import scripted

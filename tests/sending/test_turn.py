@@ -21,9 +21,15 @@ from aggregate import (
     load_config,
     open_project,
 )
-from aggregate.prompt.output.numbered_output import request_log_path
-from aggregate.sending import Exchange, ModelSelection, prepare_turn, read_request, send_turn
-from aggregate.sending.turn import truncation_warning
+from aggregate.prompt.output import request_log_path
+from aggregate.sending import (
+    Exchange,
+    ModelSelection,
+    prepare_turn,
+    read_request,
+    send_turn,
+    truncation_warning,
+)
 from tests.fakes.images import png
 from tests.fakes.transports import scripted
 from tests.fakes.user_files import by_user, turns_in

@@ -20,23 +20,21 @@ import sqlalchemy as sa
 from simulation.track_kills import LOG, TRACK
 
 from aggregate import Project, Prompt, RunOptions, StateError, TrackError, conduct, open_project
-from aggregate.agents.tracks import PollingOptions, TicketStatus, open_track
-from aggregate.agents.tracks.durable.backend import (
+from aggregate.agents.tracks import PollingOptions, TicketStatus, Worker, open_track
+from aggregate.agents.tracks.durable import (
+    SEGMENTS as SEGMENT_ROWS,
+    RunRow,
+    RunTable,
+    WorkerProcess,
     conducting,
+    database_url,
     is_conducted,
     open_engine,
+    retry_while_away,
     worker_heartbeat,
 )
-from aggregate.agents.tracks.durable.database import (
-    SEGMENTS as SEGMENT_ROWS,
-    database_url,
-    retry_while_away,
-)
 from aggregate.agents.tracks.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
-from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
-from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import TrackProgress, cancel, forget, status
-from aggregate.agents.tracks.worker import Worker
 from tests.agents.tracks.killed import LoggedWorker, read_leftovers, start, write_project
 from tests.fakes.conducting import Says, assigned
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server

@@ -15,7 +15,7 @@ from aggregate import (
     open_project,
     standard_tools,
 )
-from aggregate.agents.limits import TicketLimits
+from aggregate.agents import TicketLimits
 from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
 from aggregate.agents.tracks.terms import Recipient, open_recipients, recipient_of
 from tests.fakes.chat_server import chat_server

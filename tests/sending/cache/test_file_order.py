@@ -8,11 +8,11 @@ from hypothesis import given, strategies as st
 
 from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
-from aggregate.prompt.files.layout import FILES, file_block, file_segment, files_section
-from aggregate.prompt.output.source_map import map_sources
-from aggregate.prompt.sections import changed_segment, gone_segment, sent_lines
-from aggregate.prompt.sections.cache_diffs import file_lines
-from aggregate.sending.cache import HashedPrompt
+from aggregate.prompt.files import FILES, file_block, file_segment, files_section
+from aggregate.prompt.output import map_sources
+from aggregate.prompt.sections import changed_segment, file_lines, gone_segment, sent_lines
+from aggregate.sending import known_model
+from aggregate.sending.cache import HashedPrompt, HashedSegment, PromptFingerprint
 from aggregate.sending.cache.file_order import (
     LARGEST,
     UNSENT,
@@ -20,8 +20,6 @@ from aggregate.sending.cache.file_order import (
     FileOrder,
     OrderedPrompt,
 )
-from aggregate.sending.cache.fingerprint import HashedSegment, PromptFingerprint
-from aggregate.sending.known_models import known_model
 from aggregate.sending.models import NO_CACHE, CacheLookup, CachePolicy
 from tests.fakes.prompts import part
 

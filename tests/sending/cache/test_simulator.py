@@ -12,14 +12,16 @@ from hypothesis import given, strategies as st
 
 from aggregate import Prompt, Usage
 from aggregate.sending.cache import (
+    EarlierRequest,
     HashedPrompt,
     SimulatedCache,
+    block_prefixes,
     charge,
     compare_prefixes,
+    lost_share,
     plan_request,
+    with_pause,
 )
-from aggregate.sending.cache.breakpoints import EarlierRequest, lost_share, with_pause
-from aggregate.sending.cache.request_plan import block_prefixes
 from aggregate.sending.known_models import AS_OF, known_model
 from aggregate.sending.models import CacheLookup, CachePolicy
 from tests.fakes.prompts import State, discussions, part, run_through, state

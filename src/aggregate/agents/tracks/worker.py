@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from aggregate.agents.limits import TicketLimits
-from aggregate.agents.script_file import ScriptedReply, load_replies
+from aggregate.agents.scripted import ScriptedReply, load_replies
 from aggregate.agents.tracks.acting import act
 from aggregate.agents.tracks.answer_schema import enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply

@@ -10,8 +10,8 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "breakpoints": "EarlierRequest",
-            "request_plan": "SimulatedCache charge plan_request",
-            "fingerprint": "HashedPrompt PrefixReport compare_prefixes",
+            "breakpoints": "EarlierRequest lost_share with_pause",
+            "fingerprint": "BlockLayout compare_prefixes HashedPrompt HashedSegment PrefixReport PromptFingerprint",
+            "request_plan": "block_prefixes charge messages_of plan_request RequestPlan role_and_words SimulatedCache",
         },
     )
