@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from aggregate.cli.remembered import Earlier, last_prompt
-from aggregate.prompt import Composition, KnownRow, Request, edited_blocks, known_rows
+from aggregate.prompt import Composition, Request, edited_blocks, known_files, known_rows
 from aggregate.sending import EditedPrompt
 
 
@@ -24,15 +24,14 @@ def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> Edited
     if not run.pages or run.written is None:
         return None
     values, warnings = json.loads(run.pages)
-    rows = [KnownRow(*row) for row in values]
-    by_file = {row.file: row for row in rows if row.file}
+    files = known_files(request, values)
+    by_file = {file.file: file for file in files if file.file}
     if not earlier.changed.keys() <= by_file.keys():
         return None
     blocks = edited_blocks(request, [by_file[path] for path in earlier.changed])
     last = blocks and last_prompt(run)
     if not blocks or not last:
         return None
-    files = [row.row for row in rows]
     return EditedPrompt.of(
         last.path, run.written.prompt, blocks, rows=files, warnings=warnings, counts=counts
     )

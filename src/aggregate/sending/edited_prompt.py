@@ -7,13 +7,12 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from aggregate.base.files import FileRow
 from aggregate.prompt.document import END, SEPARATOR, Section
 from aggregate.sending.cache.fingerprint import PromptFingerprint, SegmentHash
 from aggregate.sending.request_log import LoggedRequest, prompt_tokens, read_request, write_request
 
 if TYPE_CHECKING:
-    from aggregate.prompt import PromptTokens
+    from aggregate.prompt import File, PromptTokens
 
 _PART_BYTES: Final = 1 << 20
 
@@ -25,7 +24,7 @@ class EditedPrompt:
     It can be used like a ``Composition``, and like its ``PromptMeter``.
     """
 
-    rows: Sequence[FileRow]
+    rows: "Sequence[File]"
     warnings: Sequence[str]
     _counts: bool
     _earlier: LoggedRequest
@@ -45,7 +44,7 @@ class EditedPrompt:
         digest: str,
         blocks: Mapping[str, str],
         *,
-        rows: Sequence[FileRow],
+        rows: "Sequence[File]",
         warnings: Sequence[str],
         counts: bool,
     ) -> Self | None:
