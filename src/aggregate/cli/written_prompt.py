@@ -14,8 +14,8 @@ from aggregate.prompt import ALL_FILES, Request, for_reader, no_file_fits, strea
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
     from aggregate.prompt import Composition, PromptTokens
-    from aggregate.sending import EditedPrompt
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
