@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from aggregate.base.messages import shorten
+from aggregate.base.messages import fitted, shorten
 from aggregate.base.task import FileChoice, Level, Reason
-from aggregate.base.text import fitted, printable
+from aggregate.base.text import printable
 from aggregate.prompt.audit.account import OF_FILES, Audit
 
 BAR = 16  # Characters of the longest bar
