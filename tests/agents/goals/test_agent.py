@@ -43,8 +43,7 @@ def test_constants() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "least"),
     [
-        ("depth", 0, 1), ("attempts", 0, 1), ("steps", -1, 1), ("workers", 0, 1), ("duplicates", 0, 1),
-        ("dendrites", -1, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
+        ("depth", 0, 1), ("attempts", 0, 1), ("steps", -1, 1), ("workers", 0, 1), ("dendrites", -1, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
         ("tool_seconds", float("nan"), 0), ("inline_bytes", -1, 0),
     ],
 )  # fmt: skip

@@ -284,21 +284,13 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
         Limit.ITEMS: f"{limits.dendrites} items of a step",
-        Limit.DUPLICATES: f"{limits.duplicates} repeated items",
     }[budget.reached]
-    names: dict[str, list[str]] = {"": [], "in part: ": [], "only in words: ": []}
+    done: list[str] = []
     for neuron in neurons:
-        if is_failure(neuron.result):
-            continue
-        progress = ""
-        if f"{neuron.depth}.{neuron.index}" in budget.undone:
-            progress = "in part: "
-        elif is_prose(neuron.result):
-            progress = "only in words: "
-        names[progress].append(clip(neuron.description, NOTE))
+        is_undone = f"{neuron.depth}.{neuron.index}" in budget.undone
+        if not (is_undone or is_failure(neuron.result) or is_prose(neuron.result)):
+            done.append(clip(neuron.description, NOTE))
     steps = "no step done"
     if neurons:
-        planned = max(budget.planned, len(neurons))
-        steps = f"{len(names[''])} of {planned} steps done"
-    listed = "; ".join(f"{progress}{'; '.join(of)}" for progress, of in names.items() if of)
-    return f"Stopped at the limit of {limit}, {steps}{': ' if listed else ''}{listed}"
+        steps = f"{len(done)} of {max(budget.planned, len(neurons))} steps done"
+    return f"Stopped at the limit of {limit}, {steps}{': ' if done else ''}{'; '.join(done)}"
