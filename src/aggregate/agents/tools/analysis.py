@@ -117,8 +117,10 @@ def _sandbox_failure(error: SandboxError, timeout: float) -> dict[str, Any]:
         return failure_envelope(NO_RESULT, retry=True)
     if error.kind is Stopped.SYNTAX:
         return failure_envelope(f"Syntax error: {error}", retry=True)
-    hint = "Use .get() for a field that may be missing." if error.exception == "KeyError" else None
-    return failure_envelope(str(error), retry=error.kind is not Stopped.MISSING, hint=hint)
+    advice = (
+        "Use .get() for a field that may be missing." if error.exception == "KeyError" else None
+    )
+    return failure_envelope(str(error), retry=error.kind is not Stopped.MISSING, hint=advice)
 
 
 def _dangerous_pattern(tree: ast.AST) -> str | None:
