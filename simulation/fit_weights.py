@@ -117,7 +117,7 @@ def _observe(
     request = request_for(project, task=Task(text))
     selection = select_files(request)
     index = user_index()
-    reader = FileReader(request.redaction, selection.generated)
+    reader = FileReader(request.redaction, selection)
     corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
     paths = [facts.path for facts in corpus.files]
     observed = features(corpus, question_for(request, index=index, paths=paths))

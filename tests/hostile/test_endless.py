@@ -19,7 +19,8 @@ from aggregate import (
 )
 from aggregate.agents.scripted import read_script
 from aggregate.agents.tools import discover_tools
-from aggregate.agents.tracks.track import Track, open_track
+from aggregate.agents.tracks import open_track
+from aggregate.agents.tracks.track import Track
 from aggregate.project.beads import find_beads_files
 from tests.cli.command_line import Ended
 from tests.fakes.beads_project import record, write_jsonl

@@ -13,7 +13,7 @@ else:
         __name__,
         {
             "errors": "AnchorError ConfigError DeadlineError Stopped ToolError",
-            "files": "Entry FileEntry FileItem RenderedFile ShownText Span ViewRequest",
+            "files": "Entry FileEntry FileItem ShownText Span ViewRequest",
             "messages": "install_command",
             "task": "FileOrder Finish Given Guess Level Missing Pick Reason SentFile",
             "values": "isolated_copy Value",

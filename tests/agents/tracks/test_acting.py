@@ -14,6 +14,7 @@ from aggregate.agents import ScriptedReply
 from aggregate.agents.tools import AllowedCommands, ChangeTools, make_tool
 from aggregate.agents.tracks import (
     Assignment,
+    Steps,
     TicketStatus,
     WorkerReply,
     WorkerTerms,
@@ -69,7 +70,7 @@ def act(
     asked = acting(packs, **fields)
     trees = packs.trees
     try:
-        return attempt_assignment(worker, asked, 1, kept=kept or KeptSteps(), trees=trees)
+        return attempt_assignment(worker, asked, 1, Steps(kept=kept or KeptSteps(), trees=trees))
     finally:
         trees.close()
 

@@ -30,8 +30,9 @@ from aggregate.agents.tracks import (
     WorkerTerms,
     complete_assignment,
     preview,
+    worker_tools,
 )
-from aggregate.agents.tracks.terms import check_prices, worker_tools
+from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tool_loop import SHOWN
 from aggregate.sending.clients import cost
 from tests.fakes.acting import Turns, call, calls

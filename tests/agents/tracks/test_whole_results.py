@@ -14,7 +14,7 @@ from aggregate.agents.tracks import (
     WorkerTerms,
     worker_tools,
 )
-from aggregate.agents.tracks.run_outcomes import merge_outcomes
+from aggregate.agents.tracks.outcomes import merge_outcomes
 from tests.fakes.acting import Turns, call, calls
 from tests.fakes.conducting import asking, attempted, track_project
 from tests.fakes.transports import scripted

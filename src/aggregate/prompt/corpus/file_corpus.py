@@ -21,8 +21,8 @@ from aggregate.prompt.corpus.known_files import (
     analysed,
     content_hash,
 )
-from aggregate.prompt.files.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
-from aggregate.prompt.files.selection import ResolvedFile
+from aggregate.prompt.files.file import File, Remark
+from aggregate.prompt.files.file_reading import FileReader, NoteKind, ReadFacts, read_source
 from aggregate.ranking import term_list
 from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 
@@ -42,10 +42,11 @@ class FileCorpus:
     """A ``Corpus`` of readable, numbered files with their texts."""
 
     files: Sequence[FileFacts]
-    shown: Sequence[ResolvedFile]
+    shown: Sequence[File]
     identities: list[bytes]
     groups: Sequence[NumberedPart]
-    others: Sequence[Reading]  # unreadable files, and remarks on globs
+    others: Sequence[File]  # unreadable files
+    remarks: Sequence[Remark]
     known: KnownFiles
     reader: FileReader  # reads texts again; its notes are ignored
     notes: FileReader  # collects doubts about analysed files
@@ -122,7 +123,7 @@ class FileCorpus:
 
         def unknown() -> Iterator[Asked]:
             for number in numbers:
-                path, clean = self.shown[number].path, self._read(number).clean
+                path, clean = self.shown[number].path, _without_secrets(self._read(number))
                 identity = self.known.identity(path, clean)
                 # A file with secrets, or a changed one, has another identity than the index was asked for.
                 if identity not in (self.identities[number], self._analysed_as.get(number)):
@@ -146,17 +147,17 @@ class FileCorpus:
     def text(self, number: int) -> str:
         return self.reading(number).source.text
 
-    def reading(self, number: int) -> Reading:
+    def reading(self, number: int) -> File:
         """Return the redacted text of a file with its facts.
 
         The text is ``""`` if the file was deleted. A changed file is analysed again, so that text and analysis match.
         """
-        reading = self._read(number)
-        identity = self.known.identity(self.shown[number].path, reading.clean)
+        file = self._read(number)
+        identity = self.known.identity(self.shown[number].path, _without_secrets(file))
         if self._analysed_as.get(number, identity) != identity:
             self._look_closely([number], self._analyses.pop(number).has_references)
             self.identities[number] = identity
-        return reading
+        return file
 
     def content_hash(self, number: int) -> bytes:
         return content_hash(self.identities[number])
@@ -170,14 +171,14 @@ class FileCorpus:
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
 
-    def _read(self, number: int) -> Reading:
+    def _read(self, number: int) -> File:
         # An analysed file without secrets is not searched again.
         identity = self._analysed_as.get(number, b"")
         return self.reader.read(self.shown[number], hashed=True, clean_hash=content_hash(identity))
 
 
 def read_corpus(
-    files: Sequence[ResolvedFile],
+    files: Sequence[File],
     *,
     index: Index,
     redaction: Redaction,
@@ -202,14 +203,14 @@ class _FileRows:
     """Facts and identities of all files, by index."""
 
     def __init__(
-        self, files: Sequence[ResolvedFile], groups: Sequence[FileGroup], reader: FileReader
+        self, files: Sequence[File], groups: Sequence[FileGroup], reader: FileReader
     ) -> None:
         self._files = files
         self._groups = groups
         self._reader = reader
         self._facts: list[FileFacts | None] = [None] * len(files)
         self._identities = [b""] * len(files)
-        marks = reader.generated.marks
+        marks = reader.selection.marks
         # Read facts of files that may need a note or another view.
         self._unusual = {
             index: USUAL
@@ -236,18 +237,18 @@ class _FileRows:
         """Return the corpus; ``reader`` reads texts again."""
         shown = list(self._files)
         others = {
-            index: unread(file)
+            index: file._replace(source=read_source(file))
             for index, file in enumerate(self._files)
-            if file.problem and not file.is_remark
+            if file.problem
         }
         for index in sorted(self._unusual):
             facts, self._facts[index] = self._facts[index], None
-            reading = self._reading(self._files[index], self._unusual[index])
-            if reading and reading.source.error:
-                others[index] = reading
-            elif reading and facts:
-                shown[index] = reading.file
-                is_generated = bool(self._reader.why_generated(reading.file, reading.facts))
+            file = self._judged(self._files[index], self._unusual[index])
+            if file and file.source.error:
+                others[index] = file
+            elif file and facts:
+                shown[index] = file
+                is_generated = bool(self._reader.why_generated(file, self._unusual[index]))
                 self._facts[index] = facts._replace(is_generated=is_generated)
         rows = [(index, facts) for index, facts in enumerate(self._facts) if facts]
         numbers = {index: number for number, (index, _) in enumerate(rows)}
@@ -261,24 +262,25 @@ class _FileRows:
             shown=[shown[index] for index, _ in rows],
             identities=[self._identities[index] for index, _ in rows],
             groups=[numbered(group, part) for group in self._groups for part in group.parts],
-            others=[
-                *(others[index] for index in sorted(others)),
-                *map(unread, self._reader.remarks(self._files)),
-            ],
+            others=[others[index] for index in sorted(others)],
+            remarks=self._reader.remarks(),
             known=known,
             reader=reader,
             notes=self._reader,
         )
 
-    def _reading(self, file: ResolvedFile, facts: ReadFacts) -> Reading | None:
-        """Return what the index knows of a file, ``None`` if the file is not shown itself."""
+    def _judged(self, file: File, facts: ReadFacts) -> File | None:
+        """Return a file as the index knows it, ``None`` if the file is not shown itself."""
         if not facts.generated and self._reader.why_generated(file, facts):
             # Marked by .gitattributes alone: its size is not stored.
             facts = ReadFacts.of(file.path, read_file(file.file))
-        shown = self._reader.shown(file, facts)
-        if shown is None:
+        if self._reader.omits(file, facts):
             return None
         self._reader.note_facts(file.path, facts)
         modified = modified_at(file.file) if facts.error else 0.0
         source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
-        return Reading(shown, source, source, facts)
+        return self._reader.as_generated(file, facts)._replace(source=source)
+
+
+def _without_secrets(file: File) -> SourceFile:
+    return file.source.without_secrets or file.source

@@ -26,8 +26,9 @@ from aggregate.prompt.asking.request import (
 )
 from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory, begin_history
 from aggregate.prompt.corpus.file_corpus import FileCorpus, read_corpus
+from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import FileReader
-from aggregate.prompt.files.selection import ResolvedFile, Selection, select_files
+from aggregate.prompt.files.selection import Selection, select_files
 from aggregate.ranking import (
     WEIGHTS,
     ChangedLines,
@@ -133,7 +134,7 @@ class Pins:
         return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
 
 
-def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
+def find_pins(request: Request, files: Sequence[File]) -> Pins:
     pinned: dict[str, tuple[Place, ...]] = {
         file.path: ()
         for file in files
@@ -168,7 +169,7 @@ def task_is_strict(request: Request) -> bool:
 
 def check_focus(request: Request, selection: Selection) -> None:
     """Raise ``SeedError`` if no focus file of a request exists."""
-    files = [(file.path, file.item.path) for file in selection.files if not file.is_remark]
+    files = [(file.path, file.item.path) for file in selection.files]
     if request.focus_paths and not focus_paths(files, request.focus_paths):
         paths = [path for path, _ in files]
         raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))
@@ -261,7 +262,7 @@ def read_files(
     ``on_start`` and ``on_done`` count the new or changed files.
     """
     selection = selection or select_files(request)
-    reader = FileReader(request.redaction, selection.generated)
+    reader = FileReader(request.redaction, selection)
     corpus = read_corpus(
         selection.files,
         index=index,

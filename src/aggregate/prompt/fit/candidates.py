@@ -10,20 +10,15 @@ from math import inf
 from operator import gt
 from typing import Final
 
-from aggregate.base.files import RenderedFile, ViewMode
+from aggregate.base.files import View, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.base.values import row_maker
-from aggregate.code.views import is_the_text
+from aggregate.code.views import EXCLUDED, is_the_text
 from aggregate.prompt.asking.request import ALL_FILES
-from aggregate.prompt.files.file_reading import Reading
-from aggregate.prompt.files.file_rendering import (
-    RenderedFiles,
-    error_sentence,
-    noted_file,
-    refusals,
-)
+from aggregate.prompt.files.file import File
+from aggregate.prompt.files.file_rendering import RenderedFiles, error_sentence
 from aggregate.prompt.files.line_runs import marked_runs, signature_run
-from aggregate.prompt.files.selection import ResolvedFile, omission_remark
+from aggregate.prompt.files.selection import omission_remark
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.opened_candidates import OpenedCandidates
 from aggregate.prompt.sections.not_shown import Called, Hidden
@@ -40,7 +35,7 @@ class Candidates(OpenedCandidates):
 
     @cached_property
     def _refused(self) -> tuple[str, ...]:
-        return refusals(self.files.selection)
+        return self.files.selection.refused
 
     def left_out(self, fit: Fit) -> Iterator[Hidden]:
         """Yield the candidates hidden by a fit, most relevant first."""
@@ -90,32 +85,22 @@ class Candidates(OpenedCandidates):
 
         The notes are about unreadable files. ``with_notes`` adds the notes of a prompt without a budget.
         """
-        unreadable = (
-            noted_file(reading.file, reading.source)
-            for reading in self._corpus.others
-            if not reading.file.is_remark and _is_wanted(reading)
-        )
+        unreadable = (file.unreadable() for file in self._corpus.others if _is_wanted(file))
         files = self._in_order(fit, order, [*unreadable, *(self._notes() if with_notes else ())])
         return RenderedFiles(tuple(files), (*doubts, *self._warnings(files)), self._refused)
 
-    def _notes(self) -> Sequence[RenderedFile]:
+    def _notes(self) -> Sequence[File]:
         """Return the notes on excluded files, and the remarks on files that globs left out."""
         corpus = self._corpus
         excluded = (
-            noted_file(file, corpus.reading(number).source)
+            _excluded(file._replace(source=corpus.reading(number).source))
             for number, file in enumerate(corpus.shown)
             if number not in self.by_number and file.item.auto_aggregate
         )
-        remarks = (
-            noted_file(reading.file, reading.source)
-            for reading in corpus.others
-            if reading.file.is_remark and _is_wanted(reading)
-        )
+        remarks = (remark.file for remark in corpus.remarks if _is_wanted(remark.file))
         return (*excluded, *remarks)
 
-    def _in_order(
-        self, fit: Fit, order: FileOrder, notes: Iterable[RenderedFile]
-    ) -> list[RenderedFile]:
+    def _in_order(self, fit: Fit, order: FileOrder, notes: Iterable[File]) -> list[File]:
         visible = {
             self.by_number[number].file.path: self.rendered(number, state)
             for number, state in fit.shown.items()
@@ -150,7 +135,7 @@ class Candidates(OpenedCandidates):
             if reason.kind == companions[number]
         }
 
-    def _by_relevance(self, files: Mapping[str, RenderedFile]) -> list[RenderedFile]:
+    def _by_relevance(self, files: Mapping[str, File]) -> list[File]:
         """Return files in the order of their scores.
 
         Tests and documents follow their source (rule B-8).
@@ -167,26 +152,23 @@ class Candidates(OpenedCandidates):
             keys[path] = (self._ranks[source], rank) if source in files else (rank, -1)
         return [files[path] for path in sorted(files, key=keys.__getitem__)]
 
-    def _warnings(self, files: Sequence[RenderedFile]) -> tuple[str, ...]:
+    def _warnings(self, files: Sequence[File]) -> tuple[str, ...]:
         corpus = self._corpus
-        remarks = [reading.file for reading in corpus.others if reading.file.is_remark]
+        remarks = [*corpus.remarks]
         unreadable = [
-            reading.file
-            for reading in corpus.others
-            if not reading.file.is_remark
-            and not _is_wanted(reading)
-            and reading.file.path != ALL_FILES  # the glob itself: there is no file at all
+            file
+            for file in corpus.others
+            if not _is_wanted(file)
+            and file.path != ALL_FILES  # the glob itself: there is no file at all
         ]
         if unreadable:
             paths = [file.path for file in unreadable]
             remarks.append(omission_remark(unreadable[0].entry, "unreadable", paths))
         sentences = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
         errors = (
-            error_sentence(file) for file in files if file.error and file.path not in sentences
+            error_sentence(file) for file in files if file.is_error and file.path not in sentences
         )
-        doubts = self.files.reader.warnings(
-            self.files.selection, errors, shown=(file.path for file in files)
-        )
+        doubts = self.files.reader.warnings(errors, [file.path for file in files])
         beyond = (
             f"focus {place}: there is no such line: the file ends with line {len(lines.texts):,}"
             for number in self._pinned
@@ -244,7 +226,7 @@ class Candidates(OpenedCandidates):
             path = file.path
             choice = hidden.get(path)
             if choice is None:
-                if file.is_remark or path == ALL_FILES:  # a glob without matches
+                if path == ALL_FILES:  # a glob without matches
                     continue
                 choice = _unranked(file, tokens.get(path, 0))
             elif path in numbers:
@@ -299,20 +281,22 @@ class Candidates(OpenedCandidates):
         return tuple(dict.fromkeys(names))
 
 
-def _sorted_by(
-    files: Mapping[str, RenderedFile], paths: Iterable[str]
-) -> Mapping[str, RenderedFile]:
+def _sorted_by(files: Mapping[str, File], paths: Iterable[str]) -> Mapping[str, File]:
     ranks = {path: rank for rank, path in enumerate(paths) if path in files}
     return dict(sorted(files.items(), key=lambda item: ranks.get(item[0], inf)))
 
 
-def _unranked(file: ResolvedFile, tokens: int) -> FileChoice:
+def _unranked(file: File, tokens: int) -> FileChoice:
     """Return the audit row of an excluded, unreadable or binary file."""
     is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
     level = Level.NONE if is_excluded else Level.LEFT_OUT
     return FileChoice(file.path, file.item.path, level, LEVELS[file.entry.view_mode], tokens=tokens)
 
 
-def _is_wanted(reading: Reading) -> bool:
+def _excluded(file: File) -> File:
+    return file.unreadable() if file.source.error else file._replace(view=View(EXCLUDED))
+
+
+def _is_wanted(file: File) -> bool:
     """Return whether the user named the file or its glob."""
-    return reading.file.item.path != ALL_FILES
+    return file.item.path != ALL_FILES

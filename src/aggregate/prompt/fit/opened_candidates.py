@@ -5,13 +5,12 @@ Opened files have lines ready for a fit.
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from math import inf
 from typing import Final, NamedTuple
 
-from aggregate.base.files import RenderedFile, ViewMode
+from aggregate.base.files import ViewMode
 from aggregate.base.task import Place
 from aggregate.base.text import has_long_line
 from aggregate.base.values import row_maker
@@ -21,11 +20,9 @@ from aggregate.prompt.asking.request import Request
 from aggregate.prompt.corpus.ranked_files import Pins, RankedFiles, find_pins
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.document.token_counts import SavedCounts
-from aggregate.prompt.files.documents import MORE_TOKENS
-from aggregate.prompt.files.file_rendering import rendered_file
-from aggregate.prompt.files.layout import rendered_segment
+from aggregate.prompt.files.file import File
+from aggregate.prompt.files.layout import MORE_TOKENS, rendered_segment
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
-from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.prompt.fit.entry_order import (
     CHARACTERS_PER_TOKEN,
     DENSITY,
@@ -71,7 +68,7 @@ class Candidate(NamedTuple):
     """A ranked file which the prompt may show."""
 
     number: int  # in the corpus
-    file: ResolvedFile
+    file: File
     mode: ViewMode  # its largest view
     ranked: RankedFile
 
@@ -93,7 +90,7 @@ class OpenedCandidates:
         self._around = MORE_TOKENS if request.is_xml else 0
         self._corpus = ranked.files.corpus
         self._opened: dict[int, OpenedFile | None] = {}
-        self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
+        self._rendered: dict[int, tuple[bytes, File]] = {}
         self._shortens = True  # whether long lines are cut; not in a prompt with all files
         files, pinned = self._corpus.shown, self._pins.files
         # By id of the entry, which all files of a glob share.
@@ -322,20 +319,20 @@ class OpenedCandidates:
 
     def lines(self, number: int) -> FileLines | None:
         if number not in self._opened:
-            reading = self._corpus.reading(number)
+            file = self._corpus.reading(number)
             analysis = self._analysis(number)
             is_code = self._corpus.files[number].is_code
             self._opened[number] = open_file(
-                reading.file,  # with slices resolved in its text
+                file,  # with slices resolved in its text
                 self.by_number[number].mode,
-                reading.source,
+                file.source,
                 statements=analysis.statements,
                 definitions=analysis.definitions if is_code else (),
                 count=self.count,
                 is_numbered=self._is_numbered,
                 around=self._around,
                 has_leads=number in self._leading,
-                shortens=self._shortens and self._pins.files.get(reading.file.path) != (),
+                shortens=self._shortens and self._pins.files.get(file.path) != (),
             )
         opened = self._opened[number]
         return opened.lines if opened else None
@@ -390,7 +387,7 @@ class OpenedCandidates:
         fit.is_exhausted = True
         return fit
 
-    def rendered(self, number: int, state: ShownLines) -> RenderedFile:
+    def rendered(self, number: int, state: ShownLines) -> File:
         # A prompt is laid out several times, with the same lines of most files.
         marks = bytes(state.marks)
         cached = self._rendered.get(number)
@@ -398,17 +395,17 @@ class OpenedCandidates:
             cached = self._rendered[number] = marks, self._render(number, state)
         return cached[1]
 
-    def _render(self, number: int, state: ShownLines) -> RenderedFile:
+    def _render(self, number: int, state: ShownLines) -> File:
         opened, (_, file, mode, _) = self._opened[number], self.by_number[number]
         if opened is None:
             raise KeyError(number)
         source, view, lines = opened[:3]
         if not state.is_complete:
             view = focused(view, lines.texts, state.runs(), ends=lines.ends)
-        return replace(rendered_file(file, source, view), view_mode=mode)
+        return file._replace(source=source, view=view, entry=file.entry.in_mode(mode))
 
 
-def _largest_view(file: ResolvedFile, *, is_summary: bool) -> ViewMode | None:
+def _largest_view(file: File, *, is_summary: bool) -> ViewMode | None:
     if not file.item.auto_aggregate or file.entry.view_mode is ViewMode.NONE:
         return None
     return ViewMode.SUMMARY if is_summary else file.entry.view_mode

@@ -14,10 +14,9 @@ from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files.file_reading import encoding_note
+from aggregate.prompt.files.file import File, encoding_note
 from aggregate.prompt.files.layout import file_block
 from aggregate.prompt.files.line_runs import Run
-from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.prompt.fit.fit import FileLines
 from aggregate.ranking.files import DefinedName
 
@@ -38,7 +37,7 @@ class OpenedFile(NamedTuple):
 
 
 def open_file(
-    file: ResolvedFile,
+    file: File,
     mode: ViewMode,
     source: SourceFile,
     *,

@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 
 from aggregate.base.files import ViewMode
 from aggregate.prompt.corpus.file_corpus import FileCorpus
-from aggregate.prompt.files.selection import ResolvedFile
+from aggregate.prompt.files.file import File
 from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN
 from aggregate.prompt.sections.folders import describing_files, first_sentence, large_folders
 from aggregate.prompt.sections.tree import Tree
 from aggregate.ranking import PathKind, RankedFile, kinds_of
 
-Files = Sequence[tuple[int, ResolvedFile, ViewMode, RankedFile]]  # candidates, the likeliest first
+Files = Sequence[tuple[int, File, ViewMode, RankedFile]]  # candidates, the likeliest first
 PART_BESIDE: Final = 0.05  # part of the budget for tests, examples and the like
 _PART_OF_FOLDERS = 0.7  # part of the budget for large folders, by their code
 _MOST_FOLDERS = 14

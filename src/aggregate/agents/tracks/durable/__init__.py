@@ -7,22 +7,17 @@ Signs of life show which workers are dead. DBOS is the library for all this; no 
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.agents.tracks.durable.backend import (
-        conducting,
-        is_conducted,
-        open_engine,
-        worker_heartbeat,
-    )
-    from aggregate.agents.tracks.durable.database import SEGMENTS, database_url, retry_while_away
-    from aggregate.agents.tracks.durable.run_table import RunRow, RunTable, SegmentTable
-    from aggregate.agents.tracks.durable.worker_process import WorkerProcess
+    from aggregate.agents.tracks.durable.backend import *
+    from aggregate.agents.tracks.durable.database import *
+    from aggregate.agents.tracks.durable.runs import *
+    from aggregate.agents.tracks.durable.worker_process import *
 else:
     __getattr__ = door(
         __name__,
         {
             "backend": "conducting is_conducted open_engine worker_heartbeat",
-            "database": "database_url retry_while_away SEGMENTS",
-            "run_table": "RunRow RunTable SegmentTable",
+            "database": "SEGMENTS database_url retry_while_away",
+            "runs": "Run Runs SegmentTable",
             "worker_process": "WorkerProcess",
         },
     )
