@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import DENDRITES, Neuron, is_failure, is_prose
+from aggregate.agents.goals.goal_result import DENDRITES, Neuron, is_failure
 from aggregate.agents.goals.lists import NAME_FIELDS
 from aggregate.agents.goals.words import counted_noun, extract_quantity
 from aggregate.base.json_forms import DEPTH, failure_text, jsonable
@@ -103,6 +103,11 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
         is_python = result.get("success")
         return result["result"], AnswerKind.PYTHON if is_python else AnswerKind.TEXT
     return "", AnswerKind.NONE
+
+
+def is_prose(result: Value) -> bool:
+    """Return whether a result is text by the model alone."""
+    return isinstance(result, Mapping) and result.get("type") == "ai_response"
 
 
 def _is_blank(result: Value) -> bool:
