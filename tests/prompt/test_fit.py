@@ -12,7 +12,8 @@ from aggregate import View, count
 from aggregate.code.views import focused, gap_line
 from aggregate.prompt.files.line_runs import Run, as_runs, marked_runs
 from aggregate.prompt.fit.entry_order import Fittable, Share, StepOrder
-from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
+from aggregate.prompt.fit.fit import Fit
+from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
 from aggregate.ranking.files import DefinedName, Piece
 
 FRAME, GAP = 8, 4
@@ -61,10 +62,10 @@ def new_fit(
         key=lambda file: (-sum(file.chances), file.number),
     )
 
-    def open_file(number: int) -> FileLines:
+    def open_file(number: int) -> OpenedFile:
         source = sources[number]
         gap = count(gap_line("python", len(source.lines)))
-        return FileLines(source.lines, lambda run: (run,), FRAME, gap, statements=source.statements)
+        return OpenedFile(source.lines, FRAME, gap, statements=source.statements)
 
     return Fit(StepOrder([Share([ranked])], signatures), open_file, count)
 
@@ -328,7 +329,7 @@ def test_runs_are_their_lines() -> None:
 
 def new_runs(text: str, *wanted: Run, shown: Run | None = None) -> list[Run]:
     """Return what of the wanted lines is new, where other lines may be shown before."""
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
+    lines = ShownLines(OpenedFile(text.splitlines(keepends=True), 0, 0))
     if shown:
         lines.show([shown])
     return lines.with_small_gaps(lines.new_runs(wanted))
@@ -359,7 +360,7 @@ MANY_LINES, LONG_LINES = "\n" * 1000, f"{' ' * 150}\n" * 2
 def test_many_blank_lines_are_a_gap(blank: str) -> None:
     """They would take tokens that tell nothing: dots stand for them, until they are shown themselves (rule B-6)."""
     text = f"a\n{blank}b\n"
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
+    lines = ShownLines(OpenedFile(text.splitlines(keepends=True), 0, 0))
     last = len(lines.marks)
     for line in (1, last):
         runs = lines.with_small_gaps(lines.new_runs([(line, line)]))
@@ -385,7 +386,7 @@ def test_many_blank_lines_are_a_gap(blank: str) -> None:
 )
 def test_no_blank_lines_stand_next_to_a_gap(text: str, shown: list[Run], runs: list[Run]) -> None:
     """The line of dots parts what it stands between; at the ends of a file and within they stay (rule B-2)."""
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
+    lines = ShownLines(OpenedFile(text.splitlines(keepends=True), 0, 0))
     lines.show(shown)
     assert lines.runs() == runs
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import Budget, Task, open_project, request_for
-from aggregate.prompt import Request, compose_within_budget
-from aggregate.prompt.corpus.ranked_files import OpenFiles
+from aggregate.prompt import OpenFiles, Request, compose_within_budget
 from tests.projects import project
 from tests.prompt.composing import in_index, kept_nothing
 

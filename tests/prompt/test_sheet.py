@@ -16,10 +16,10 @@ from aggregate.prompt import (
     compose_prompt,
     make_sheet,
     open_project,
+    rank_files,
     read_answer,
     with_answer,
 )
-from aggregate.prompt.corpus.ranked_files import rank_files
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 

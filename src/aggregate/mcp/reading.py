@@ -133,7 +133,7 @@ def _look(
     workspace: Workspace, path: str, progress: Progress, *, tool: str
 ) -> tuple[FileCorpus, str, dict[int, str]]:
     request = workspace.request()
-    corpus = workspace.read_files(request, progress).corpus
+    corpus = workspace.read_files(request, progress)
     workspace.index.flush()
     # Accept paths relative to the root, also with ./ or a leading slash, and absolute ones.
     top = os.path.abspath(request.base_dir).replace(os.sep, "/").rstrip("/")

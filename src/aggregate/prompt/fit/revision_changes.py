@@ -1,24 +1,20 @@
 """Changes since the request's revision, in the order of the ranking (rule T-8)."""
 
-from collections.abc import Sequence
-
 from aggregate.base.redaction import Redaction, redact
 from aggregate.project.git import FileChange, read_changes
 from aggregate.prompt.asking.request import Request
 from aggregate.prompt.files.selection import own_output_filter
-from aggregate.prompt.fit.opened_candidates import Candidate
+from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.sections.changes import NO_CHANGES, ChangedFile, Changes
-from aggregate.ranking.files import FileFacts
 
 
-def changes_for(
-    request: Request, candidates: Sequence[Candidate], facts: Sequence[FileFacts]
-) -> Changes:
-    """Return what has changed: candidates, likeliest first, deleted files, and the number of other files."""
+def changes_for(request: Request, candidates: Candidates) -> Changes:
+    """Return the changed candidates, likeliest first, deleted files, and the number of other files."""
     if not (request.finish and request.finish.changes):
         return NO_CHANGES
-    ranks = {candidate.file.path: rank for rank, candidate in enumerate(candidates)}
-    generated = {file.path for number, file, _, _ in candidates if facts[number].is_generated}
+    ranks = candidates.ranks
+    facts = candidates.corpus.files
+    generated = {path for path, number in candidates.numbers.items() if facts[number].is_generated}
     base_dir = request.base_dir
     is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
     changes = read_changes(str(base_dir), request.finish.changes)
