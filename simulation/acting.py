@@ -34,12 +34,17 @@ from aggregate import (
     open_project,
 )
 from aggregate.agents.tools import make_tool
-from aggregate.agents.tracks import WorkerTerms, applying, run_worker
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks import (
+    Assignment,
+    ModelWorker,
+    Steps,
+    WorkerReply,
+    WorkerTerms,
+    applying,
+    run_worker,
+    worker_tools,
+)
 from aggregate.agents.tracks.run_control import made_attempts, status
-from aggregate.agents.tracks.steps import Steps
-from aggregate.agents.tracks.terms import worker_tools
-from aggregate.agents.tracks.worker import ModelWorker
 from aggregate.sending.clients.client import Retry, scripted_client
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.models import LoopTurn, ToolCall
@@ -132,7 +137,7 @@ class SimulatedWorker:
         """Answer a ticket without tools, of which there is none."""
         raise AssertionError(f"{assignment.ticket} has no tools, and each was given some")
 
-    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps) -> WorkerReply:
         """Act on a ticket."""
 
         def note(text: str) -> str:
@@ -148,7 +153,7 @@ class SimulatedWorker:
         registry.add(make_tool(note, permissions="write"))
         client = replace(scripted_client(self.model), retry=Retry(attempts=1))
         worker = ModelWorker(client, terms=WorkerTerms(tools=registry))
-        return worker.act(assignment, steps, begun)
+        return worker.act(assignment, steps)
 
 
 def write_project(

@@ -14,9 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate import RunOptions, WorkerError, conduct, open_project
-from aggregate.agents.tracks import TicketStatus
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.run_files import PollingOptions, TrackResult
+from aggregate.agents.tracks import Assignment, TicketStatus, WorkerReply
+from aggregate.agents.tracks.report import TrackResult
 from simulation.trees import write_track
 
 TRACK = "faults_1"
@@ -115,7 +114,7 @@ def simulate(workers: int) -> tuple[Counter[tuple[Fault, str]], list[str], float
         folder = Path(name)
         write_project(folder, workers)
         worker, before = FaultyWorker(), time.perf_counter()
-        options = RunOptions(concurrency=16, polling=PollingOptions(warm_up=False))
+        options = RunOptions(concurrency=16, warm_up=False)
         result = conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, options=options)
         seconds = time.perf_counter() - before
         counts = Counter((fault_of(line.ticket.id), line.state) for line in result.lines)

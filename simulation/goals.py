@@ -9,9 +9,8 @@ from tempfile import TemporaryDirectory
 from tests.fakes.activities import Service, activity_tools, service
 
 from aggregate import GoalResult, NeuronAgent, ToolRegistry, standard_tools
-from aggregate.agents.goals import scripted_model
-from aggregate.agents.goals.scripted import ScriptedModel
 from aggregate.agents.limits import EngineLimits
+from aggregate.agents.scripted import ScriptedModel, scripted_model
 from aggregate.agents.tools import Permission
 from aggregate.cli.goal import trace_lines
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from aggregate import Completion, GoalResult, NeuronAgent, Question
-from aggregate.agents.goals import scripted_model
+from aggregate.agents.scripted import scripted_model
 
 WORDINGS = Path(__file__).parent / "item_choice.toml"
 ROOMS = [

@@ -21,10 +21,10 @@ from typing import Any
 from tests.fakes.activities import activity_tools
 
 from aggregate import ToolRegistry, standard_tools
-from aggregate.agents.goals.goal_context import Branch, GoalContext, StepFailed
+from aggregate.agents.goals.branch import Branch, GoalContext, StepFailed
+from aggregate.agents.goals.calls import choose_tool
 from aggregate.agents.goals.goal_result import Trace, TraceKind
 from aggregate.agents.goals.questions import Completion, Question
-from aggregate.agents.goals.tool_selection import choose_tool
 from aggregate.agents.limits import BudgetTracker, EngineLimits
 from aggregate.agents.tools import Parameter, Permission, Tool
 

@@ -27,10 +27,8 @@ from aggregate import (
     conduct,
     open_project,
 )
-from aggregate.agents.tracks import TicketStatus, run_worker
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks import Assignment, TicketStatus, Worker, WorkerReply, run_worker
 from aggregate.agents.tracks.run_control import TrackProgress, decide, status
-from aggregate.agents.tracks.worker import Worker
 from simulation.killing import Journal, forked
 from simulation.trees import write_track
 

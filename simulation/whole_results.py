@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from aggregate import RunOptions, conduct, count, open_project
-from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks import Assignment
 from simulation.trees import write_track
 
 TRACK = "results_1"

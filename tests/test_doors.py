@@ -55,6 +55,7 @@ def test_a_door_gives_what_type_checkers_see(folder: Path) -> None:
 # Parts of one module, which needs no door before it.
 ONE_MODULE = (
     "agents.limits",
+    "agents.scripted",
     "base.addresses",
     "base.disk.databases",
     "base.disk.programs",

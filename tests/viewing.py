@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aggregate import View, ViewMode
-from aggregate.base.files import ViewRequest
-from aggregate.code.syntax import LANGUAGES, Language, LanguageKind, language_of, read_module
-from aggregate.code.syntax.parsing import parse_source
-from aggregate.code.views import render_view
-from aggregate.code.views.masked import find_symbol
+from aggregate.base import ViewRequest
+from aggregate.code.syntax import (
+    LANGUAGES,
+    Language,
+    LanguageKind,
+    language_of,
+    parse_source,
+    read_module,
+)
+from aggregate.code.views import find_symbol, render_view
 
 SAMPLES = Path(__file__).parent / "code/syntax/samples"
 _HEADING = re.compile(r"^=====\[ (.*) \]=====\n", re.MULTILINE)

@@ -22,7 +22,6 @@ if (
         NeuronAgent as NeuronAgent,
         Question as Question,
         extract_quantity as extract_quantity,
-        scripted_model as scripted_model,
         select_answer as select_answer,
     )
     from aggregate.agents.limits import EngineLimits as EngineLimits
@@ -37,6 +36,7 @@ if (
         register_compiler as register_compiler,
         result_compiler as result_compiler,
     )
+    from aggregate.agents.scripted import scripted_model as scripted_model
     from aggregate.agents.subagents import (
         RunHandle as RunHandle,
         RunRecord as RunRecord,
@@ -182,9 +182,10 @@ if (
     )
 
 _HOMES = {
-    "aggregate.agents.goals": "Completion GoalResult Model Neuron NeuronAgent Question extract_quantity scripted_model select_answer",
+    "aggregate.agents.goals": "Completion GoalResult Model Neuron NeuronAgent Question extract_quantity select_answer",
     "aggregate.agents.limits": "EngineLimits",
     "aggregate.agents.results": "CompilationContext Group LabelledOutput MetadataBasedResultCompiler ResultCompiler compile_results merge_outputs register_compiler result_compiler",
+    "aggregate.agents.scripted": "scripted_model",
     "aggregate.agents.subagents": "RunHandle RunRecord RunStatus SubagentSession sessions_spawn",
     "aggregate.agents.tools": "ToolContext ToolRegistry discover_tools execute_data_analysis standard_tools tool",
     "aggregate.agents.tracks": "ModelWorker RunOptions WorkerReply conduct make_worker run_worker_lifecycle",

@@ -17,16 +17,18 @@ import pytest
 
 from aggregate import AggregateError, ScopeError
 from aggregate.base.concurrency import (
+    AlternatingProcess,
     Call,
+    PoolProcess,
     ahead,
     doubling_delay,
+    frame,
     in_child,
     in_children,
     ordered_map,
     run_in_thread,
+    wait_for_any,
 )
-from aggregate.base.concurrency.child_server import frame
-from aggregate.base.concurrency.processes import AlternatingProcess, PoolProcess, wait_for_any
 
 LOST = "parsing was stopped: the parser crashed, or took far too much memory or time"
 

@@ -11,13 +11,14 @@ import platformdirs
 import pytest
 
 from aggregate import AggregateError, load_config
-from aggregate.base.disk.programs import find_program, search_path
-from aggregate.base.disk.reading import (
+from aggregate.base.disk import (
     UnreadableError,
     confined,
+    find_program,
     read_bytes,
     read_regular,
     read_text,
+    search_path,
     without_links,
 )
 from aggregate.base.disk.writing import (
@@ -34,9 +35,8 @@ from aggregate.base.disk.writing import (
     user_state_folder,
     write_to_free,
 )
+from aggregate.project import Config, as_data
 from aggregate.project.configuration import global_config_path, user_config
-from aggregate.project.table import as_data
-from aggregate.project.tables import Config
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from tests.hostile.planted import plant
 from tests.projects import project

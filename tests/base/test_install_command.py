@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.messages import install_command
+from aggregate.base import install_command
 
 CLONE = {"url": "file:///home/you/my%20clone", "dir_info": {"editable": True}}
 FROM_GIT = {"url": "https://host/me/it", "vcs_info": {"vcs": "git", "commit_id": "0"}}

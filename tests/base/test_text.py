@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from aggregate import AggregatedResult, LabelledOutput, build_markdown_from_items, merge_outputs
 from aggregate.base.text import fence, find_invisible, heading_text, printable
 from aggregate.cli.output import group_warnings
-from aggregate.prompt.asking.results import result_text, value_text
+from aggregate.prompt.asking import result_text, value_text
 from aggregate.prompt.sections import patched, unified_diff
 from tests.rendering import headings, tokens
 

@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate import Prompt, count
-from aggregate.base.files import RenderedFile
-from aggregate.base.tokens import TokenCounter, count_all, count_batch
-from aggregate.base.tokens.counter import cut
-from aggregate.prompt import SavedCounts, count_prompt
+from aggregate.base.tokens import TokenCounter, count_all, count_batch, cut
+from aggregate.prompt import File, SavedCounts, count_prompt
 from aggregate.prompt.document.token_counts import COUNT, token_kind
-from aggregate.prompt.files.layout import files_segments
+from aggregate.prompt.files import files_segments
 from tests.base.tokens.plain_count import encoding, plain_count
 from tests.project.index.samples import opened
 from tests.prompt.composing import kept_nothing, segments
@@ -40,7 +38,7 @@ def test_parts_sum_to_the_whole(
     files: list[tuple[str, str]], history: list[str], screenshots: str
 ) -> None:
     """Counts of segments and sections sum to the document's independent count."""
-    rendered = [RenderedFile(path, content=content) for path, content in files]
+    rendered = [File.from_record({"path": path, "content": text}) for path, text in files]
     discussion = segments(history=[screenshots, *history])
     prompt = Prompt((*files_segments(rendered), *discussion))
     tokens = count_prompt(prompt)
@@ -88,7 +86,7 @@ def test_counts_are_per_text_whatever_the_batch() -> None:
 
 def test_a_file_counts_under_its_path() -> None:
     """A file shown twice has the sum; headings count for the section only."""
-    files = [RenderedFile("a", content=text) for text in "xy"]
+    files = [File.from_record({"path": "a", "content": text}) for text in "xy"]
     tokens = count_prompt(Prompt(tuple(files_segments(files))))
     assert tokens.files == {"a": tokens.segments[1] + tokens.segments[2]}
     assert tokens.document == sum(tokens.segments)

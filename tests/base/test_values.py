@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ContextPreset, FileItem, FileRecord, ViewMode, build_file_items
-from aggregate.base.files import FileEntry, RenderedFile
+from aggregate.base import FileEntry, isolated_copy
 from aggregate.base.task import AUTO, MOST_TOKENS, parse_amount, parse_number
-from aggregate.base.values import isolated_copy
+from aggregate.prompt import File
 from aggregate.prompt.document import Label, SourceMap, pack_map, unpack_map
-from aggregate.prompt.output.source_map import RunCollector
+from aggregate.prompt.output import RunCollector
 from tests.projects import project
+from tests.prompt.composing import shown_file
 
 
 @pytest.mark.parametrize(
@@ -136,37 +137,35 @@ def test_a_record_of_the_pipeline_is_kept_whole(tmp_path: Path) -> None:
     outline = {"path": "a.py", "view_mode": "outline", "tier": 3, "ast_mask": {"f": "def"}}
     entries: list[FileEntry] = [outline, "gone.py", "b.bin"]
     for record in build_file_items(tmp_path, entries):
-        again = RenderedFile.from_record(record).to_record()
+        again = File.from_record(record).to_record()
         assert list(again.items()) == list(record.items())
         assert list(again) == list(FileRecord.__annotations__)
 
 
 def test_a_record_shares_nothing_with_the_file() -> None:
     """Changing a record changes no file."""
-    file = RenderedFile("a.py", ast_mask={"f": "def"}, custom_slices=({"start_line": 1},))
+    file = shown_file("a.py", ast_mask={"f": "def"}, custom_slices=[{"start_line": 1}])
     record = file.to_record()
     record["ast_mask"].clear()
     record["custom_slices"][0].clear()
-    assert file == RenderedFile("a.py", ast_mask={"f": "def"}, custom_slices=({"start_line": 1},))
+    assert file == shown_file("a.py", ast_mask={"f": "def"}, custom_slices=[{"start_line": 1}])
 
 
 @pytest.mark.parametrize(
     ("record", "expected"),
     [
-        ({}, RenderedFile("")),
-        ({"entry": "a.py"}, RenderedFile("a.py", "a.py")),
-        ({"path": Path("a.py"), "content": "x"}, RenderedFile("a.py", content="x", source="x")),
-        ({"path": "a", "content": "x", "source": ""}, RenderedFile("a", content="x")),
-        ({"path": "a", "content": "ERROR", "error": 1}, RenderedFile("a", content="ERROR", error=True)),
-        ({"path": "a", "view_mode": "none"}, RenderedFile("a", view_mode=ViewMode.NONE)),
-        ({"path": "a", "view_mode": "NONE", "language": None}, RenderedFile("a")),
+        ({}, shown_file("")),
+        ({"entry": "a.py"}, shown_file("a.py", entry="a.py")),
+        ({"path": Path("a.py"), "content": "x"}, shown_file("a.py", "x", "x")),
+        ({"path": "a", "content": "x", "source": ""}, shown_file("a", "x")),
+        ({"path": "a", "content": "ERROR", "error": 1}, shown_file("a", "ERROR", error=True)),
+        ({"path": "a", "view_mode": "none"}, shown_file("a", mode=ViewMode.NONE)),
+        ({"path": "a", "view_mode": "NONE", "language": None}, shown_file("a")),
     ],
 )  # fmt: skip
-def test_a_record_written_by_hand_may_lack_any_key(
-    record: dict[str, Any], expected: RenderedFile
-) -> None:
+def test_a_record_written_by_hand_may_lack_any_key(record: dict[str, Any], expected: File) -> None:
     """Missing keys of a record have the defaults of a full file."""
-    assert RenderedFile.from_record(record) == expected
+    assert File.from_record(record) == expected
 
 
 NAMES = ("a.py", "b.py", "c.py", "3")

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import aggregate
 from aggregate import main
-from aggregate.prompt.files.file_rendering import view_version
+from aggregate.prompt.files import view_version
 
 _SECONDS = 300  # a busy machine takes its time, and what hangs has no end at all
 _HEADER = struct.Struct("!i")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.messages import install_command
+from aggregate.base import install_command
 from tests.cli.command_line import Ended, aggregate, begin, succeeded
 from tests.fakes.conducting import TRACK, track_project
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server

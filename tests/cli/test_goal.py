@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import ConfigError
-from aggregate.agents.goals.goal_result import Trace, TraceKind
+from aggregate.agents.goals import Trace, TraceKind
 from aggregate.cli.goal import read_instruction, trace_lines
 from tests.cli.command_line import Ended, aggregate
 from tests.fakes.chat_server import chat_server

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from aggregate import Budget, count, open_project, request_for
-from aggregate.base.task import Finish
+from aggregate.base import Finish
 from aggregate.project.configuration import unconfigured
-from aggregate.prompt.sections.tree import Tree
+from aggregate.prompt.sections import Tree
 from tests.cli.command_line import start
 from tests.project.history import Repository
 from tests.projects import project

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.mcp.workspace import Workspace
+from aggregate.mcp import Workspace
 from aggregate.project.index import user_index
 from tests.base.redaction.samples import PLANTED, RARE, digest_of, pem
 from tests.cli.command_line import aggregate

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from aggregate.base.errors import ToolError
+from aggregate.base import ToolError
 from aggregate.cli.chat_commands import is_command
-from aggregate.mcp.workspace import ComposeArguments, ResultsArguments, parse
+from aggregate.mcp import ComposeArguments, ResultsArguments, parse
 from tests.cli.command_line import start
 from tests.fakes.chat_server import chat_server
 from tests.projects import project

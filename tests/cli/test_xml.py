@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.base.task import Finish
+from aggregate.base import Finish
 from aggregate.prompt import open_project, request_for
 from tests.base.tokens.plain_count import plain_count
 from tests.cli.command_line import start

@@ -18,7 +18,7 @@ from docs_build.reference import (
 
 import aggregate
 from aggregate.cli.program import program
-from aggregate.project.tables import json_schema
+from aggregate.project import json_schema
 
 
 def test_every_command_and_option_is_told() -> None:

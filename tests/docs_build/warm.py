@@ -4,8 +4,8 @@ from importlib import import_module
 from pathlib import Path
 
 from aggregate import ViewMode
-from aggregate.base.files import ViewRequest
-from aggregate.code.views.rendering import render
+from aggregate.base import ViewRequest
+from aggregate.code.views import render
 from aggregate.ranking.files import analyse
 
 _PROJECT = Path(__file__).parents[2] / "docs/examples/ferry"

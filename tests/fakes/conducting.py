@@ -7,23 +7,25 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from aggregate import Client, Prompt, open_project
-from aggregate.agents.tracks import PollingOptions, Ticket, WorkerContexts, open_track
-from aggregate.agents.tracks.assignment import (
+from aggregate import Client, Prompt, RunOptions, open_project
+from aggregate.agents.tracks import (
     Assignment,
-    Ending,
-    RecordedStep,
-    TicketKeys,
+    ModelWorker,
+    Ticket,
     TicketOutcome,
+    Worker,
+    WorkerContexts,
     WorkerReply,
+    attempt_assignment,
+    complete_assignment,
+    open_track,
 )
-from aggregate.agents.tracks.attempt import attempt_assignment, complete_assignment
-from aggregate.agents.tracks.run_files import RunFiles, TicketEvent, TrackResult
-from aggregate.agents.tracks.run_ledger import RunLedger
-from aggregate.agents.tracks.run_outcomes import RunOutcomes
+from aggregate.agents.tracks.assignment import Ending, RecordedStep, TicketKeys
+from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
+from aggregate.agents.tracks.outcomes import RunOutcomes
+from aggregate.agents.tracks.report import RunFiles, TrackResult
 from aggregate.agents.tracks.tickets import Tickets
 from aggregate.agents.tracks.track_run import TrackRun
-from aggregate.agents.tracks.worker import ModelWorker, Worker
 from tests.projects import project
 
 TIME = datetime(2026, 1, 31, 10, 30, tzinfo=UTC)
@@ -130,17 +132,25 @@ class MemoryQueue:
 
 
 @dataclass
-class MemoryEndings:
+class MemoryRecord:
     there: dict[str, Ending] = field(default_factory=dict)
+    rounds: Mapping[str, int] = field(default_factory=dict)
+    cancelled: Callable[[], bool] = lambda: False
 
-    def all(self) -> Mapping[str, Ending]:
+    def keys(self) -> TicketKeys:
+        return TicketKeys("demo/1", self.rounds)
+
+    def raise_rounds(self, rounds: Mapping[str, int]) -> None:
+        """Count no rounds: those of a run that is asked for are given."""
+
+    def endings(self) -> Mapping[str, Ending]:
         return self.there
 
     def record(self, key: str, ending: Ending) -> Ending:
         return self.there.setdefault(key, ending)
 
-    def raise_rounds(self, rounds: Mapping[str, int]) -> None:
-        """Count no rounds: those of a run that is asked for are given."""
+    def is_cancelled(self) -> bool:
+        return self.cancelled()
 
 
 @dataclass
@@ -164,10 +174,10 @@ def conducted(
     worker: Says | None = None,
     *,
     queue: MemoryQueue | None = None,
-    polling: PollingOptions | None = None,
+    options: RunOptions | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     changed: Event | None = None,
-    endings: MemoryEndings | None = None,
+    endings: MemoryRecord | None = None,
     rounds: Mapping[str, int] | None = None,
     max_cost: float | None = None,
 ) -> Conducted:
@@ -178,17 +188,12 @@ def conducted(
     in_memory = queue or MemoryQueue(who)
     events: list[TicketEvent] = []
     files = RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)})
-    outcomes = RunOutcomes(
-        tickets,
-        queue=in_memory,
-        keys=TicketKeys("demo/1", rounds or {}),
-        endings=endings or MemoryEndings(),
-        is_cancelled=cancelled,
-        changed=changed,
-    )
+    record = endings or MemoryRecord()
+    record.rounds, record.cancelled = rounds or {}, cancelled
+    outcomes = RunOutcomes(tickets, in_memory, record, changed)
     ledger = RunLedger(track, files, outcomes, observe=events.append, max_cost=max_cost)
-    polling = polling or PollingOptions(poll=0.001)
-    result = TrackRun(outcomes, WorkerContexts(loaded), ledger, None, polling).run()
+    options = options or RunOptions(poll=0.001)
+    result = TrackRun(outcomes, WorkerContexts(loaded), ledger, None, options).run()
     return Conducted(
         result, who, in_memory, [f"{one.status.value} {one.ticket.id}" for one in events], folder
     )

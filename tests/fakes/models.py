@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import NeuronAgent, ToolRegistry
-from aggregate.agents.goals import Trace, scripted_model
-from aggregate.agents.goals.scripted import ScriptedModel
-from aggregate.agents.limits import EngineLimits
+from aggregate.agents import EngineLimits, ScriptedModel, scripted_model
+from aggregate.agents.goals import Trace
 from aggregate.agents.tools import Tool
 
 Script = Mapping[str, str | list[str]]

@@ -8,17 +8,18 @@ from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
 from aggregate.prompt.document import Image, Section, Stability
-from aggregate.prompt.sections.turns import Omitted, discussion_segments
+from aggregate.prompt.sections import Omitted, discussion_segments
+from aggregate.sending import known_model
 from aggregate.sending.cache import (
     EarlierRequest,
     HashedPrompt,
+    RequestPlan,
     SimulatedCache,
     charge,
+    messages_of,
     plan_request,
 )
-from aggregate.sending.cache.request_plan import RequestPlan, messages_of
-from aggregate.sending.clients.protocol import ChatRequest
-from aggregate.sending.known_models import known_model
+from aggregate.sending.clients import ChatRequest
 from aggregate.sending.models import CachePolicy
 
 

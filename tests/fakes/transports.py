@@ -5,8 +5,14 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 
 from aggregate import Client, ProviderError, Reply, Usage
-from aggregate.sending.clients.client import Retry, Script, ScriptedTransport, scripted_client
-from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.clients import (
+    ChatRequest,
+    OnText,
+    Retry,
+    Script,
+    ScriptedTransport,
+    scripted_client,
+)
 
 ONCE, QUICK = Retry(attempts=1), Retry(first=0.01)
 

@@ -12,17 +12,16 @@ import sqlalchemy as sa
 from dbos import WorkflowStatus
 
 from aggregate import Project, Prompt, RunOptions, StateError, conduct, open_project
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
-from aggregate.agents.tracks.durable.backend import open_engine
-from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS, database_url
+from aggregate.agents.tracks import Assignment, TicketOutcome
+from aggregate.agents.tracks.durable import Run, database_url, open_engine
+from aggregate.agents.tracks.durable.database import DATABASE, ENDINGS
 from aggregate.agents.tracks.durable.dbos_queue import (
     DbosQueue,
     _outcome as outcome_of_workflow,
     prepare_database,
 )
-from aggregate.agents.tracks.durable.run_table import RunRow
 from aggregate.agents.tracks.run_control import cancel, forget, status
-from aggregate.base.disk.writing import state_folder
+from aggregate.base.disk import state_folder
 from tests.agents.tracks.test_durable import engine, execute, server, url, worked
 from tests.fakes.conducting import TRACK, Says, track_project
 from tests.hostile.running import aggregate
@@ -187,7 +186,7 @@ def write_run(engine: sa.Engine, *, tickets: str) -> None:
 
 def recorded(tickets: object) -> str:
     """Return the row of a run with these tickets."""
-    return json.dumps({"record": 4, "run": {"tickets": tickets}})
+    return json.dumps({"record": 5, "run": {"tickets": tickets}})
 
 
 def test_a_run_of_an_earlier_version(engine: sa.Engine, project: Project) -> None:
@@ -226,7 +225,7 @@ def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:
         {"id": one, "prompt": "Look.", "depends_on": [other]}
         for one, other in (("a", "b"), ("b", "a"))
     ]
-    row = RunRow("r", 1, "running", recorded(circle))
+    row = Run(sa.create_engine("sqlite://"), "r", 1, "running", recorded(circle))
     with pytest.raises(StateError, match="the run r in the database"):
         _ = row.tickets
 

@@ -17,10 +17,11 @@ from aggregate import (
     build_beads_section,
     load_data_reference,
 )
-from aggregate.agents.goals import read_script
+from aggregate.agents.scripted import read_script
 from aggregate.agents.tools import discover_tools
-from aggregate.agents.tracks.track import Track, open_track
-from aggregate.project.beads.board import find_beads_files
+from aggregate.agents.tracks import open_track
+from aggregate.agents.tracks.track import Track
+from aggregate.project.beads import find_beads_files
 from tests.cli.command_line import Ended
 from tests.fakes.beads_project import record, write_jsonl
 from tests.fakes.conducting import TRACK, track_project

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from aggregate import ConfigError
-from aggregate.base.files import Entry
-from aggregate.project.git import changed_lines, read_changes
-from aggregate.project.git.git import list_files
+from aggregate.base import Entry
+from aggregate.project.git import changed_lines, list_files, read_changes
 from aggregate.project.git.git_process import StoppedError, git as ask
 from aggregate.project.index import Index
-from aggregate.prompt.corpus.commit_history import begin_history
-from aggregate.prompt.files.selection import resolve_entries
+from aggregate.prompt.corpus import begin_history
+from aggregate.prompt.files import resolve_entries
 from tests.hostile.planted import plant
 from tests.hostile.repositories import (
     ATTACKS,

@@ -11,9 +11,9 @@ import pytest
 from aggregate import OutputError, StateError, compact_data, prune_data_cache, run as run_pipeline
 from aggregate.agents.tools import state_store
 from aggregate.agents.tracks import Ticket, open_track
-from aggregate.agents.tracks.run_files import RunFiles
+from aggregate.agents.tracks.report import RunFiles
 from aggregate.agents.tracks.track import Checkbox
-from aggregate.prompt.output.numbered_output import prune_outputs, write_numbered
+from aggregate.prompt.output import prune_outputs, write_numbered
 from tests.fakes.conducting import track_project
 from tests.hostile.running import aggregate, refused
 from tests.projects import project

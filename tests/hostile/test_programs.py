@@ -8,7 +8,7 @@ import pytest
 
 from aggregate import SandboxError
 from aggregate.agents.sandbox import run_command
-from aggregate.project.beads.board import find_bd
+from aggregate.project.beads import find_bd
 from tests.fakes.bd import install_bd
 from tests.hostile.planted import Planted, plant
 from tests.hostile.running import aggregate

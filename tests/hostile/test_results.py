@@ -21,11 +21,11 @@ from aggregate import (
     merge_outputs,
     run,
 )
-from aggregate.agents.goals.heuristics import resolve_reference
+from aggregate.agents.goals import resolve_reference
 from aggregate.base.text import heading_text
 from aggregate.base.values import escape_surrogates, is_reference
-from aggregate.prompt.asking.results import AnswerKind, AnswerSource
-from aggregate.prompt.output.references import recognise_reference
+from aggregate.prompt.asking import AnswerKind, AnswerSource
+from aggregate.prompt.output import recognise_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project
 from tests.rendering import headings

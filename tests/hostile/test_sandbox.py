@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from aggregate import SandboxError, execute_data_analysis
-from aggregate.agents.sandbox import SandboxLimits, run_python
-from aggregate.agents.sandbox.commands import tree_usage
-from aggregate.agents.sandbox.monty import SOURCE_CHARACTERS
-from aggregate.base.errors import Stopped
+from aggregate.agents.sandbox import SOURCE_CHARACTERS, SandboxLimits, run_python, tree_usage
+from aggregate.base import Stopped
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads /proc")

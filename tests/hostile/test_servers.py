@@ -16,9 +16,8 @@ from aggregate import (
     Usage,
     open_client,
 )
-from aggregate.sending.clients import PROVIDERS, anthropic_api, gemini_api, openai_api
+from aggregate.sending.clients import PROVIDERS, Retry, anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.anthropic_api import AnthropicApi
-from aggregate.sending.clients.client import Retry
 from aggregate.sending.clients.connection import (
     ApiKey,
     ConnectionLimits,

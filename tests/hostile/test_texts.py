@@ -8,12 +8,11 @@ from time import thread_time
 import pytest
 
 from aggregate import View, ViewMode
-from aggregate.base.errors import DeadlineError
-from aggregate.base.files import Span, ViewRequest
+from aggregate.base import DeadlineError, Span, ViewRequest
 from aggregate.code.syntax import read_definitions, read_module, shared_parse
 from aggregate.code.syntax.parsing import Deadline, macros_by_end, parse_source, query_matches
-from aggregate.code.views.rendering import render_all
-from aggregate.prompt.sections.turns import turn_texts
+from aggregate.code.views import render_all
+from aggregate.prompt.sections import turn_texts
 from tests.viewing import language_called, viewed
 
 _TIMED = """\

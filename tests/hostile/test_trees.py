@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import run
-from aggregate.base.disk.writing import private_folder
+from aggregate.base.disk import private_folder
 from aggregate.project.files import FolderListing
 from aggregate.prompt import find_screenshots
 

@@ -22,8 +22,8 @@ from aggregate import (
     run,
     select_answer,
 )
+from aggregate.base import Value
 from aggregate.base.json_forms import json_text, jsonable
-from aggregate.base.values import Value
 from tests.hostile.values import ODD, SHOWN, anything
 from tests.projects import project
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from aggregate.mcp.workspace import Progress, Workspace
+from aggregate.mcp import Progress, Workspace
 from aggregate.project.index import open_index
 from aggregate.prompt import FileCorpus, Request
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-    from aggregate.mcp.server import AgentServer
+    from aggregate.mcp import AgentServer
 
 
 class Said(NamedTuple):
@@ -61,7 +61,7 @@ class Endless(Workspace):
 
 def server_for(project: Workspace) -> "AgentServer":
     """Return a server for a workspace."""
-    from aggregate.mcp.server import AgentServer
+    from aggregate.mcp import AgentServer
 
     return AgentServer(project)
 

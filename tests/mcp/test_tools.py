@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import count
-from aggregate.mcp.workspace import Ledger, Workspace
+from aggregate.mcp import Ledger, Workspace
 from aggregate.project.index import open_index
 from tests.mcp.serving import Ask, Asking, Endless, asking, connected, over, server_for, server_of
 from tests.projects import project

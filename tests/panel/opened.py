@@ -8,10 +8,7 @@ from typing import Any
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from aggregate.panel.access import Access
-from aggregate.panel.answers import Broadcast
-from aggregate.panel.app import Panel
-from aggregate.panel.page_session import Event, Session
+from aggregate.panel import Access, Broadcast, Event, Panel, Session
 from tests.projects import project
 
 TOKEN, KEY = "t" * 32, "k" * 32

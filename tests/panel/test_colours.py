@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from aggregate.panel.colours import code_colours, fenced_colours
+from aggregate.panel import code_colours, fenced_colours
 
 
 @pytest.mark.parametrize(

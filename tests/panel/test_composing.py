@@ -3,8 +3,7 @@
 from pathlib import Path
 
 import aggregate
-from aggregate.panel.composition import ComposedDraft, compose_draft
-from aggregate.panel.draft import Draft
+from aggregate.panel import ComposedDraft, Draft, compose_draft
 from aggregate.prompt import Composer
 from tests.projects import project
 from tests.prompt.composing import in_index

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.panel.access import NOBODY, connection_owner
+from aggregate.panel import NOBODY, connection_owner
 
 CLIENT, SERVER = ("127.0.0.1", 40_000), ("127.0.0.1", 8123)
 HEAD = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"

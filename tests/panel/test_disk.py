@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.panel.draft import ConflictError
+from aggregate.panel import ConflictError
 from aggregate.project.configuration import changing
 from tests.panel.opened import CONFIG, FILES, Opened, opened
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import aggregate
-from aggregate.panel.page_session import Session
+from aggregate.panel import Session
 from aggregate.prompt import Composer
 from tests.panel.opened import CONFIG
 from tests.projects import project

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from aggregate import ProviderError, Reply, ToolError, Usage
-from aggregate.panel.sending import Sender
+from aggregate.panel import Sender
 from aggregate.sending import Exchange, prepare_turn
-from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.clients import ChatRequest, OnText
 from tests.panel.opened import Opened
 
 

@@ -18,11 +18,16 @@ from click.testing import CliRunner
 
 from aggregate import ConfigError
 from aggregate.cli.serve import panel as command
-from aggregate.panel.access import Access
-from aggregate.panel.answers import Broadcast
-from aggregate.panel.app import Panel
-from aggregate.panel.page_session import Session
-from aggregate.panel.serving import Address, open_listener, server, watch_disk
+from aggregate.panel import (
+    Access,
+    Address,
+    Broadcast,
+    Panel,
+    Session,
+    open_listener,
+    server,
+    watch_disk,
+)
 from tests.panel.opened import FILES, TOKEN, access
 from tests.project.repository import git
 from tests.projects import project

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.panel.page_session import Session
-from aggregate.panel.serving import watch_disk
+from aggregate.panel import Session, watch_disk
 from aggregate.project.index import Index
 from tests.panel.opened import FILES
 from tests.projects import project

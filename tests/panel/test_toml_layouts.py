@@ -10,10 +10,9 @@ import pytest
 import tomlkit
 from hypothesis import given, settings, strategies as st
 
-from aggregate.base.files import FileItem
-from aggregate.panel.draft import Draft
-from aggregate.panel.edits import Surroundings, apply_edits
-from aggregate.project.presets import ContextPreset, ContextPresetManager
+from aggregate.base import FileItem
+from aggregate.panel import Draft, Surroundings, apply_edits
+from aggregate.project import ContextPreset, ContextPresetManager
 
 NAMES = ("a.py", "b.py", "src/c.py", "d#.py", "e].md")
 ODD = ("[x", "]", '= "q', ", #", "a.py")

@@ -13,6 +13,7 @@ import pytest
 
 from aggregate import AggregateError, ConfigError, load_config, run
 from aggregate.cli.configuration import first_config
+from aggregate.project import as_data, json_schema
 from aggregate.project.configuration import (
     global_config_path,
     is_trusted,
@@ -20,8 +21,6 @@ from aggregate.project.configuration import (
     trusted_projects,
     validate,
 )
-from aggregate.project.table import as_data
-from aggregate.project.tables import json_schema
 
 FULL = """\
     history = ["User: before"]

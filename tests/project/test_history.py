@@ -12,9 +12,9 @@ from aggregate.project.history import (
     append_turns,
     find_history_file,
     history_file,
+    load_history,
     replace_last_turns,
 )
-from aggregate.project.history.history_reader import load_history
 
 TURNS = ["User: hi", {"role": "AI", "content": "hello\nthere"}]
 

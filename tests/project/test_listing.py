@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate import open_project, request_for, resolve_paths
-from aggregate.project.files import FolderListing
-from aggregate.project.files.path_resolution import walk_files
+from aggregate.project.files import FolderListing, walk_files
 from aggregate.prompt import select_files
 from tests.project.repository import git, untracked_and_tracked
 from tests.projects import project

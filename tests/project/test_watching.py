@@ -12,14 +12,7 @@ from threading import Event, Thread
 import pytest
 
 from aggregate import ConfigError
-from aggregate.project.watching import TreeWatch
-from aggregate.project.watching.watch_backends import (
-    Backend,
-    Entry,
-    Observed,
-    Report,
-    system_backend,
-)
+from aggregate.project.watching import Backend, Entry, Observed, Report, TreeWatch, system_backend
 from tests.project.repository import git
 
 PATIENCE = 10

@@ -1,5 +1,6 @@
 """Prompts that tests compose: without an index, and with results of sub-agents that they make up."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from aggregate import (
     AggregatedResult,
     Composition,
+    FileItem,
     LabelledOutput,
     Segment,
     compose_prompt,
@@ -14,7 +16,10 @@ from aggregate import (
     open_project,
     request_for,
 )
+from aggregate.base.files import Entry, Span, View, ViewMode
+from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
+from aggregate.prompt import File
 
 
 def kept_nothing() -> Index:
@@ -34,6 +39,23 @@ def segments(**parts: Any) -> tuple[Segment, ...]:
     """Return the segments of a prompt without files, of a ``history`` and ``results``."""
     request = replace(request_for(open_project({}), with_history=False), **parts)
     return composed(request).prompt.segments
+
+
+def shown_file(
+    path: str,
+    content: str = "",
+    source: str = "",
+    *,
+    entry: str = "",
+    mode: ViewMode = ViewMode.FULL,
+    error: bool = False,
+    spans: Sequence[Span] = (),
+    **settings: Any,
+) -> File:
+    """Return a file with this content in the prompt."""
+    item = FileItem(entry, view_mode=mode, **settings)
+    view = View(content, tuple(spans))
+    return File(path, "", Entry(item), source=SourceFile(source), view=view, is_error=error)
 
 
 def composed(request: Any) -> Composition:

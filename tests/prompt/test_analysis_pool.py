@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from aggregate.base.concurrency import Call
-from aggregate.prompt.corpus.file_groups import analysed, analysis_call
+from aggregate.prompt.corpus import analysed, analysis_call
 from aggregate.ranking.files import analyse
 
 FILES: Sequence[tuple[str, str]] = [

@@ -18,7 +18,7 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.task import FileOrder, Level, Missing, Reason
+from aggregate.base import FileOrder, Level, Missing, Reason
 from aggregate.prompt import Request, count_prompt
 from aggregate.prompt.audit import (
     Audit,
@@ -29,7 +29,7 @@ from aggregate.prompt.audit import (
     write_audit,
 )
 from aggregate.prompt.document import Cut, Section
-from aggregate.prompt.output.numbered_output import audit_path, prune_outputs, write_numbered
+from aggregate.prompt.output import audit_path, prune_outputs, write_numbered
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 from tests.prompt.composing import kept_nothing

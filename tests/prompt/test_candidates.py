@@ -14,11 +14,9 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.task import Level
+from aggregate.base import Level
 from aggregate.prompt import rank_files
-from aggregate.prompt.fit.candidates import Candidates
-from aggregate.prompt.fit.fitted_files import level_of, shown_choice
-from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
+from aggregate.prompt.fit import Candidates, OpenedFile, ShownLines, level_of, shown_choice
 from aggregate.prompt.fit_prompt import fit_prompt
 from tests.projects import project
 from tests.prompt.composing import composed, kept_nothing
@@ -107,7 +105,7 @@ def test_the_most_is_the_view_of_the_entry(tmp_path: Path, mode: str) -> None:
     """All lines of a view are its level; some of a skeleton are an outline, of a digest there are all (rules B-2, B-3)."""
     found = candidates(tmp_path, "a.py", MODULE, mode)
     assert level(found, shown(found, ALL)) == mode
-    assert "y = x" not in found.rendered(0, shown(found, ALL)).content
+    assert "y = x" not in found.rendered(0, shown(found, ALL)).view.text
     part = shown(found, (4, 4))
     if mode == ViewMode.SKELETON:
         assert level(found, part) == "outline"
@@ -118,12 +116,12 @@ def test_a_file_as_it_is_shown(tmp_path: Path) -> None:
     """The chosen lines stand in order with dots between, each with its origin (rules B-2, L-1)."""
     found = candidates(tmp_path, "a.py", MODULE)
     rendered = found.rendered(0, shown(found, (4, 4), (11, 12)))
-    assert rendered.content == (
+    assert rendered.view.text == (
         "# ...3\ndef first(x):\n    # ...3\n# ...3\n    def get(self):\n        return 1\n"
     )
-    places = [(span.source_start, span.source_end) for span in rendered.spans]
+    places = [(span.source_start, span.source_end) for span in rendered.view.spans]
     assert places == [(1, 3), (4, 4), (5, 7), (8, 10), (11, 12)]
-    assert found.rendered(0, shown(found, ALL)).content == MODULE
+    assert found.rendered(0, shown(found, ALL)).view.text == MODULE
 
 
 @pytest.mark.parametrize("text", ["text\n", "`````````````\n", "a\n~~~\nb"])
@@ -134,7 +132,7 @@ def test_the_frame_is_what_stands_around_the_lines(tmp_path: Path, text: str) ->
     heading, block = build_markdown(tmp_path, ["a.md"], tmp_path, [], []).split("\n\n", 1)
     around = lines(found).frame + count("".join(lines(found).texts))
     assert heading == "## Files"
-    assert (rendered.content, around >= count(block + "\n\n")) == (text, True)
+    assert (rendered.view.text, around >= count(block + "\n\n")) == (text, True)
 
 
 def test_one_ranking_is_fitted_to_one_budget_after_another(tmp_path: Path) -> None:
@@ -220,7 +218,7 @@ def test_a_folded_definition_says_what_it_is_for(tmp_path: Path) -> None:
     found = Candidates(request, rank_files(request, index=index), index=index)
     content = found.rendered(
         0, shown(found, (2, 2), (12, 12), (19, 19), (27, 27), (40, 40))
-    ).content
+    ).view.text
     assert content == (
         "\n"
         'def documented(x):\n    """Say what it is for."""\n    # ...6\n'
@@ -273,7 +271,7 @@ def test_a_container_is_not_described_by_its_first_member(tmp_path: Path) -> Non
     )
     index = kept_nothing()
     found = Candidates(request, rank_files(request, index=index), index=index)
-    assert "Say it" not in found.rendered(0, shown(found, (1, 1), (4, 4))).content
-    content = found.rendered(0, shown(found, (8, 8), (18, 18))).content
+    assert "Say it" not in found.rendered(0, shown(found, (1, 1), (4, 4))).view.text
+    content = found.rendered(0, shown(found, (8, 8), (18, 18))).view.text
     assert "        // Say it. And\n        // more.\n        public int Area" in content
     assert "            area += 1;\n            // ...3\n" in content

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.prompt.corpus.commit_history import begin_history
+from aggregate.prompt.corpus import begin_history
 from aggregate.ranking import Commit
 from tests.project.history import Repository
 from tests.project.index.samples import opened

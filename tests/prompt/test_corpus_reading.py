@@ -10,7 +10,6 @@ import pytest
 
 from aggregate import open_project, request_for
 from aggregate.prompt import FileCorpus, Request, read_files
-from aggregate.prompt.files.selection import Selection
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
@@ -42,8 +41,9 @@ def told(request: Request, index: Any) -> dict[str, object]:
         "references": [list(each.references) for each in analyses],
         "hashes": [corpus.content_hash(number) for number in numbers],
         "shown": [corpus.shown[number] for number in numbers],
-        "others": [(other.file, other.source.error) for other in corpus.others],
-        "notes": reader.warnings(Selection(()), (), shown=[file.path for file in corpus.files]),
+        "others": [*corpus.others],
+        "remarks": [*corpus.remarks],
+        "notes": reader.warnings((), [file.path for file in corpus.files]),
     }
     index.flush()
     return answer
@@ -119,9 +119,9 @@ def test_what_cannot_be_read_stands_beside_the_corpus(tmp_path: Path) -> None:
     for _ in range(2):
         corpus, _ = corpus_of(request, index)
         index.flush()
-        errors = {other.file.path: other.source.error for other in corpus.others}
-        assert "gone.py" in errors
-        assert "image.png" in errors["**/*"]
+        assert "gone.py" in {other.path for other in corpus.others}
+        remarks = {remark.path: remark.problem for remark in corpus.remarks}
+        assert "image.png" in remarks["**/*"]
         assert "image.png" not in {file.path for file in corpus.files}
 
 

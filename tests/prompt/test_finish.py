@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import Budget, Composition, Task, count, open_project, request_for
-from aggregate.base.task import Finish, Given
+from aggregate.base import Finish, Given
 from aggregate.prompt import Request
 from aggregate.prompt.document import Section
-from aggregate.prompt.sections.given import cut_middle, quoted, task_segment
+from aggregate.prompt.sections import cut_middle, quoted, task_segment
 from tests.project.history import Repository
 from tests.project.repository import git
 from tests.prompt.composing import composed, result

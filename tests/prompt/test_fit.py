@@ -10,10 +10,8 @@ from hypothesis import given, strategies as st
 
 from aggregate import View, count
 from aggregate.code.views import focused, gap_line
-from aggregate.prompt.files.line_runs import Run, as_runs, marked_runs
-from aggregate.prompt.fit.entry_order import Fittable, Share, StepOrder
-from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
+from aggregate.prompt.files import Run, as_runs, marked_runs
+from aggregate.prompt.fit import Fit, Fittable, OpenedFile, Share, ShownLines, StepOrder
 from aggregate.ranking.files import DefinedName, Piece
 
 FRAME, GAP = 8, 4

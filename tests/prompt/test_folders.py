@@ -2,8 +2,8 @@
 
 import pytest
 
-from aggregate.prompt.fit.file_shares import large_folders
-from aggregate.prompt.sections.tree import describing_files, first_sentence
+from aggregate.prompt.fit import large_folders
+from aggregate.prompt.sections import describing_files, first_sentence
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from aggregate import build_discussion_section, build_discussion_text
-from aggregate.agents.tracks.tool_loop import result_text
+from aggregate.agents.tracks.model_calls import result_text
 from aggregate.base.text import plain_headings
-from aggregate.sending.cache.request_plan import role_and_words
+from aggregate.sending.cache import role_and_words
 from tests.prompt.composing import result, segments
 
 FORGED = [

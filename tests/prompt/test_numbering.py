@@ -10,19 +10,14 @@ from pathlib import Path
 import pytest
 
 from aggregate import AggregateError, find_next_increment
-from aggregate.prompt.output.numbered_output import (
-    audit_path,
-    prune_outputs,
-    request_log_path,
-    write_numbered,
-)
+from aggregate.prompt.output import audit_path, prune_outputs, request_log_path, write_numbered
 
 LINE = "a line of the prompt, with an é\n"
 LINES = 40_000
 WRITE = """
 import os, sys, time
 from pathlib import Path
-from aggregate.prompt.output.numbered_output import write_numbered
+from aggregate.prompt.output import write_numbered
 
 folder, line, lines = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from aggregate import Budget, Task, open_project, request_for
-from aggregate.prompt import OpenFiles, Request, compose_within_budget
+from aggregate.prompt import Request, compose_within_budget
+from aggregate.prompt.corpus import OpenFiles
 from tests.projects import project
 from tests.prompt.composing import in_index, kept_nothing
 

@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from aggregate import FuzzyAnchor, View, compose_prompt, load_config, open_project, request_for, run
-from aggregate.agents.goals import ChatModel
-from aggregate.agents.goals.questions import Question, QuestionKind
+from aggregate.agents.goals import ChatModel, Question, QuestionKind
 from aggregate.prompt import redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
-from aggregate.sending.clients import redacting
-from aggregate.sending.clients.client import ScriptedTransport, scripted_client
+from aggregate.sending.clients import ScriptedTransport, redacting, scripted_client
 from tests.base.redaction.samples import PLANTED, digest_of, pem
 from tests.cli.command_line import start
 from tests.fakes.conducting import conducted, track_project

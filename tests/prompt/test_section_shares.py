@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, count, open_project, request_for
-from aggregate.prompt.fit.fitted_sections import fit_history, shares_of
+from aggregate.prompt.fit import fit_history, shares_of
+from aggregate.prompt.sections import Omitted, discussion_segments
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
-from aggregate.prompt.sections.turns import Omitted, discussion_segments
 from tests.prompt.composing import result as merged
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)

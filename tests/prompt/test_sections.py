@@ -27,10 +27,10 @@ from aggregate import (
 from aggregate.agents.tracks import Ticket
 from aggregate.agents.tracks.worker_context import task_message
 from aggregate.project.beads import Bead, Board, Dependency
-from aggregate.prompt.asking.results import AnswerKind, AnswerSource
+from aggregate.prompt.asking import AnswerKind, AnswerSource
 from aggregate.prompt.document import Screenshot
-from aggregate.prompt.files.layout import screenshots_section
-from aggregate.prompt.sections.beads import beads_section
+from aggregate.prompt.files import screenshots_section
+from aggregate.prompt.sections import beads_section
 from tests.projects import project
 from tests.prompt.composing import result, segments, segments as shown
 from tests.rendering import bullets, headings, images, top_level

@@ -196,7 +196,7 @@ def composed(
 
 
 def contents(composition: Composition) -> dict[str, str]:
-    return {file.path: file.content for file in composition.files}
+    return {file.path: file.view.text for file in composition.files}
 
 
 def test_a_glob_lists_generated_files(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import FileChoice
-from aggregate.base.task import Level, SentFile
+from aggregate.base import Level, SentFile
 from aggregate.prompt.fit.sent_files import (
     BELOW,
     ENOUGH,

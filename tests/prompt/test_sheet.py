@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Budget, Task, count, request_for
-from aggregate.base.task import Pick
+from aggregate.base import Pick
 from aggregate.project.index import open_index
 from aggregate.prompt import (
     Composition,
@@ -16,10 +16,10 @@ from aggregate.prompt import (
     compose_prompt,
     make_sheet,
     open_project,
-    rank_files,
     read_answer,
     with_answer,
 )
+from aggregate.prompt.corpus import rank_files
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 

@@ -22,23 +22,24 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.files import RenderedFile, ShownText, Span
+from aggregate.base import ShownText, Span
 from aggregate.base.redaction import AS_THEY_ARE, Redaction
-from aggregate.prompt.asking.results import GroupStatus, MergeStrategy
+from aggregate.prompt import File
+from aggregate.prompt.asking import GroupStatus, MergeStrategy
 from aggregate.prompt.document import Origin, OriginKind, Section, Stability
-from aggregate.prompt.files.layout import file_block, file_segment, rendered_segment
-from aggregate.prompt.output.source_map import map_sources
+from aggregate.prompt.files import file_block, file_segment, rendered_segment
+from aggregate.prompt.output import map_sources
 from aggregate.prompt.sections import (
     changed_heading,
     changed_segment,
+    discussion_segments,
     patched,
     results_segments,
     shown_in_older,
 )
-from aggregate.prompt.sections.turns import discussion_segments
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
-from tests.prompt.composing import kept_nothing
+from tests.prompt.composing import kept_nothing, shown_file
 
 MODES = ("full", "skeleton", "outline", "summary", "masked", "custom", "none")
 
@@ -273,32 +274,24 @@ def test_a_diff_stands_for_the_lines_that_a_file_has_now() -> None:
 
 
 @st.composite
-def _rendered(draw: st.DrawFn) -> RenderedFile:
+def _rendered(draw: st.DrawFn) -> File:
     """Return a file with a view and spans that anybody could have made up."""
     lines = st.lists(st.sampled_from(["a", "b", "```", "", "...", "### File x", "c\r"]), max_size=8)
     source, content = ("\n".join(draw(lines)) for _ in range(2))
     numbers = st.integers(min_value=0, max_value=10)
     spans = draw(st.lists(st.builds(Span, numbers, numbers, numbers, numbers), max_size=4))
-    return RenderedFile(
-        "a\nb.py",
-        content=content,
-        source=source,
-        error=draw(st.booleans()),
-        view_mode=draw(st.sampled_from(ViewMode)),
-        spans=tuple(spans),
-    )
+    mode = draw(st.sampled_from(ViewMode))
+    return shown_file("a\nb.py", content, source, error=draw(st.booleans()), mode=mode, spans=spans)
 
 
 @given(files=st.lists(_rendered(), max_size=4), history=st.lists(st.text("ab:-`\n #x"), max_size=3))
-def test_whatever_is_shown_each_line_has_one_origin(
-    files: list[RenderedFile], history: list[str]
-) -> None:
+def test_whatever_is_shown_each_line_has_one_origin(files: list[File], history: list[str]) -> None:
     """Spans that others made up, and texts like our own marks, leave one origin a line, verbatim or not (rule L-1)."""
     segments = (*map(rendered_segment, files), *discussion_segments(history))
     lines = Prompt(segments).markdown.split("\n") if segments else []
     origins = [*map_sources(segments).origins()]
     assert len(origins) == len(lines)
-    sources = [file.source.split("\n") for file in files]
+    sources = [file.source.text.split("\n") for file in files]
     for line, origin in zip(lines, origins, strict=True):
         if origin.is_verbatim:
             assert any(source[origin.first - 1 : origin.first] == [line] for source in sources)
@@ -306,8 +299,8 @@ def test_whatever_is_shown_each_line_has_one_origin(
 
 def test_joined_runs_keep_what_is_found(tmp_path: Path) -> None:
     """A line that is shown twice is found where it first stands verbatim, not where something stands for it (rule L-2)."""
-    outline = RenderedFile("a.py", content="1-3 f", source="x\ny\nz", spans=(Span(1, 1, 1, 3),))
-    whole = RenderedFile("a.py", content="x\ny\nz", source="x\ny\nz")
+    outline = shown_file("a.py", "1-3 f", "x\ny\nz", spans=(Span(1, 1, 1, 3),))
+    whole = shown_file("a.py", "x\ny\nz", "x\ny\nz")
     source_map = map_sources([rendered_segment(outline), rendered_segment(whole)])
     assert [source_map.find("a.py", line) for line in range(5)] == [None, 10, 11, 12, None]
 

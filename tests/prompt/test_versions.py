@@ -27,6 +27,8 @@ ANALYSIS_MAKERS = (
     "project.files.file_content", "base.text.generated", "base.text.lines",
 )  # fmt: skip
 TOKEN_MAKERS = ("base.tokens.counter",)
+CARRIERS = ("base.concurrency.", "base.disk.programs")
+"""Modules that carry a call to a child process, and change nothing of its result."""
 
 
 def imports(module: str) -> Iterator[str]:
@@ -54,11 +56,16 @@ def behind_door(package: str) -> dict[str, str]:
     path = PACKAGE.joinpath(*package.split(".")[1:]) / "__init__.py"
     if package.split(".")[0] != "aggregate" or not path.is_file():
         return {}
-    return {
-        name.name: node.module
+    tables = [
+        ast.literal_eval(node)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package)
-        for name in node.names
+        if isinstance(node, ast.Dict)
+    ]
+    return {
+        name: f"{package}.{module}"
+        for table in tables
+        for module, names in table.items()
+        for name in names.split()
     }
 
 
@@ -72,7 +79,11 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
             place = PACKAGE.joinpath(*module.split("."))
             if top != "aggregate":
                 libraries.add(top)
-            elif module not in ours and place.with_suffix(".py").is_file():
+            elif (
+                module not in ours
+                and not module.startswith(CARRIERS)
+                and place.with_suffix(".py").is_file()
+            ):
                 ours.add(module)
                 waiting.append(module)
     return ours, libraries - set(sys.stdlib_module_names)

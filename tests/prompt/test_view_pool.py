@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 from aggregate import View, ViewMode
-from aggregate.base.files import ViewRequest
+from aggregate.base import ViewRequest
 from aggregate.code.views import render_all, render_view
 from tests.projects import project
 

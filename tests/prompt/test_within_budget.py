@@ -21,7 +21,7 @@ from aggregate import (
     open_project,
     request_for,
 )
-from aggregate.base.task import FileOrder
+from aggregate.base import FileOrder
 from aggregate.prompt import Request
 from tests.prompt import composing
 from tests.prompt.composing import kept_nothing, result
@@ -153,7 +153,7 @@ def _check_origins(composition: Composition) -> None:
     """Make sure that lines that are told to be as in a file are (rule L-1)."""
     shown = composition.prompt.markdown.split("\n")
     for file in composition.files:
-        lines = file.source.split("\n")
+        lines = file.source.text.split("\n")
         for line in range(1, len(lines) + 1):
             place = composition.find(file.path, line)
             if place is None:

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from aggregate.ranking import (
     ChangedLines,
     Commit,
+    Evidence,
     Question,
     RankedFile,
     Ranking,
     message_words,
     read_task,
 )
-from aggregate.ranking.evidence import Evidence
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from tests.fakes.corpus import FakeCorpus
 

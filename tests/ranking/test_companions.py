@@ -2,8 +2,7 @@
 
 import pytest
 
-from aggregate.ranking import rank
-from aggregate.ranking.companions import companions
+from aggregate.ranking import companions, rank
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask, inquiry, project
 

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from aggregate.ranking import ChangedLines, Question, rank
-from aggregate.ranking.history_evidence import changed_together
-from aggregate.ranking.mentions import sole_definitions
+from aggregate.ranking import ChangedLines, Question, changed_together, rank, sole_definitions
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, by_path, commit, inquiry, matched, project
 

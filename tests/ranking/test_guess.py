@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.base.task import Guess
+from aggregate.base import Guess
 from aggregate.ranking import rank
 from tests.ranking.asking import ask, project
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aggregate.base.task import Missing
+from aggregate.base import Missing
 from aggregate.ranking import read_task
 from aggregate.ranking.guess import spelt, without_foreign_names
 from aggregate.ranking.mentions import named_files, traced_pieces

@@ -2,8 +2,7 @@
 
 import pytest
 
-from aggregate.ranking import rank
-from aggregate.ranking.named_identifiers import named_identifiers
+from aggregate.ranking import named_identifiers, rank
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import ask
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from aggregate.ranking import PathKind, PathTable, kinds_of
 from aggregate.ranking.files import FileFacts
-from aggregate.ranking.paths import PathKind, PathTable, kinds_of
 from tests.fakes.corpus import FakeCorpus
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from simulation.piece_features import features
 
-from aggregate.base.task import Missing
+from aggregate.base import Missing
 from aggregate.ranking import WEIGHTS, ChangedLines, Question, Ranking, rank, read_task
 from aggregate.ranking.inquiry import MOST_TERMS, query_terms
 from tests.fakes.corpus import FakeCorpus

@@ -2,8 +2,8 @@
 
 import pytest
 
-from aggregate.ranking.files.analysis import Reference
-from aggregate.ranking.paths import PathTable
+from aggregate.ranking import PathTable
+from aggregate.ranking.files import Reference
 from aggregate.ranking.reference_graph import Resolver, files_of_module
 from tests.fakes.corpus import FakeCorpus
 

@@ -5,8 +5,7 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate.ranking import read_task
-from aggregate.ranking.inquiry import TaskText
+from aggregate.ranking import TaskText, read_task
 
 TASK = """\
 fix(http): `retry_loop` drops Session.send when the server closes

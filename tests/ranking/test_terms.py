@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate.ranking import terms_in
-from aggregate.ranking.files.term_tables import TermTable, pack_terms
+from aggregate.ranking.files import TermTable, pack_terms
 from aggregate.ranking.terms import split_identifier, stem, words_in
 
 

@@ -20,7 +20,7 @@ from aggregate import (
     to_gemini,
     to_openai,
 )
-from aggregate.sending.clients.protocol import Effort
+from aggregate.sending.clients import Effort
 from tests.fakes.chat_server import ANSWER, ChatServer, chat_server
 from tests.fakes.user_files import turns_in
 from tests.projects import project

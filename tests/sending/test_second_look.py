@@ -12,8 +12,7 @@ from aggregate.project.index import Index, open_index
 from aggregate.prompt import Request, compose_prompt
 from aggregate.prompt.document import Prompt
 from aggregate.sending import ModelSelection, look_again, prepare_turn, send_turn
-from aggregate.sending.clients.client import Script, scripted_client
-from aggregate.sending.clients.providers import open_client
+from aggregate.sending.clients import Script, open_client, scripted_client
 from tests.fakes.chat_server import chat_server
 from tests.fakes.topics import TOPICS, add_areas, module_about
 from tests.fakes.user_files import by_user

@@ -12,7 +12,7 @@ from simulation.recall_asks import FORMS, asked
 from simulation.recall_metrics import changed_definitions, read_blocks, recall, shown_lines
 from simulation.task_commits import ChangedFile, Kind, TaskCommit, Tree, kind_of, task_commits
 
-from aggregate.prompt.files.layout import file_block
+from aggregate.prompt.files import file_block
 from tests.projects import project
 
 SHAPE = """\

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from itertools import accumulate
-from typing import Any, NamedTuple, TypedDict, cast
-
-from aggregate.base.redaction import Finding
+from typing import Any, NamedTuple, TypedDict
 
 
 class ViewMode(StrEnum):
@@ -227,86 +225,10 @@ class FileItem:
         return cls(**{"path": "", **values})
 
 
-class FileRow(NamedTuple):
-    """Fields of a ``RenderedFile`` kept when its text is dropped."""
-
-    path: str
-    entry: str
-    view_mode: ViewMode
-    auto_aggregate: bool
-    error: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedFile:
-    """A file as shown in a prompt."""
-
-    path: str
-    entry: str = ""  # the caller's path or glob
-    content: str = ""  # the view, or a message instead
-    source: str = ""
-    mtime: float = 0.0  # Unix time in seconds, ``0.0`` without a file
-    error: bool = False  # ``content`` is an error message
-    view_mode: ViewMode = ViewMode.FULL  # as requested
-    auto_aggregate: bool = True
-    force_full: bool = False
-    tier: int | None = None  # ``3`` marks a focus file of a Tier 3 context
-    ast_mask: Mapping[str, str] = field(default_factory=dict)
-    custom_slices: Sequence[Mapping[str, Any]] = ()
-    language: str = ""
-    spans: Sequence[Span] = ()
-    secrets: Sequence[Finding] = ()  # replaced or not
-    redacted: Sequence[tuple[int, int]] = ()  # runs of lines of ``source`` with replaced secrets
-    note: str = ""  # a doubt about the text, shown in the heading
-
-    @property
-    def shown(self) -> ShownText:
-        is_raw = self.content == self.source and not self.error
-        spans = None if is_raw else self.spans
-        return ShownText(self.source, spans, self.redacted, self.error)
-
-    @property
-    def shown_raw(self) -> ShownText:
-        return ShownText(self.source, None, self.redacted)
-
-    @property
-    def row(self) -> FileRow:
-        return FileRow(self.path, self.entry, self.view_mode, self.auto_aggregate, self.error)
-
-    def to_record(self) -> FileRecord:
-        record = {name: getattr(self, name) for name in FileRecord.__annotations__}
-        record["view_mode"] = self.view_mode.value
-        record["ast_mask"] = dict(self.ast_mask)
-        record["custom_slices"] = [dict(piece) for piece in self.custom_slices]
-        record["spans"] = tuple(self.spans)
-        return cast("FileRecord", record)
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> "RenderedFile":
-        """Build a rendered file from a record, in which any key may be missing."""
-        fields = {name: record.get(name) for name in FileRecord.__annotations__}
-        values = {name: value for name, value in fields.items() if value is not None}
-        values["path"] = str(record.get("path") or record.get("entry") or "")
-        values["error"] = bool(record.get("error"))
-        if not values["error"]:
-            values.setdefault("source", values.get("content", ""))
-        if "view_mode" in values:
-            mode = str(values["view_mode"])
-            values["view_mode"] = ViewMode(mode) if mode in [*ViewMode] else ViewMode.FULL
-        return cls(**values)
-
-
 class GeneratedView(StrEnum):
     NAME = "name"
     OUTLINE = "outline"
     FULL = "full"
-
-
-@dataclass(frozen=True, slots=True)
-class GeneratedPolicy:
-    view: GeneratedView = GeneratedView.FULL  # ``FULL``: each file as its entry says
-    focus_paths: frozenset[str] = frozenset()  # exempt
-    marks: Mapping[str, bool] = field(default_factory=dict)  # ``.gitattributes`` by path
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,3 +265,8 @@ class Entry:
         """Convert a path, glob, mapping or item to an ``Entry``."""
         tier = entry.get("tier") if isinstance(entry, Mapping) else None
         return cls(FileItem.of(entry), tier if isinstance(tier, int) else None)
+
+    def in_mode(self, mode: ViewMode) -> "Entry":
+        entry = Entry(self.item, self.tier)
+        object.__setattr__(entry, "view_mode", mode)
+        return entry

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -15,7 +15,6 @@ from aggregate.base.disk.reading import SETTINGS_BYTES, is_file, read_text, real
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_private
 from aggregate.base.errors import ConfigError
-from aggregate.base.files import FileRow
 from aggregate.base.messages import nearest_path
 from aggregate.base.task import AUTO, Amount, Given, Place, Task, parse_amount, parse_number
 from aggregate.base.text import heading_text
@@ -25,6 +24,9 @@ from aggregate.project.files import display_path
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
+
+if TYPE_CHECKING:
+    from aggregate.prompt import File
 
 KEEP = (
     "no manual_slop.toml here: files are chosen from all that git does not ignore; "
@@ -133,8 +135,12 @@ def existing_meant(path: str, folder: Path) -> str:
     return "" if Path(nearest) == plain else f': did you mean "{nearest}"?'
 
 
-def with_meant(warnings: Iterable[str], rows: Iterable[FileRow], folder: Path) -> list[str]:
-    hints = {heading_text(row.path): existing_meant(row.path, folder) for row in rows if row.error}
+def with_meant(warnings: Iterable[str], files: "Iterable[File]", folder: Path) -> list[str]:
+    hints = {
+        heading_text(file.path): existing_meant(file.path, folder)
+        for file in files
+        if file.is_error
+    }
     return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
 
 

@@ -8,21 +8,15 @@ from typing import Any
 
 from aggregate.base.errors import ConfigError
 from aggregate.cli.asking import from_here
+from aggregate.cli.file_words import mentioned_paths, tokens_of_file
 from aggregate.cli.output import counted, say, warn_all, write_piece
 from aggregate.cli.rendered_answer import rendered_answer
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
+from aggregate.cli.turn_report import turn_notes
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader
-from aggregate.sending import (
-    Attached,
-    Charge,
-    Discussion,
-    Exchange,
-    file_tokens,
-    mentioned_paths,
-    select_model,
-)
+from aggregate.sending import Attached, Charge, Discussion, Exchange, select_model
 from aggregate.sending.models import Usage
 
 
@@ -83,7 +77,7 @@ class ChatSession:
         self._message, self._is_answered = message, bool(replaces)
         project = self.project()
         turn = self._prepared(prepare(project, self.asked, message, replaces=replaces))
-        self._say_news(for_reader(turn.warnings), turn.notes)
+        self._say_news(for_reader(turn.warnings), turn_notes(turn))
         try:
             with rendered_answer() if self.renders else nullcontext(write_piece) as write:
                 as_json = self.asked.as_json
@@ -148,7 +142,7 @@ class ChatSession:
     def add(self, paths: Sequence[str]) -> None:
         self.attach(Attached.with_files, paths)
         for path in paths:
-            say(f"added {path} {in_tokens(file_tokens(self.path_of(path)))}".rstrip())
+            say(f"added {path} {in_tokens(tokens_of_file(self.path_of(path)))}".rstrip())
 
     def path_of(self, path: str = "") -> Path:
         project = self.project()

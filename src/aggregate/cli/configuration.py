@@ -202,11 +202,10 @@ def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool |
         # A budget would hide the problems of omitted files.
         request = replace(request_for(project, preset=preset), budget=None, task=None)
         composition = compose_prompt(request)
-        rows = [file.row for file in composition.files]
         prefix = f'preset "{preset}": ' if preset else ""
         sentences |= {
             prefix + sentence.removeprefix("ERROR: "): None
-            for sentence in with_meant(composition.warnings, rows, request.base_dir)
+            for sentence in with_meant(composition.warnings, composition.files, request.base_dir)
             if not sentence.startswith(_REMARK)
         }
     return list(sentences)

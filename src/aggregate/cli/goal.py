@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from aggregate.agents.goals import ChatModel, GoalResult, Model, NeuronAgent, Trace, read_script
+from aggregate.agents.goals import ChatModel, GoalResult, Model, NeuronAgent, Trace
 from aggregate.agents.limits import EngineLimits
+from aggregate.agents.scripted import read_script
 from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError

@@ -109,7 +109,7 @@ def _number_of_files(preset: ContextPreset, config: Path) -> int:
     project = config if config.exists() else unconfigured(config)
     request = request_for(open_project(project), with_history=False)
     request = replace(request, entries=tuple(map(Entry, preset.files)))
-    return sum(not (file.is_remark or file.problem) for file in select_files(request).files)
+    return sum(not file.problem for file in select_files(request).files)
 
 
 def _manager(config: Path) -> ContextPresetManager:

@@ -46,7 +46,7 @@ from aggregate.prompt import (
 from aggregate.prompt.output.numbered_output import write_named, write_numbered
 
 if TYPE_CHECKING:
-    from aggregate.sending import EditedPrompt
+    from aggregate.cli.edited_prompt import EditedPrompt
 
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from decimal import Decimal
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,16 @@ import click
 from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.task import Task
 from aggregate.cli import asking, options, output
+from aggregate.cli.turn_report import (
+    answer_data,
+    cache_news,
+    compaction_data,
+    compaction_sentence,
+    plan_data,
+    plan_lines,
+    turn_notes,
+    usage_sentence,
+)
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT
 from aggregate.prompt import for_reader
@@ -25,7 +34,6 @@ from aggregate.sending import (
 )
 from aggregate.sending.models import SCRIPTED
 
-_NEARLY = 0.95  # of the forecast cache reads, which are not exact
 _OPTIONS = (
     options.config_option,
     options.scope_options,
@@ -160,20 +168,20 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
         return
     if not asked.quiet:
         output.warn_all(for_reader(turn.warnings), more="run --json")
-        output.say(*turn.notes)
+        output.say(*turn_notes(turn))
     if not dry_run:
         completed = deliver(turn, project, as_json=asked.as_json)
         if not asked.quiet:
             for warning in completed.doubts:
                 output.warn(warning)
-            output.say(*turn.news)
+            output.say(*cache_news(turn))
             warn_of_end(completed)
             files = [str(file) for file in (completed.path, completed.history) if file is not None]
-            output.say(_usage_sentence(completed), ", ".join(files))
+            output.say(usage_sentence(completed), ", ".join(files))
     elif asked.as_json:
-        output.write_json(turn.data)
+        output.write_json(plan_data(turn))
     else:
-        output.write_rows(*turn.lines)
+        output.write_rows(*plan_lines(turn))
 
 
 def _compare(project: Project, asked: AskedTurn, text: str) -> None:
@@ -248,59 +256,15 @@ def deliver(
         completed = send_turn(turn, on_text=None if as_json else write)
     with output.writable_output(f"the answer is in {completed.answer}"):
         if as_json:
-            output.write_json(_answer_data(completed), indent=indent)
+            output.write_json(answer_data(completed), indent=indent)
         elif not completed.reply.text.endswith("\n"):
             write("\n")
     return completed
 
 
-def _answer_data(turn: Exchange) -> dict[str, Any]:
-    reply, usage, bill = turn.reply, turn.reply.usage, turn.bill
-    return {
-        "text": reply.text,
-        "stop": reply.stop.value,
-        "model": reply.model,
-        "path": str(turn.path),
-        "history": None if turn.history is None else str(turn.history),
-        "answer": str(turn.answer),
-        "warnings": [*turn.warnings, *turn.doubts],
-        "usage": {
-            "fresh": usage.fresh,
-            "cache_write": usage.cache_write,
-            "cache_read": usage.cache_read,
-            "output": usage.output,
-        },
-        "cost": _number(bill.price),
-        "expected_cost": _number(bill.expected_price),
-        "saved": _number(bill.saved),
-        "prefix": turn.prefix.sentence if turn.prefix else None,
-        "diffs": list(turn.ordered.older),
-    }
-
-
-def _number(amount: Decimal | None) -> float | None:
-    return None if amount is None else float(amount)
-
-
 def warn_of_end(completed: Exchange) -> None:
     if completed.reply.stop.value != "end":
         output.warn(f"the answer is incomplete ({completed.reply.stop.value})")
-
-
-def _usage_sentence(turn: Exchange) -> str:
-    usage = turn.reply.usage
-    if not usage.input and not usage.output:
-        return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
-    share = f"{usage.cache_share:.0%}"
-    expected = turn.forecast.cache_read
-    if usage.cache_read < expected * _NEARLY:
-        share += f", about {expected:,} expected"
-    hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
-    return (
-        f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
-        f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{usage.output:,} out; {turn.bill.sentence}{hypothetical}"
-    )
 
 
 def compact(
@@ -313,21 +277,21 @@ def compact(
         output.warn_all(for_reader(prepared.turn.warnings), more="run --json")
     if dry_run:
         if asked.as_json:
-            output.write_json(prepared.data)
+            output.write_json(compaction_data(prepared))
         else:
-            output.write_rows(prepared.sentence)
+            output.write_rows(compaction_sentence(prepared))
         return None
     if not asked.quiet:
-        output.say(prepared.sentence)
+        output.say(compaction_sentence(prepared))
     completed = compact_discussion(prepared, project)
     with output.writable_output(f"the summary is in {completed.answer}"):
         if shows_summary and asked.as_json:
-            output.write_json(prepared.data | _answer_data(completed))
+            output.write_json(compaction_data(prepared) | answer_data(completed))
         elif shows_summary:
             output.write_piece(completed.reply.text.rstrip("\n") + "\n")
     if not asked.quiet:
         for warning in completed.doubts:
             output.warn(warning)
         sentence = f"all turns are saved: --discussion {prepared.kept_as} continues from them"
-        output.say(_usage_sentence(completed), sentence)
+        output.say(usage_sentence(completed), sentence)
     return completed

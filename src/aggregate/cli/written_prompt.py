@@ -14,8 +14,8 @@ from aggregate.prompt import ALL_FILES, Request, for_reader, no_file_fits, strea
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
     from aggregate.prompt import Composition, PromptTokens
-    from aggregate.sending import EditedPrompt
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
@@ -124,15 +124,15 @@ class WrittenPrompt:
             },
             "files": [
                 {
-                    "path": row.path,
-                    "entry": row.entry,
-                    "view_mode": row.view_mode.value,
-                    "level": levels.get(row.path, row.view_mode.value),
-                    "auto_aggregate": row.auto_aggregate,
-                    "error": row.error,
-                    "tokens": files.get(row.path, 0),
+                    "path": file.path,
+                    "entry": file.item.path,
+                    "view_mode": file.view_mode.value,
+                    "level": levels.get(file.path, file.view_mode.value),
+                    "auto_aggregate": file.item.auto_aggregate,
+                    "error": file.is_error,
+                    "tokens": files.get(file.path, 0),
                 }
-                for row in self.stream.rows
+                for file in self.stream.rows
             ],
             "warnings": warnings,
         }

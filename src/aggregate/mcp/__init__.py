@@ -3,10 +3,18 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.mcp.installing import HOSTS, with_server
-    from aggregate.mcp.server import serve_on_stdio
+    from aggregate.mcp.installing import *
+    from aggregate.mcp.server import *
+    from aggregate.mcp.workspace import *
 else:
-    __getattr__ = door(__name__, {"installing": "HOSTS with_server", "server": "serve_on_stdio"})
+    __getattr__ = door(
+        __name__,
+        {
+            "installing": "HOSTS with_server",
+            "server": "AgentServer serve_on_stdio",
+            "workspace": "ComposeArguments Ledger parse Progress ResultsArguments Workspace",
+        },
+    )
 
 CAP = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
 LEAST_CAP = 500  # an answer's notes have some hundred tokens

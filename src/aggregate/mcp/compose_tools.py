@@ -66,7 +66,7 @@ def compose(
         for file in prompt.composition.files:
             if lines := prompt.composition.source_map.verbatim_lines(file.path):
                 connection.ledger.record(
-                    file.path, file.source, sorted(lines), call=connection.calls
+                    file.path, file.source.text, sorted(lines), call=connection.calls
                 )
         return answer
     head = chain(*audit_lines(_audit(workspace, prompt)))

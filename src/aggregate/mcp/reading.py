@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ToolError
-from aggregate.base.files import Entry, FileItem, RenderedFile, ViewMode
+from aggregate.base.files import Entry, FileItem, ViewMode
 from aggregate.base.text import printable
 from aggregate.mcp.compose_tools import sheet
 from aggregate.mcp.workspace import (
@@ -23,7 +23,7 @@ from aggregate.mcp.workspace import (
     is_handle,
 )
 from aggregate.project.files import OUTSIDE, SECRET
-from aggregate.prompt import FileCorpus, render_files
+from aggregate.prompt import File, FileCorpus, render_files
 from aggregate.prompt.corpus.name_lookup import look_up_name, number_of, one_line
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
@@ -51,7 +51,7 @@ def read(
     view = f"symbol {arguments.symbol}" if arguments.symbol else arguments.view
     is_text = view == ViewMode.FULL.value
     key = file.path if is_text else f"{file.path} ({view})"
-    text, name = file.content, printable(key)
+    text, name = file.view.text, printable(key)
     lines = text.splitlines(keepends=True)
     if not lines:
         return f"{name} is empty\n"
@@ -66,7 +66,7 @@ def read(
     return f"{heading}\n{page.text}{page.rest}"
 
 
-def _file(workspace: Workspace, arguments: ReadArguments) -> RenderedFile:
+def _file(workspace: Workspace, arguments: ReadArguments) -> File:
     mode = ViewMode.MASKED.value if arguments.symbol else arguments.view
     mask = {arguments.symbol: "def"} if arguments.symbol else {}
     item = FileItem(arguments.path, view_mode=mode, ast_mask=mask)
@@ -75,8 +75,8 @@ def _file(workspace: Workspace, arguments: ReadArguments) -> RenderedFile:
     if len(rendered.files) != 1:
         raise ToolError(f"{arguments.path} matches {len(rendered.files)} files: pass one")
     file = rendered.files[0]
-    if file.error:
-        raise ToolError(_sentence(file.content, arguments.path))
+    if file.is_error:
+        raise ToolError(_sentence(file.view.text, arguments.path))
     if arguments.symbol and rendered.warnings:
         raise ToolError(_sentence(rendered.warnings[0], arguments.path))
     return file

@@ -20,9 +20,9 @@ from aggregate.project.paths import Scope
 from aggregate.prompt import (
     Composer,
     Composition,
+    File,
     PromptTokens,
     Request,
-    ResolvedFile,
     count_prompt,
     files_of_sections,
     own_output_filter,
@@ -162,7 +162,7 @@ class ComposedDraft:
     composition: Composition
     tokens: PromptTokens
     lines: PromptLines
-    selected: Mapping[str, ResolvedFile]  # files of its entries by path
+    selected: Mapping[str, File]  # files of its entries by path
     choices: Mapping[str, FileChoice] = field(default_factory=dict)  # with a task or a budget
 
 
@@ -254,7 +254,7 @@ def is_own(paths: Sequence[str], composed: ComposedDraft | None, base_dir: Path)
     return all(path in folders or is_ours(display_path(path, base_dir)) for path in paths)
 
 
-def read_listed(file: ResolvedFile, scope: Scope) -> SourceFile:
+def read_listed(file: File, scope: Scope) -> SourceFile:
     """Read a file of the panel's file table.
 
     Refuse a link that leads out of the project.

@@ -17,7 +17,7 @@ from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob
 from aggregate.project.presets import TABLE, preset_toml, set_preset
 from aggregate.project.tables import BEADS_MODE, MaskName, ViewModeName
-from aggregate.prompt import ALL_FILES, ResolvedFile, Strategy, find_preset
+from aggregate.prompt import ALL_FILES, File, Strategy, find_preset
 
 # An edit from the page; the docstrings below name the keys beside ``op``.
 Edit = Mapping[str, Any]
@@ -30,8 +30,8 @@ _MASKS: Final[tuple[str, ...]] = get_args(MaskName)
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     config: Path
-    select: Callable[[Draft], Mapping[str, ResolvedFile]]  # files of a draft's entries
-    listed: Mapping[str, ResolvedFile]  # all possible files
+    select: Callable[[Draft], Mapping[str, File]]  # files of a draft's entries
+    listed: Mapping[str, File]  # all possible files
     text: Callable[[str], str]  # of a file of the project
 
 
@@ -200,7 +200,7 @@ def _set_views(editor: Editor) -> None:
         entries.set_view(entry_indices[path], mode)
 
 
-def _whole_folders(paths: set[str], listed: Mapping[str, ResolvedFile]) -> list[str]:
+def _whole_folders(paths: set[str], listed: Mapping[str, File]) -> list[str]:
     counts, all_counts = _per_folder([*paths]), _per_folder([*listed])
     folders = [
         folder

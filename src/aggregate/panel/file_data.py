@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,7 @@ from aggregate.base.concurrency import in_child
 from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.disk.writing import temporary_name, write_to_free
 from aggregate.base.errors import AggregateError, OutputError, ToolError
-from aggregate.base.files import RenderedFile, View, ViewMode, ViewRequest
+from aggregate.base.files import View, ViewMode
 from aggregate.base.task import FileChoice
 from aggregate.code.anchors import AnchorState, FuzzyAnchor, has_anchor, line_numbers
 from aggregate.code.syntax import fence_tag, language_of, read_definitions
@@ -20,7 +21,7 @@ from aggregate.code.views import render_all, view_of
 from aggregate.panel.colours import code_colours
 from aggregate.panel.draft import Draft
 from aggregate.project.files import FolderListing, SourceFile, read_image_header
-from aggregate.prompt import Request, ResolvedFile, SavedCounts, find_screenshots
+from aggregate.prompt import File, Request, SavedCounts, find_screenshots
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Screenshot
 
@@ -32,30 +33,21 @@ _MOST_REASONS: Final = 12  # listed for a score
 
 
 def file_data(
-    file: ResolvedFile,
-    source: SourceFile,
-    *,
-    mode: str,
-    shown: RenderedFile | None,
-    choice: FileChoice | None,
-    count: SavedCounts,
+    file: File, *, mode: str, shown: File | None, choice: FileChoice | None, count: SavedCounts
 ) -> dict[str, Any]:
     """Return the page's data of one file."""
-    if len(source.text) > _MOST_CHARACTERS:
-        size = f"{len(source.text):,} characters"
+    if len(file.source.text) > _MOST_CHARACTERS:
+        size = f"{len(file.source.text):,} characters"
         source = SourceFile("", error=f"too large to display: {size}; its view still applies")
-        file = file.with_slices([])
-    text = source.text
+        file = file.with_item(replace(file.item, custom_slices=[]))._replace(source=source)
+    source, text = file.source, file.source.text
     if source.error:
         name, view = mode, View("")
     elif not mode and shown is not None:
-        name, view = (
-            shown.view_mode.value,
-            View(shown.content, shown.shown.spans or (), shown.language),
-        )
+        name, view = shown.view_mode.value, shown.view
     else:
         wanted = ViewMode.parse(mode) if mode else file.view_mode
-        name, view = wanted.value, view_of(_request(file, text, wanted))
+        name, view = wanted.value, view_of(file.request(wanted))
     reasons = choice.reasons[:_MOST_REASONS] if choice else ()
     language = fence_tag(file.path, text)
     return {
@@ -70,18 +62,13 @@ def file_data(
         "by_glob": file.by_glob,
         "definitions": _definitions(file, text),
         "slices": list(_slices(file, text)),
-        "sizes": _sizes(file, text, count) if not source.error else {},
+        "sizes": _sizes(file, count) if not source.error else {},
         # First and last lines of runs with replaced secrets.
         "redacted": [[first, last] for first, last in source.redacted],
         "score": choice.score if choice else None,
         "evidence": [[told_reasons([reason]), round(reason.weight, 4)] for reason in reasons],
         "error": source.error or file.problem,
     }
-
-
-def _request(file: ResolvedFile, text: str, mode: ViewMode) -> ViewRequest:
-    item = file.item
-    return ViewRequest(file.path, text, mode, item.ast_mask, tuple(item.custom_slices))
 
 
 def _lines(text: str) -> list[str]:
@@ -102,7 +89,7 @@ def _origins(view: View, source: str) -> list[int]:
     return origins
 
 
-def _definitions(file: ResolvedFile, text: str) -> list[dict[str, Any]]:
+def _definitions(file: File, text: str) -> list[dict[str, Any]]:
     language = language_of(file.path, text) if text else None
     if language is None:
         return []
@@ -124,7 +111,7 @@ def _definitions(file: ResolvedFile, text: str) -> list[dict[str, Any]]:
     ]
 
 
-def _slices(file: ResolvedFile, text: str) -> Iterator[dict[str, Any]]:
+def _slices(file: File, text: str) -> Iterator[dict[str, Any]]:
     slices = file.item.custom_slices
     matches = FuzzyAnchor.resolve_all(slices, text) if slices else []
     for number, (piece, match) in enumerate(zip(slices, matches, strict=True)):
@@ -148,13 +135,13 @@ def _slices(file: ResolvedFile, text: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _sizes(file: ResolvedFile, text: str, count: SavedCounts) -> dict[str, int]:
+def _sizes(file: File, count: SavedCounts) -> dict[str, int]:
     modes = [*_COUNTED]
     if file.item.ast_mask:
         modes.append(ViewMode.MASKED)
     if file.item.custom_slices:
         modes.append(ViewMode.CUSTOM)
-    views = render_all([_request(file, text, mode) for mode in modes], workers=1)
+    views = render_all([file.request(mode) for mode in modes], workers=1)
     return {
         mode.value: count(view if isinstance(view, str) else view.text)
         for mode, view in zip(modes, views, strict=True)

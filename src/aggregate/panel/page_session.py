@@ -27,7 +27,7 @@ from aggregate.panel.prompt_data import CacheMarks, FileRows, cache_marks, promp
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composer, ResolvedFile, SavedCounts, redact_file, scope_of
+from aggregate.prompt import Composer, File, SavedCounts, redact_file, scope_of
 from aggregate.sending import LoggedRequest, recent_requests
 
 _MOST_PATHS: Final = 100  # of an event; for more the page reloads the table anyway
@@ -45,7 +45,7 @@ class View:
     revision: int = 0
     error: str = ""  # of the newest draft
     marks: CacheMarks = field(default_factory=CacheMarks)
-    listed: Mapping[str, ResolvedFile] = field(default_factory=dict)
+    listed: Mapping[str, File] = field(default_factory=dict)
 
 
 class SessionState(NamedTuple):
@@ -227,14 +227,13 @@ class Session:
         draft, project, composed = edited.current, edited.project, view.composed
         file = self._resolved(path, draft)
         source = read_listed(file, scope_of(project))
-        file, source = redact_file(file, source, draft.redaction(project))
+        file = redact_file(file, source, draft.redaction(project))
         rendered = None
         if composed is not None and view.revision == revision and composed.tokens.files.get(path):
             files = composed.composition.files
             rendered = next((file for file in files if file.path == path), None)
         data = file_data(
             file,
-            source,
             mode=mode,
             shown=rendered,
             choice=composed.choices.get(path) if composed else None,
@@ -249,14 +248,14 @@ class Session:
             raise ToolError(f"{path[:200]}: {source.error}")
         return source.text
 
-    def _resolved(self, path: str, draft: Draft) -> ResolvedFile:
+    def _resolved(self, path: str, draft: Draft) -> File:
         """Return a file of the table or the draft; raise ``ToolError`` for others."""
         file = self._selected_now(draft).get(path) or self.view.listed.get(path)
         if file is None:
             raise ToolError(f"no such file in this project: {path[:200]!r}")
         return file
 
-    def _selected_now(self, draft: Draft) -> Mapping[str, ResolvedFile]:
+    def _selected_now(self, draft: Draft) -> Mapping[str, File]:
         composed = self.view.composed
         if composed is not None and composed.draft == draft:
             return composed.selected

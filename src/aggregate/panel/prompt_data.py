@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import open_regular
-from aggregate.base.files import RenderedFile, ViewMode
+from aggregate.base.files import ViewMode
 from aggregate.base.task import FileChoice
 from aggregate.base.text import common_prefix
 from aggregate.panel.composition import ComposedDraft
-from aggregate.prompt import ResolvedFile
+from aggregate.prompt import File
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Section
 from aggregate.sending import LoggedRequest
@@ -43,7 +43,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
     breakpoints = tuple(lines.last_line(number - 2) + 1 for number in numbers if number >= 2)
     if earlier is None:
         return CacheMarks(breakpoints)
-    new, old = hashed.fingerprint, earlier.fingerprint
+    new, old = hashed, earlier.prompt
     shared = common_prefix(old.digests, new.digests)
     old_digests = {
         segment.source: segment.digest
@@ -138,7 +138,7 @@ class FileRows:
     """The table's rows of all files, updated after each prompt; not thread-safe."""
 
     def __init__(self) -> None:
-        self.listed: Mapping[str, ResolvedFile] = {}
+        self.listed: Mapping[str, File] = {}
         self._rows: Mapping[str, FileRow] = {}
         self._first = self._revision = 0
         self._since: dict[str, int] = {}  # revision of the last change
@@ -147,7 +147,7 @@ class FileRows:
         self._shown_sizes: Mapping[str, int] | None = None
         self._omitted: dict[str, tuple[_Stamp, str]] = {}
 
-    def list(self, listed: Mapping[str, ResolvedFile]) -> None:
+    def list(self, listed: Mapping[str, File]) -> None:
         self._sizes = _file_sizes(listed)
         self.listed = listed
 
@@ -217,7 +217,7 @@ class FileRows:
         return {path: row(path) for path in sorted(paths, key=_tree_order)}
 
     def _omitted_states(
-        self, composed: ComposedDraft, rendered: Mapping[str, RenderedFile]
+        self, composed: ComposedDraft, rendered: Mapping[str, File]
     ) -> Mapping[str, str]:
         """Return why globs skip each omitted file, cached by the file's stamp."""
         if composed.request.budget is not None:
@@ -236,7 +236,7 @@ class FileRows:
 
 
 def _row(
-    path: str, composed: ComposedDraft, rendered: RenderedFile | None, state: str, size: int
+    path: str, composed: ComposedDraft, rendered: File | None, state: str, size: int
 ) -> FileRow:
     """Return the row of a file; ``state`` is replaced by a worse one."""
     file, choice = composed.selected.get(path), composed.choices.get(path)
@@ -255,13 +255,13 @@ def _row(
     if choice is not None:
         score = None if choice.score is None else round(choice.score, _SCORE_DIGITS)
         why = "pinned: shown at any cost" if choice.pinned else told_reasons(choice.reasons) or why
-    if rendered is not None and rendered.error:
-        state, why = "error", rendered.content.split("\n", 1)[0]
+    if rendered is not None and rendered.is_error:
+        state, why = "error", rendered.view.text.split("\n", 1)[0]
     elif file is not None and file.problem:
         state, why = "error", file.problem
     elif rendered is not None and _has_stale(rendered):
         state = "stale"
-    elif rendered is not None and rendered.secrets:
+    elif rendered is not None and rendered.source.secrets:
         state = "secret"
     return FileRow(view, mode, tokens, size, score, state, why)
 
@@ -278,14 +278,14 @@ def _is_hidden_in_both(path: str, composed: ComposedDraft, earlier: ComposedDraf
     return is_hidden and row_data == (old.reasons, old.score, old.size, old.pinned)
 
 
-def _has_stale(file: RenderedFile) -> bool:
+def _has_stale(file: File) -> bool:
     if file.view_mode is not ViewMode.CUSTOM:
         return False
-    heads = (line for line in file.content.split("\n") if line.startswith("--- [Slice"))
+    heads = (line for line in file.view.text.split("\n") if line.startswith("--- [Slice"))
     return any(": orphaned: " in head or ": ambiguous: " in head for head in heads)
 
 
-def _file_sizes(listed: Mapping[str, ResolvedFile]) -> dict[str, int]:
+def _file_sizes(listed: Mapping[str, File]) -> dict[str, int]:
     """Return the estimated tokens of whole files, in the table's order."""
     sizes: dict[str, int] = {}
     for path in sorted(listed, key=_tree_order):

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.corpus.sheet import *
     from aggregate.prompt.document.token_counts import *
     from aggregate.prompt.edited_files import *
+    from aggregate.prompt.files.file import *
     from aggregate.prompt.files.file_reading import *
     from aggregate.prompt.files.file_rendering import *
     from aggregate.prompt.files.selection import *
@@ -31,8 +32,9 @@ else:
             "asking.found_secrets": "FoundSecrets redact_text",
             "assemble": "Composition assemble find_screenshots no_file_fits read_images with_references",
             "composer": "Composer",
-            "edited_files": "KnownRow edited_blocks known_rows",
+            "edited_files": "edited_blocks known_files known_rows",
             "corpus.file_corpus": "FileCorpus read_files",
+            "files.file": "File",
             "files.file_reading": "missing_grammars redact_file",
             "files.file_rendering": "RenderedFiles render_files",
             "asking.finish": "read_instructions",
@@ -43,7 +45,7 @@ else:
             "asking.project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
             "corpus.ranked_files": "OpenFiles RankedFiles check_focus rank_files",
             "asking.request": "ALL_FILES FOCUS_TIER FocusIndex NO_BUDGET Request Strategy WITHOUT_MODEL auto_budget focus_paths for_reader is_named parse_place",
-            "files.selection": "ResolvedFile own_output_filter select_files",
+            "files.selection": "own_output_filter select_files",
             "corpus.sheet": "SHEET_TOKENS Sheet is_unsure make_sheet read_answer with_answer",
             "output.split": "cuts_of split_prompt",
             "document.token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",

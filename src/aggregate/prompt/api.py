@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aggregate.base.disk.reading import project_root
-from aggregate.base.files import Entry, FileEntry, FileRecord, RenderedFile
+from aggregate.base.files import Entry, FileEntry, FileRecord
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import AS_THEY_ARE
 from aggregate.base.task import Place
@@ -28,6 +28,7 @@ from aggregate.prompt.assemble import (
     with_references,
 )
 from aggregate.prompt.document import Prompt, Screenshot
+from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import FileReader
 from aggregate.prompt.files.file_rendering import FileStream, render_files, stream_files
 from aggregate.prompt.files.layout import files_segments, screenshots_section, tier3_segments
@@ -62,8 +63,8 @@ def build_file_items(
     with get_monitor().scope("build_file_items"):
         entries = map(Entry.of, files)
         selection = resolve_entries(Path(base_dir), entries, listing=FolderListing(scope))
-        reader = FileReader(AS_THEY_ARE, selection.generated)
-        return [file.to_record() for file in FileStream(selection, reader, user_index())]
+        reader = FileReader(AS_THEY_ARE, selection)
+        return [file.to_record() for file in FileStream(reader, user_index())]
 
 
 def build_screenshots_section(
@@ -324,8 +325,8 @@ def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
     return Prompt(segments[1:]).markdown
 
 
-def _files(records: Iterable[Mapping[str, Any]]) -> list[RenderedFile]:
-    return [RenderedFile.from_record(record) for record in records]
+def _files(records: Iterable[Mapping[str, Any]]) -> list[File]:
+    return [File.from_record(record) for record in records]
 
 
 def _beads(execution_mode: str, base_dir: str | Path | None) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Union
 
 from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
-from aggregate.base.files import FileRecord, FileRow, RenderedFile
+from aggregate.base.files import FileRecord
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
@@ -17,9 +17,10 @@ from aggregate.project.files import FolderListing, display_path, read_image_head
 from aggregate.prompt.asking.found_secrets import FoundSecrets
 from aggregate.prompt.asking.request import Request, is_named, unknown_focus
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
-from aggregate.prompt.files.documents import as_documents
+from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_rendering import FileStream, RenderedFiles, check_refused
 from aggregate.prompt.files.layout import (
+    as_documents,
     files_segments,
     numbered,
     screenshots_section,
@@ -100,7 +101,7 @@ class Composition:
         missing: Evidence missing for the ranking.
         guess: Why the choice of files is a guess, if it is one.
         parts: In a prompt with a budget, the sections other than files.
-        rows: The data of the files for later runs.
+        rows: The files without their texts.
         smallest: If no file fits, the smallest budget for showing a file, else ``0``.
     """
 
@@ -110,9 +111,9 @@ class Composition:
     cut: Sequence[Cut] = ()
     missing: Sequence[Missing] = ()
     guess: Guess | None = None
-    lay_out: Callable[[Iterable[RenderedFile]], Iterable[Segment]] | None = None
+    lay_out: Callable[[Iterable[File]], Iterable[Segment]] | None = None
     parts: Parts | None = None
-    rows: list[FileRow] = field(default_factory=list)
+    rows: list[File] = field(default_factory=list)
     smallest: int = 0
     _images: Sequence[Screenshot] = ()
     _secrets: FoundSecrets | None = None
@@ -129,7 +130,7 @@ class Composition:
         return self._prompt or self.composed().prompt
 
     @property
-    def files(self) -> tuple[RenderedFile, ...]:
+    def files(self) -> tuple[File, ...]:
         """The rendered files; empty if the prompt is streamed."""
         return self.source.files if isinstance(self.source, RenderedFiles) else ()
 
@@ -142,7 +143,7 @@ class Composition:
         unknown = (
             unknown_focus(focus, [row.path for row in self.rows])
             for focus in focus_files
-            if not any(is_named(row.path, row.entry, [focus]) for row in self.rows)
+            if not any(is_named(row.path, row.item.path, [focus]) for row in self.rows)
         )
         images = (
             f"screenshot {image.path}: {image.problem}" for image in self._images if image.problem
@@ -193,10 +194,10 @@ class Composition:
         yield from map(secrets.shown_segment, segments)
 
     def _file_segments(self, secrets: FoundSecrets) -> Iterable[Segment]:
-        def noted() -> Iterator[RenderedFile]:
+        def noted() -> Iterator[File]:
             for file in self.source:
-                self.rows.append(file.row)
-                secrets.note_file(file.path, file.secrets)
+                self.rows.append(file.without_text())
+                secrets.note_file(file.path, file.source.secrets)
                 yield file
 
         request = self.request

@@ -14,8 +14,9 @@ from aggregate.project.paths import Scope
 from aggregate.prompt.asking.request import EVERY, Request
 from aggregate.prompt.assemble import Composition, assemble
 from aggregate.prompt.corpus.ranked_files import OpenFiles, RankedFiles, rank_files
+from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_rendering import render_files
-from aggregate.prompt.files.selection import ResolvedFile, Selection, select_files
+from aggregate.prompt.files.selection import Selection, select_files
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt
 
@@ -42,7 +43,7 @@ class Composer:
         self._open = OpenFiles(now)
         self._ranked: _Ranked | None = None
 
-    def listed(self, request: Request) -> Mapping[str, ResolvedFile]:
+    def listed(self, request: Request) -> Mapping[str, File]:
         """Return all files of the project that git does not ignore, by path."""
         everything = replace(
             request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
@@ -50,13 +51,11 @@ class Composer:
         # An entry not by a glob is the pattern itself, without matches.
         return _by_path([file for file in select_files(everything).files if file.by_glob])
 
-    def select(self, request: Request, *, disk: int) -> Mapping[str, ResolvedFile]:
+    def select(self, request: Request, *, disk: int) -> Mapping[str, File]:
         """Return a request's files by path; any thread may call this without the lock."""
         return _by_path(self._selection(request, disk).files if request.entries else ())
 
-    def compose(
-        self, request: Request, *, disk: int
-    ) -> tuple[Composition, Mapping[str, ResolvedFile]]:
+    def compose(self, request: Request, *, disk: int) -> tuple[Composition, Mapping[str, File]]:
         """Return a request's prompt, and its files by path.
 
         The caller must hold the lock.
@@ -110,8 +109,8 @@ def _question_of(request: Request, disk: int) -> _Question:
     return disk, replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
 
 
-def _by_path(files: Iterable[ResolvedFile]) -> dict[str, ResolvedFile]:
-    return {file.path: file for file in files if not file.is_remark}
+def _by_path(files: Iterable[File]) -> dict[str, File]:
+    return {file.path: file for file in files}
 
 
 def with_scores(composition: Composition, ranked: RankedFiles) -> Composition:
@@ -126,8 +125,6 @@ def with_scores(composition: Composition, ranked: RankedFiles) -> Composition:
     }
     choices: list[FileChoice] = []
     for file in corpus.selection.files:
-        if file.is_remark:
-            continue
         level = Level((file.entry.view_mode if file.item.auto_aggregate else ViewMode.NONE).value)
         choice = FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
         if file.path in by_path:

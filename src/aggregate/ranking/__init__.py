@@ -6,10 +6,13 @@ Independent kinds of evidence are weighted and summed. Pure: the caller reads fi
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.ranking.companions import *
     from aggregate.ranking.evidence import *
+    from aggregate.ranking.history_evidence import *
     from aggregate.ranking.inquiry import *
     from aggregate.ranking.mentions import *
     from aggregate.ranking.message_text import *
+    from aggregate.ranking.named_identifiers import *
     from aggregate.ranking.paths import *
     from aggregate.ranking.rank import *
     from aggregate.ranking.task_text import *
@@ -18,11 +21,14 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "evidence": "RankedFile Ranking WEIGHTS",
-            "inquiry": "ChangedLines Commit Question similar_commits",
-            "mentions": "no_definitions",
+            "companions": "companions",
+            "evidence": "Evidence RankedFile Ranking WEIGHTS",
+            "history_evidence": "changed_together",
+            "inquiry": "ChangedLines Commit Question similar_commits TaskText",
+            "mentions": "no_definitions sole_definitions",
             "message_text": "change_words definition_name message_words",
-            "paths": "PathKind kinds_of",
+            "named_identifiers": "named_identifiers",
+            "paths": "kinds_of PathKind PathTable",
             "rank": "rank",
             "task_text": "read_task",
             "terms": "term_list terms_in",

@@ -139,11 +139,10 @@ def _named_notebooks(inquiry: Inquiry, stems: Sequence[str]) -> Mapping[int, flo
     phrase, mark, _ = line.partition(" notebook")
     words = _WORD.findall(phrase)[::-1] if mark else []
     roots = [*map(root_of, takewhile(lambda word: word not in STOP_WORDS, words))]
-    parts = {
-        file: {root_of(part.lower()) for part in split_identifier(stem)}
-        for file, stem in enumerate(stems if roots else ())
-        if inquiry.files[file].path.endswith(".ipynb")
-    }
+    parts: dict[int, set[str]] = {}
+    for file, name in enumerate(stems if roots else ()):
+        if inquiry.files[file].path.endswith(".ipynb"):
+            parts[file] = {root_of(part.lower()) for part in split_identifier(name)}
     for most in range(len(roots), 0, -1):  # the words next to it may be all of the name
         files = [file for file in parts if parts[file].issuperset(roots[:most])]
         if files:
@@ -160,12 +159,9 @@ def name_of(path: str) -> str:
 
 def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return as evidence how much of each definition's name the words of the task cover."""
-    names_by_file = {
-        file: [
-            definition.path[-1] if definition.path else "" for definition in analysis.definitions
-        ]
-        for file, analysis in candidates.items()
-    }
+    names_by_file: dict[int, list[str]] = {}
+    for file, analysis in candidates.items():
+        names_by_file[file] = [d.path[-1] if d.path else "" for d in analysis.definitions]
     names = Counter(chain.from_iterable(names_by_file.values()))
     coverage = _coverage(names, inquiry.question.task.topic)
     rows: dict[int, list[float]] = {}

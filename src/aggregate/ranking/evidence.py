@@ -81,10 +81,13 @@ class PieceValues(Mapping[PieceKey, float]):
         return sum(1 for row in self.rows.values() for value in row if value)
 
     def scaled(self) -> "PieceValues":
-        best = max((max(row, default=0.0) for row in self.rows.values()), default=0.0)
+        best = max(chain.from_iterable(self.rows.values()), default=0.0)
         if best <= 0:
             return PieceValues({})
-        return PieceValues({file: [v / best for v in row] for file, row in self.rows.items()})
+        rows: dict[int, Sequence[float]] = {}
+        for file, row in self.rows.items():
+            rows[file] = [value / best for value in row]
+        return PieceValues(rows)
 
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -266,10 +269,13 @@ def probabilities(
     best = max(best, max(others.values(), default=-inf))
     if best == -inf:
         return dict.fromkeys(pieces, ()), {}
-    powers = {file: [exp(value - best) for value in values] for file, values in pieces.items()}
+    shares: dict[int, list[float]] = {}
+    for file, values in pieces.items():
+        shares[file] = [exp(value - best) for value in values]
     other_powers = {file: exp(value - best) for file, value in others.items()}
-    total = fsum(chain(map(fsum, powers.values()), other_powers.values()))
-    shares = {file: [power / total for power in values] for file, values in powers.items()}
+    total = fsum(chain(map(fsum, shares.values()), other_powers.values()))
+    for file, powers in shares.items():
+        shares[file] = [power / total for power in powers]
     for file, power in other_powers.items():
         other_powers[file] = power / total  # in place: a monorepo has many
     return shares, other_powers

@@ -157,10 +157,9 @@ def message_text(inquiry: Inquiry) -> Evidence:
         values[file] = fsum(
             worth[term] * saturation(count, length=length, b=_B) for term, count in terms.items()
         )
-    matched = {
-        file: inquiry.strongest_words({term: worth[term] for term in counts[file]})
-        for file in best_keys(values)
-    }
+    matched: dict[int, str] = {}
+    for file in best_keys(values):
+        matched[file] = inquiry.strongest_words({term: worth[term] for term in counts[file]})
     return scaled_evidence("messages of changes", files=values, matched=matched)
 
 

@@ -405,14 +405,11 @@ def _quoted_pieces(inquiry: Inquiry, candidates: Candidates) -> Iterator[PieceKe
         if len(terms) < max(_FEWEST_QUOTED, len(quote)):
             continue
         files = set(candidates).intersection(*(term.files for term in terms))
-        found = [
-            (file, piece)
-            for file in sorted(files)
-            if inquiry.kinds[file] is PathKind.SOURCE
-            for piece in sorted(
-                set.intersection(*(set(candidates[file].pieces_with(term.term)) for term in terms))
-            )
-        ]
+        found: list[PieceKey] = []
+        for file in sorted(files):
+            if inquiry.kinds[file] is PathKind.SOURCE:
+                pieces = [set(candidates[file].pieces_with(term.term)) for term in terms]
+                found += ((file, piece) for piece in sorted(set.intersection(*pieces)))
         if len(found) <= _MOST_QUOTING:
             yield from found
 

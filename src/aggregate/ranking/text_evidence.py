@@ -52,16 +52,11 @@ _NOTHING: Counts = {}
 
 
 def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
-    postings: Postings = {
-        file: {
-            query.term: analysis.pieces_with(query.term)
-            for query in inquiry.terms
-            if file in query.files
-        }
-        for file, analysis in candidates.items()
-    }
+    postings: dict[int, Mapping[str, Mapping[int, int]]] = {}
     names: dict[int, Sequence[tuple[str, ...]]] = {}
     for file, analysis in candidates.items():
+        terms = [query.term for query in inquiry.terms if file in query.files]
+        postings[file] = {term: analysis.pieces_with(term) for term in terms}
         matches = [
             inquiry.matcher.matched(definition.path[-1] if definition.path else "")
             for definition in analysis.definitions

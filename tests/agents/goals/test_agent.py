@@ -16,10 +16,8 @@ from aggregate import (
     select_answer,
     standard_tools,
 )
-from aggregate.agents.goals import read_script, scripted_model
-from aggregate.agents.goals.agent import verdict
-from aggregate.agents.goals.goal_result import Neuron
-from aggregate.agents.goals.questions import Question, QuestionKind
+from aggregate.agents import read_script, scripted_model
+from aggregate.agents.goals import Neuron, Question, QuestionKind, verdict
 from aggregate.agents.limits import MAX_DEPTH, MAX_RETRIES, EngineLimits
 from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, asked, calls

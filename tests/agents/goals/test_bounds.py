@@ -16,9 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate import NeuronAgent, ToolRegistry, tool
-from aggregate.agents.goals import scripted_model
-from aggregate.agents.goals.questions import Completion, Question
-from aggregate.agents.limits import EngineLimits
+from aggregate.agents import EngineLimits, scripted_model
+from aggregate.agents.goals import Completion, Question
 from aggregate.agents.tools import Tool
 from tests.fakes.models import agent, nodes
 from tests.hostile.running import ends
@@ -266,7 +265,7 @@ def test_an_interrupt_ends_the_goal(tmp_path: Path) -> None:
 # The tool writes past sys.stdout: Python aborts if it ends while a thread holds the lock of that.
 HANGS = """
 import os, sys, time
-from aggregate.agents.goals import NeuronAgent, scripted_model
+from aggregate import NeuronAgent, scripted_model
 
 def listItems() -> dict:
     "List items."

@@ -7,17 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ToolRegistry, compact_data
-from aggregate.agents.goals.heuristics import (
-    ATTACHED,
-    advice,
-    filter_items,
-    find_iteration,
-    find_list,
-    has_parts,
-    item_goal,
-    rule_template,
-    words,
-)
+from aggregate.agents.goals.lists import ATTACHED, filter_items, find_list, item_goal, rule_template
+from aggregate.agents.goals.words import advice, find_iteration, has_parts, words
 
 ITERATIONS = [
     ("Get kudos for each activity", ("each activity", "activity")),

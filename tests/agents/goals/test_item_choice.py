@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.agents.goals.item_words import read_claim
+from aggregate.agents.goals import read_claim
 from tests.fakes.models import agent, calls
 
 SIX = range(1, 7)
@@ -116,7 +116,7 @@ CLAIMS = [
 def test_what_words_claim(text: str, wrong: int, right: int) -> None:
     """A number of items that the words contradict is refused, and what they mean never is (P18)."""
     names = [[str(number)] for number in range(1, 6)]
-    claim = read_claim(text, "ticket", names, '{"id": 1}')
+    claim = read_claim(text, "ticket", names)
     meant = {1: [1], 2: [2, 3], 3: [1, 2, 3]}.get(right, range(5))
     if "others" in text:
         meant = [2, 3]

@@ -18,9 +18,8 @@ from aggregate import (
     Usage,
     standard_tools,
 )
-from aggregate.agents.goals import questions as replies
-from aggregate.agents.goals.heuristics import find_iteration
-from aggregate.agents.tools.analysis import syntax_error
+from aggregate.agents.goals import find_iteration, questions, replies
+from aggregate.agents.tools import syntax_error
 from tests.fakes.transports import requests_of, scripted
 
 STEPS = [
@@ -194,7 +193,7 @@ TOOLS = ToolRegistry.of([find, merge, nothing])
 
 def test_the_form_of_arguments() -> None:
     """Every parameter is named and may be null; what is no simple value has no form (P4)."""
-    assert replies.arguments_schema(TOOLS.get("find")) == {
+    assert questions.arguments_schema(TOOLS.get("find")) == {
         "type": "object",
         "properties": {
             "name": {"anyOf": [{"type": "string", "description": "Its name."}, {"type": "null"}]},
@@ -206,9 +205,9 @@ def test_the_form_of_arguments() -> None:
         "additionalProperties": False,
     }
     for name in ("merge", "nothing"):
-        assert replies.arguments_schema(TOOLS.get(name)) is None
-        assert replies.reflection_schema(TOOLS.get(name)) is None
-    reflection = replies.reflection_schema(TOOLS.get("find"))
+        assert questions.arguments_schema(TOOLS.get(name)) is None
+        assert questions.reflection_schema(TOOLS.get(name)) is None
+    reflection = questions.reflection_schema(TOOLS.get("find"))
     assert reflection is not None
     assert list(reflection["properties"]) == ["diagnosis", "suggested_fix", "suggested_params"]
 
@@ -227,10 +226,10 @@ def test_all_forms_are_strict() -> None:
     """Each object requires all that it names and allows no more, as the strictest provider wants it."""
     tools = list(standard_tools())
     made = [
-        *replies.SCHEMAS.values(),
-        *map(replies.arguments_schema, tools),
-        *map(replies.reflection_schema, tools),
-        replies.choice_schema(["a"]),
+        *questions.SCHEMAS.values(),
+        *map(questions.arguments_schema, tools),
+        *map(questions.reflection_schema, tools),
+        questions.choice_schema(["a"]),
     ]
     found = [one for schema in made for one in objects(schema)]
     assert len(found) > 20
@@ -266,9 +265,9 @@ def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:
     assert [one.description for one in result.neurons] == ["Find the book", "Find the second book"]
     assert result.text == "Emma 3"
     asked = [(call_of(one), one.temperature, one.schema) for one in requests_of(client)]
-    assert asked[0] == ("decompose", 0.2, replies.STEPS)
-    assert ("parameters", 0.1, replies.arguments_schema(TOOLS.get("find"))) in asked
-    assert asked[-1] == ("complete", 0.1, replies.VERDICT)
+    assert asked[0] == ("decompose", 0.2, questions.STEPS)
+    assert ("parameters", 0.1, questions.arguments_schema(TOOLS.get("find"))) in asked
+    assert asked[-1] == ("complete", 0.1, questions.VERDICT)
 
 
 @pytest.mark.parametrize(

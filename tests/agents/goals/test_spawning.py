@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from aggregate import tool
-from aggregate.agents.goals.fan_out import merge_parts
+from aggregate.agents.goals import merge_parts
 from aggregate.agents.tools import ToolContext
 from tests.fakes.models import agent, calls, nodes
 

@@ -21,7 +21,7 @@ class Lifecycle(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.time = FakeTime()
-        self.session = SubagentSession(clock=self.time, timers=self.time, group_timeout=100)
+        self.session = SubagentSession(clock=self.time, timer=self.time.seconds, group_timeout=100)
         self.groups: dict[str, dict[str, tuple[str, str] | None]] = {}
         self.closed: set[str] = set()
         self.ids: list[str] = []

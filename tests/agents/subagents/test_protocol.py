@@ -101,10 +101,11 @@ def test_a_refused_run_is_forbidden_and_counted() -> None:
 def test_timeouts_and_unsupported_parameters() -> None:
     """The name timeoutSeconds is an alias, 0 means none, and what is not supported is named in the note (O-11)."""
     time = FakeTime()
-    session = SubagentSession(clock=time, timers=time)
+    session = SubagentSession(clock=time, timer=time.seconds)
     sessions_spawn(session, {"task": "t", "timeoutSeconds": 5, "collectInto": "$a"})
     sessions_spawn(session, {"task": "t", "runTimeoutSeconds": 0})
-    assert time.waiting == 1
+    time.advance(5)
+    assert [record_of(session, f"main-{n}").status for n in (1, 2)] == ["timeout", "pending"]
     response = sessions_spawn(
         session, {"task": "t", "retryCount": 2, "chainAfter": "x", "model": "m"}
     )
@@ -114,7 +115,7 @@ def test_timeouts_and_unsupported_parameters() -> None:
 def test_the_tool_returns_every_group_that_is_over() -> None:
     """subagent_results answers with the protocol's own names; open groups are not in it (O-14, O-50)."""
     time = FakeTime()
-    session = SubagentSession(clock=time, timers=time, executor=InlineExecutor())
+    session = SubagentSession(clock=time, timer=time.seconds, executor=InlineExecutor())
     sessions_spawn(session, {"task": lambda: "x", "collectInto": "$done"})
     sessions_spawn(session, {"task": "open", "collectInto": "$open"})
     done: dict[str, object] = {

@@ -14,7 +14,7 @@ from simulation.killing import Journal, forked
 from simulation.track_kills import LOG, TRACK, live
 from simulation.trees import write_track
 
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
+from aggregate.agents.tracks import Assignment, WorkerReply
 
 
 @dataclass(frozen=True, slots=True)

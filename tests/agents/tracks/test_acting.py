@@ -10,14 +10,20 @@ import pytest
 from simulation.trees import commit_all, git
 
 from aggregate import Reply, RunOptions, StateError, TrackError, conduct, count, open_project
-from aggregate.agents.script_file import ScriptedReply
+from aggregate.agents import ScriptedReply
 from aggregate.agents.tools import AllowedCommands, ChangeTools, make_tool
-from aggregate.agents.tracks import TicketStatus, WorkerTerms, applying
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.attempt import attempt_assignment
+from aggregate.agents.tracks import (
+    Assignment,
+    Steps,
+    TicketStatus,
+    WorkerReply,
+    WorkerTerms,
+    applying,
+    attempt_assignment,
+    depot,
+    worker_tools,
+)
 from aggregate.agents.tracks.run_control import made_attempts, status
-from aggregate.agents.tracks.terms import worker_tools
-from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker import ScriptedWorker
 from tests.fakes.acting import KeptSteps, Killed, MemoryPacks, Turns, call, calls
 from tests.fakes.conducting import TRACK, asking, assigned, track_project
@@ -64,7 +70,7 @@ def act(
     asked = acting(packs, **fields)
     trees = packs.trees
     try:
-        return attempt_assignment(worker, asked, 1, kept=kept or KeptSteps(), trees=trees)
+        return attempt_assignment(worker, asked, 1, Steps(kept=kept or KeptSteps(), trees=trees))
     finally:
         trees.close()
 

@@ -20,23 +20,21 @@ import sqlalchemy as sa
 from simulation.track_kills import LOG, TRACK
 
 from aggregate import Project, Prompt, RunOptions, StateError, TrackError, conduct, open_project
-from aggregate.agents.tracks import PollingOptions, TicketStatus, open_track
-from aggregate.agents.tracks.durable.backend import (
+from aggregate.agents.tracks import TicketStatus, Worker, open_track
+from aggregate.agents.tracks.durable import (
+    SEGMENTS as SEGMENT_ROWS,
+    Run,
+    Runs,
+    WorkerProcess,
     conducting,
+    database_url,
     is_conducted,
     open_engine,
+    retry_while_away,
     worker_heartbeat,
 )
-from aggregate.agents.tracks.durable.database import (
-    SEGMENTS as SEGMENT_ROWS,
-    database_url,
-    retry_while_away,
-)
 from aggregate.agents.tracks.durable.dbos_queue import MAX_STARTS, DbosQueue, prepare_database
-from aggregate.agents.tracks.durable.run_table import RunRow, RunTable
-from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.run_control import TrackProgress, cancel, forget, status
-from aggregate.agents.tracks.worker import Worker
 from tests.agents.tracks.killed import LoggedWorker, read_leftovers, start, write_project
 from tests.fakes.conducting import Says, assigned
 from tests.fakes.postgres import HOW_TO_GET_IT, find_programs, outage, postgres_server
@@ -427,7 +425,7 @@ def test_a_ticket_that_kills_its_workers(engine: sa.Engine) -> None:
 def test_the_version_is_fixed(engine: sa.Engine) -> None:
     """Work of an earlier process is found by a later one: the version does not follow the code."""
     DbosQueue(engine).put(assigned("a"))
-    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-5"]
+    assert execute(engine, "SELECT application_version FROM {}") == ["aggregate-conductor-6"]
 
 
 @pytest.mark.parametrize(
@@ -467,7 +465,7 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     ):
         with pytest.raises(TrackError, match="all have ended"):
             refused()
-    options = RunOptions(database=url, concurrency=1, polling=PollingOptions(warm_up=False))
+    options = RunOptions(database=url, concurrency=1, warm_up=False)
     second = conduct(loaded, TRACK, Says(lambda _: cancelling(folder, url)), options=options)
     assert second.cancelled
     assert '"status"' not in second.report.read_text()
@@ -500,11 +498,11 @@ def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
     assert "#### t0000\n\n```text\nfirst" in result.report.read_text()
 
 
-def dead_run(folder: Path, url: str) -> RunRow:
+def dead_run(folder: Path, url: str) -> Run:
     """Leave a run of three tickets behind as a kill does: one has ended, one was begun."""
     engine = open_engine(url)
     prepare_database(engine)
-    run = RunTable(engine, "p", TRACK).begin(open_track(folder, TRACK).tickets(), 1)
+    run = Runs(engine, "p", TRACK).begin(open_track(folder, TRACK).tickets(), 1)
     queue = DbosQueue(engine)
     for ticket in ("t0000", "t0001"):
         queue.put(replace(assigned(ticket), key=f"{run.run_id}/{ticket}"))

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import OutputError, TrackError
-from aggregate.agents.tracks import Ticket, TicketStatus, new_track, open_track
-from aggregate.agents.tracks.assignment import TicketOutcome
-from aggregate.agents.tracks.run_files import ReportLine, last_number, report_text
+from aggregate.agents.tracks import Ticket, TicketOutcome, TicketStatus, new_track, open_track
+from aggregate.agents.tracks.report import ReportLine, last_number, report_text
 from aggregate.agents.tracks.track import Checkbox, mark_track, read_tracks_file
 from aggregate.cli.program import run_program
 from tests.fakes.conducting import TRACK, track_project

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from aggregate import ConfigError, SandboxError, WorkerError
-from aggregate.agents.tracks import PollingOptions, TicketStatus, open_track
-from aggregate.agents.tracks.assignment import Ending, TicketOutcome
+from aggregate import ConfigError, RunOptions, SandboxError, WorkerError
+from aggregate.agents.tracks import TicketOutcome, TicketStatus, open_track
+from aggregate.agents.tracks.assignment import Ending
 from aggregate.agents.tracks.tickets import evaluate, names_in
 from tests.fakes.conducting import (
     TRACK,
     Conducted,
-    MemoryEndings,
     MemoryQueue,
+    MemoryRecord,
     Says,
     assigned,
     completed,
@@ -87,7 +87,7 @@ def test_a_condition_on_a_failed_ticket(tmp_path: Path) -> None:
 def test_a_ticket_that_was_left_out_stays_so(tmp_path: Path) -> None:
     """After a restart the recorded decision counts, and is not made anew."""
     folder = track_project(tmp_path, CONDITION)
-    endings = MemoryEndings({"demo/1/fix": Ending(TicketStatus.LEFT_OUT, "as it was")})
+    endings = MemoryRecord({"demo/1/fix": Ending(TicketStatus.LEFT_OUT, "as it was")})
     run = conducted(folder, answers({"check": "no"}), endings=endings)
     assert states(run) == {"check": "done", "fix": "left out", "tell": "done"}
 
@@ -152,7 +152,7 @@ def test_a_child_that_failed(tmp_path: Path, on_error: str, state: str, value: s
 def test_a_list_stays_what_it_was(tmp_path: Path) -> None:
     """After a restart the children are those that were recorded, each asked once, whatever is spread now."""
     folder = track_project(tmp_path, LIST)
-    queue, endings = MemoryQueue(answers({"list": ITEMS})), MemoryEndings()
+    queue, endings = MemoryQueue(answers({"list": ITEMS})), MemoryRecord()
     looks = iter([False] * 4 + [True] * 9)
     conducted(folder, queue=queue, endings=endings, cancelled=lambda: next(looks))
     assert json.loads(endings.there["demo/1/look"].text) == json.loads(ITEMS)
@@ -163,7 +163,7 @@ def test_a_list_stays_what_it_was(tmp_path: Path) -> None:
     assert again.result.succeeded
 
 
-class Decides(MemoryEndings):
+class Decides(MemoryRecord):
     decision = Ending(TicketStatus.DONE, "go on")
 
     def record(self, key: str, ending: Ending) -> Ending:
@@ -192,7 +192,7 @@ def test_a_rejection(tmp_path: Path) -> None:
 
 def test_an_approval_waits(tmp_path: Path) -> None:
     """Stopped while it waits, a run goes on waiting, and then takes a decision that came meanwhile."""
-    folder, endings = track_project(tmp_path, APPROVAL), MemoryEndings()
+    folder, endings = track_project(tmp_path, APPROVAL), MemoryRecord()
     looks = iter([False] * 5 + [True] * 9)
     first = conducted(folder, endings=endings, cancelled=lambda: next(looks))
     assert (first.worker.order, first.events) == ([], ["waits ship"])
@@ -262,7 +262,7 @@ def test_a_limit_that_is_reached_at_a_restart(tmp_path: Path) -> None:
     folder = track_project(tmp_path, LIST)
     texts = {"list": ITEMS}
     worker = Costs(lambda assignment: texts.get(assignment.ticket, "an answer"))
-    queue, endings = MemoryQueue(worker), MemoryEndings()
+    queue, endings = MemoryQueue(worker), MemoryRecord()
     first = conducted(folder, worker, queue=queue, endings=endings, max_cost=0.4)
     again = conducted(folder, worker, queue=queue, endings=endings, max_cost=0.1)
     assert "5 of 6 tickets done, 20 tokens, $0.4000." in first.report
@@ -291,8 +291,8 @@ def test_what_is_under_way_at_a_restart_is_waited_for(tmp_path: Path) -> None:
     folder, worker = track_project(tmp_path, many(3)), Costs()
     before = Slow(worker)
     looks = iter([False, False, True])
-    polling = PollingOptions(poll=0.001, warm_up=False)
-    conducted(folder, worker, queue=before, polling=polling, cancelled=lambda: next(looks))
+    options = RunOptions(poll=0.001, warm_up=False)
+    conducted(folder, worker, queue=before, options=options, cancelled=lambda: next(looks))
     assert [*before.waiting] == ["demo/1/t0", "demo/1/t1"]
     MemoryQueue.end_newest(before, ["demo/1/t0"])
     queue = Slow(worker, waiting=before.waiting, ended=before.ended)

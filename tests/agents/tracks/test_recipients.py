@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from aggregate import (
-    Client,
     ClientSetupError,
     ConfigError,
     Project,
@@ -15,11 +14,18 @@ from aggregate import (
     open_project,
     standard_tools,
 )
-from aggregate.agents.limits import TicketLimits
-from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.terms import Recipient, open_recipients, recipient_of
+from aggregate.agents import TicketLimits
+from aggregate.agents.tracks import (
+    Ticket,
+    TicketStatus,
+    WorkerContexts,
+    WorkerTerms,
+    open_track,
+    worker_of_track,
+)
+from aggregate.agents.tracks.terms import Recipient, recipient_of
 from tests.fakes.chat_server import chat_server
-from tests.fakes.conducting import asking, assigned, attempted, track_project
+from tests.fakes.conducting import TRACK, asking, assigned, attempted, track_project
 from tests.fakes.prompts import part
 from tests.fakes.topics import add_areas
 from tests.fakes.transports import requests_of, scripted
@@ -46,10 +52,6 @@ aggregation_strategy = "summarize"
 TERMS = WorkerTerms("anthropic", "claude-sonnet-5")
 PICKS = '{"files": [{"file": 9, "confidence": 1, "why": "is it"}], "definitions": []}'
 CONTEXT = Prompt((part("files", "## Files"),))
-
-
-def same(client: Client) -> Client:
-    return client
 
 
 @pytest.fixture
@@ -109,9 +111,20 @@ def test_a_key_that_is_missing_is_known_before_a_run(
     """Clients of personas are opened first; an address of this machine needs none."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     local = Recipient("compatible", "mine", "http://127.0.0.1:8080/v1")
-    assert list(open_recipients(project, ["local", "plain", "local"], TERMS, wrap=same)) == [local]
+    assert asked_by(project, "local", "plain", "local") == [local]
     with pytest.raises(ClientSetupError, match="OPENAI_API_KEY"):
-        open_recipients(project, ["thinker"], TERMS, wrap=same)
+        asked_by(project, "thinker")
+
+
+def asked_by(project: Project, *personas: str) -> list[Recipient]:
+    """Return the models that the personas of a track's tickets ask."""
+    tickets = "".join(
+        f'[[tickets]]\nid = "t{i}"\nprompt = "x"\npersona = "{name}"\n'
+        for i, name in enumerate(personas)
+    )
+    (project.folder / f"conductor/tracks/{TRACK}/tickets.toml").write_text(tickets)
+    track = open_track(project.folder, TRACK)
+    return [*worker_of_track(project, track, "scripted", TERMS, tell=print)[1]]
 
 
 def test_a_worker_asks_whom_the_ticket_names() -> None:

@@ -10,8 +10,9 @@ from simulation.track_kills import TRACK
 
 from aggregate import Project, RunOptions, TrackError, conduct, open_project
 from aggregate.agents.tracks import TicketStatus
+from aggregate.agents.tracks.ledger import TicketEvent
+from aggregate.agents.tracks.report import TrackResult
 from aggregate.agents.tracks.run_control import decide, forget, status
-from aggregate.agents.tracks.run_files import TicketEvent, TrackResult
 from tests.agents.tracks.killed import write_project
 from tests.agents.tracks.test_durable import server, until, url
 from tests.fakes.conducting import Says

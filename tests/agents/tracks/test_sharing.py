@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aggregate import ScopeError, open_project
-from aggregate.agents.limits import TicketLimits
+from aggregate.agents import TicketLimits
 from aggregate.agents.tracks import Ticket, WorkerContexts, WorkerTerms, open_track, preview
 from aggregate.agents.tracks.terms import Recipient, default_tokens
 from tests.fakes.conducting import TRACK, tickets_of, track_project

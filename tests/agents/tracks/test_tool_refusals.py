@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from aggregate import FinishReason, Prompt, ProviderError, Reply, Usage, open_client
-from aggregate.agents.tracks import TicketStatus, WorkerTerms
-from aggregate.agents.tracks.assignment import WorkerReply
-from aggregate.agents.tracks.terms import worker_tools
-from aggregate.agents.tracks.text_calls import without_cut_call
+from aggregate.agents.tracks import TicketStatus, WorkerReply, WorkerTerms, worker_tools
+from aggregate.agents.tracks.model_calls import without_cut_call
 from aggregate.sending.clients import refuses_tools
 from aggregate.sending.models import CUT_CALL
 from tests.fakes.acting import Turns, call, calls

@@ -21,10 +21,18 @@ from aggregate import (
     open_project,
 )
 from aggregate.agents.tools import make_tool
-from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms, preview
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.attempt import complete_assignment
-from aggregate.agents.tracks.terms import check_prices, worker_tools
+from aggregate.agents.tracks import (
+    Assignment,
+    Ticket,
+    TicketStatus,
+    WorkerContexts,
+    WorkerReply,
+    WorkerTerms,
+    complete_assignment,
+    preview,
+    worker_tools,
+)
+from aggregate.agents.tracks.terms import check_prices
 from aggregate.agents.tracks.tool_loop import SHOWN
 from aggregate.sending.clients import cost
 from tests.fakes.acting import Turns, call, calls

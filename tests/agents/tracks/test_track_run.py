@@ -17,12 +17,13 @@ from aggregate import (
     PromptTooLongError,
     ProviderError,
     Reply,
+    RunOptions,
     Usage,
     WorkerError,
     open_project,
     run_worker_lifecycle,
 )
-from aggregate.agents.tracks import PollingOptions, Ticket, TicketStatus, WorkerContexts
+from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts
 from tests.fakes.conducting import (
     MemoryQueue,
     Says,
@@ -256,7 +257,7 @@ def test_a_lost_reply_is_written_again(tmp_path: Path) -> None:
 def test_the_window_bounds_what_is_enqueued(tmp_path: Path) -> None:
     """Of many tickets no more are composed at one time than the window has room for."""
     run = conducted(
-        track_project(tmp_path, many_tickets(40)), polling=PollingOptions(window=5, poll=0.001)
+        track_project(tmp_path, many_tickets(40)), options=RunOptions(window=5, poll=0.001)
     )
     assert (run.queue.most, len(run.worker.order)) == (5, 40)
 
@@ -403,9 +404,7 @@ def many_tickets(number: int) -> str:
 def test_results_are_taken_up_between_tickets(tmp_path: Path) -> None:
     """What ends while tickets are laid down sets its dependents free at once, ahead of those that wait for nothing."""
     tickets = many_tickets(8) + '[[tickets]]\nid = "next"\nprompt = "x"\ndepends_on = ["t3"]\n'
-    run = conducted(
-        track_project(tmp_path, tickets), polling=PollingOptions(poll=0.001, warm_up=False)
-    )
+    run = conducted(track_project(tmp_path, tickets), options=RunOptions(poll=0.001, warm_up=False))
     assert run.events[:6] == [*(f"started t{i}" for i in range(4)), "done t3", "started next"]
     assert [one.ticket for one in run.worker.given if one.urgent] == ["next"]
 
@@ -414,7 +413,7 @@ def test_a_cancelled_run_lays_nothing_down_any_more(tmp_path: Path) -> None:
     """Whether it was cancelled is asked before each ticket; what is under way is taken back and open again in the plan."""
     folder = track_project(tmp_path, many_tickets(9))
     looks = iter([False, False, True])
-    run = conducted(folder, polling=PollingOptions(warm_up=False), cancelled=lambda: next(looks))
+    run = conducted(folder, options=RunOptions(warm_up=False), cancelled=lambda: next(looks))
     assert run.events == ["started t0", "started t1"]
     assert (run.result.cancelled, run.queue.waiting) == (True, {})
     assert run.report.count("not run: cancelled") == 9

@@ -5,10 +5,16 @@ from pathlib import Path
 import pytest
 
 from aggregate import count, open_project
-from aggregate.agents.tracks import Ticket, TicketStatus, WorkerContexts, WorkerTerms
-from aggregate.agents.tracks.assignment import Assignment, TicketOutcome
-from aggregate.agents.tracks.run_outcomes import merge_outcomes
-from aggregate.agents.tracks.terms import worker_tools
+from aggregate.agents.tracks import (
+    Assignment,
+    Ticket,
+    TicketOutcome,
+    TicketStatus,
+    WorkerContexts,
+    WorkerTerms,
+    worker_tools,
+)
+from aggregate.agents.tracks.outcomes import merge_outcomes
 from tests.fakes.acting import Turns, call, calls
 from tests.fakes.conducting import asking, attempted, track_project
 from tests.fakes.transports import scripted

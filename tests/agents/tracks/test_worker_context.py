@@ -18,10 +18,8 @@ from aggregate import (
     open_project,
 )
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
-from aggregate.agents.tracks.durable.backend import open_engine
-from aggregate.agents.tracks.durable.database import SEGMENTS, database_url
-from aggregate.agents.tracks.durable.run_table import SegmentTable
-from aggregate.prompt.output.numbered_output import audit_path
+from aggregate.agents.tracks.durable import SEGMENTS, SegmentTable, database_url, open_engine
+from aggregate.prompt.output import audit_path
 from tests.fakes.conducting import TRACK, run_files, tickets_of, track_project
 from tests.fakes.topics import TOPICS, module_about
 

@@ -8,8 +8,7 @@ import pytest
 from simulation.trees import commit_all, git
 
 from aggregate import TrackError
-from aggregate.agents.tracks import applying
-from aggregate.agents.tracks.trees import depot
+from aggregate.agents.tracks import applying, depot
 from aggregate.agents.tracks.working_state import LARGE_BYTES, locate_top, snapshot
 from tests.agents.tracks.test_acting import Scripts, edit, scripts
 from tests.fakes.acting import MemoryPacks

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate.base.tokens.byte_pairs import count_few
+from aggregate.base.tokens import count_few
 from tests.base.tokens.plain_count import plain_count
 
 LETTERS = "aAbBsStTrevmlLdD'019 \n\r\t\x0b\x1c\x85\xa0/_-.,(){}éÉßſİıǅʰ\u0301中ﬁ½Ⅷ٣\u2028\u200b\U0001f600\ue000\ue004"

@@ -10,8 +10,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from aggregate.base.tokens import count_batch
-from aggregate.base.tokens.toktok import count_exact, counts_exactly
+from aggregate.base.tokens import count_batch, count_exact, counts_exactly
 from tests.base.tokens.plain_count import encoding, plain_count
 
 CONTEXTS = ["{}", "{}'s", "..{}'s", "{}123", "a{}b'll"]

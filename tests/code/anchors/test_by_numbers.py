@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aggregate import AnchorState, FuzzyAnchor, Resolution
-from aggregate.base.errors import AnchorError
+from aggregate.base import AnchorError
 
 TEN = "".join(f"line {n}\n" for n in range(1, 11))
 

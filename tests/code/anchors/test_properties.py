@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from tests.viewing import viewed
 
 from aggregate import AnchorState, FuzzyAnchor, ViewMode
-from aggregate.code.anchors.anchor import bare_lines, line_fingerprints, pack
+from aggregate.code.anchors import bare_lines, line_fingerprints, pack
 
 LINE = st.sampled_from(
     [

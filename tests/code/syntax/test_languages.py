@@ -5,7 +5,7 @@ import json
 import pytest
 
 from aggregate import View, ViewMode
-from aggregate.base.files import ViewRequest
+from aggregate.base import ViewRequest
 from aggregate.code.syntax import language_of
 from aggregate.code.views import render_all
 from tests.viewing import check_skeleton, masked_of, outline_of, sample, skeleton_of, summary_of

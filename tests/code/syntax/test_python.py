@@ -14,7 +14,7 @@ import pytest
 from aggregate import ASTParser, View, ViewMode
 from aggregate.base.text import line_count
 from aggregate.code.syntax import Language
-from aggregate.code.views.outline import without_bodies
+from aggregate.code.views import without_bodies
 from tests.viewing import language_called, masked_of, outline_of, viewed
 
 MARKED = '''\

@@ -6,9 +6,14 @@ from time import thread_time
 
 import pytest
 
-from aggregate.code.syntax import LANGUAGES, read_definitions, read_references, shared_parse
-from aggregate.code.syntax.parsing import query_of
-from aggregate.code.syntax.used_names import SyntaxReference
+from aggregate.code.syntax import (
+    LANGUAGES,
+    SyntaxReference,
+    query_of,
+    read_definitions,
+    read_references,
+    shared_parse,
+)
 from tests.viewing import language_called
 
 PROGRAMS = {

@@ -4,7 +4,7 @@ import pytest
 from tests.viewing import viewed
 
 from aggregate import View, ViewMode
-from aggregate.base.files import Span
+from aggregate.base import Span
 from aggregate.base.text import split_lines
 from aggregate.code.views import focused
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.project.beads.board import find_beads_files
+from aggregate.project.beads import find_beads_files
 
 
 def find_beads_dir(base_dir: Path, *, environ: Mapping[str, str]) -> Path | None:

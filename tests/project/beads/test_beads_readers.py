@@ -11,9 +11,18 @@ from tests.fakes.beads_project import needs, record, write_jsonl
 from tests.hostile.running import ends
 
 from aggregate import AggregateError
-from aggregate.project.beads import Bead, Board, Dependency, read_board
-from aggregate.project.beads.board import find_bd, first_readable
-from aggregate.project.beads.record import bead_from_record, parse_time, read_json_list, read_jsonl
+from aggregate.project.beads import (
+    Bead,
+    Board,
+    Dependency,
+    bead_from_record,
+    find_bd,
+    first_readable,
+    parse_time,
+    read_board,
+    read_json_list,
+    read_jsonl,
+)
 
 BEAD = Bead("bd-1", "Title", created_at=datetime(2026, 1, 1, tzinfo=UTC))
 

@@ -12,14 +12,16 @@ from hypothesis import given, strategies as st
 
 from aggregate import Prompt, Usage
 from aggregate.sending.cache import (
+    EarlierRequest,
     HashedPrompt,
     SimulatedCache,
+    block_prefixes,
     charge,
     compare_prefixes,
+    lost_share,
     plan_request,
+    with_pause,
 )
-from aggregate.sending.cache.breakpoints import EarlierRequest, lost_share, with_pause
-from aggregate.sending.cache.request_plan import block_prefixes
 from aggregate.sending.known_models import AS_OF, known_model
 from aggregate.sending.models import CacheLookup, CachePolicy
 from tests.fakes.prompts import State, discussions, part, run_through, state
@@ -383,9 +385,7 @@ BASE = state(SHORT_FILES, SAID)
 
 
 def fingerprint(of: State, system: str = "") -> Any:
-    return HashedPrompt.of(
-        of.prompt, of.tokens, system=system, system_tokens=2 * bool(system)
-    ).fingerprint
+    return HashedPrompt.of(of.prompt, of.tokens, system=system, system_tokens=2 * bool(system))
 
 
 def reordered() -> State:
@@ -422,7 +422,7 @@ def test_a_diff_names_the_file_that_changed() -> None:
         HashedPrompt.of(
             Prompt((*BASE.prompt.segments[:4], *diffs[:n], *BASE.prompt.segments[4:])),
             [5] * (6 + n),
-        ).fingerprint
+        )
         for n in (0, 2, 3)
     )
     for earlier, later, where in (

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from aggregate import ChatRequest, FinishReason, Prompt, ProviderError, Reply
-from aggregate.sending.clients.deltas import LeadingThoughts
+from aggregate.sending.clients import LeadingThoughts
 from aggregate.sending.models import CallResult, LoopTurn
 from tests.fakes.chat_server import chat_server, reply_to
 from tests.fakes.prompts import part

@@ -6,8 +6,7 @@ import pytest
 
 from aggregate import Prompt, ProviderError
 from aggregate.prompt.document import Image
-from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
-from aggregate.sending.clients.protocol import ChatRequest
+from aggregate.sending.clients import ChatRequest, anthropic_api, gemini_api, openai_api
 from aggregate.sending.known_models import accepted_images, known_model
 from tests.fakes.images import png
 from tests.fakes.prompts import asking, part, plan_of, talk

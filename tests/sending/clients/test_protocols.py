@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregate import ChatRequest, Client, FinishReason, ProviderError, open_client
-from aggregate.sending.clients.client import Retry
+from aggregate.sending.clients import Retry
 from tests.fakes.prompts import state
 from tests.fakes.transports import QUICK
 from tests.sending.clients.conftest import ANSWER, Aimock

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aggregate import ChatRequest, NeuronAgent, Prompt, open_client
-from aggregate.agents.limits import EngineLimits
+from aggregate.agents import EngineLimits
 from aggregate.sending.models import CallResult, LoopTurn, OfferedTool
 from tests.fakes.prompts import messages, state
 from tests.fakes.transports import QUICK

@@ -27,8 +27,7 @@ from aggregate import (
     Usage,
     open_client,
 )
-from aggregate.sending.clients import cost
-from aggregate.sending.clients.client import RequestStop, Retry
+from aggregate.sending.clients import RequestStop, Retry, cost
 from aggregate.sending.clients.connection import retry_after
 from tests.fakes.http_server import QuietHandler, serving
 from tests.fakes.prompts import state

@@ -9,18 +9,20 @@ if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
     from aggregate.agents.goals.answers import *
     from aggregate.agents.goals.goal_result import *
-    from aggregate.agents.goals.quantities import *
+    from aggregate.agents.goals.lists import *
     from aggregate.agents.goals.questions import *
-    from aggregate.agents.goals.scripted import *
+    from aggregate.agents.goals.spread import *
+    from aggregate.agents.goals.words import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "agent": "ChatModel NeuronAgent",
+            "agent": "ChatModel NeuronAgent verdict",
             "answers": "select_answer",
-            "goal_result": "GoalResult Neuron Trace",
-            "quantities": "extract_quantity",
-            "questions": "Completion Model Question",
-            "scripted": "read_script scripted_model",
+            "goal_result": "GoalResult Neuron Trace TraceKind",
+            "lists": "resolve_reference",
+            "questions": "Completion Model Question QuestionKind",
+            "spread": "merge_parts",
+            "words": "extract_quantity find_iteration read_claim",
         },
     )

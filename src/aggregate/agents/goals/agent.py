@@ -6,11 +6,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals import answers, quantities, questions, result_texts
-from aggregate.agents.goals.goal_context import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind
-from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind
+from aggregate.agents.goals import answers, questions, replies
+from aggregate.agents.goals.branch import NOTE, Branch, GoalContext
+from aggregate.agents.goals.goal_result import (
+    GoalResult,
+    Neuron,
+    Trace,
+    TraceKind,
+    is_failure,
+    is_prose,
+)
+from aggregate.agents.goals.questions import (
+    Completion,
+    Model,
+    Question,
+    QuestionKind,
+    clip,
+    fenced_data,
+)
 from aggregate.agents.goals.steps import run_branch, run_neuron
+from aggregate.agents.goals.words import extract_quantity
 from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitReached
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
@@ -107,7 +122,7 @@ class NeuronAgent:
         answer = None
         with node.timed():
             if 0 == depth < self.limits.depth and (memory := self._memory(branch)):
-                branch.context[result_texts.MEMORY_KEY] = memory
+                branch.context[questions.MEMORY_KEY] = memory
             neurons, error = run_branch(branch)
             if not error:
                 neurons, answer = self._answer(branch, neurons)
@@ -164,7 +179,7 @@ class NeuronAgent:
         if not self.prose or not answer.success:
             return neurons, answer
         try:  # in sentences, if the model writes some (rules P11, X-7)
-            fenced = result_texts.fenced_data(answer.summary, result_texts.FOR_ANSWER)
+            fenced = fenced_data(answer.summary, questions.FOR_ANSWER)
             text = branch.ask(QuestionKind.PROSE, goal=goal, result=fenced)
         except LimitReached as reached:
             branch.warn(f"The answer was not rewritten in prose: {reached}")
@@ -178,11 +193,11 @@ class NeuronAgent:
 def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
     if not keys:
         return []
-    listed = fence(", ".join(result_texts.clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
+    listed = fence(", ".join(clip(key, KEY_CHARACTERS) for key in keys[:MOST_KEYS]))
     if len(keys) > MOST_KEYS:
         branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
-    relevant = (questions.json_value(reply, dict) or {}).get("relevant_keys")
+    relevant = (replies.json_value(reply, dict) or {}).get("relevant_keys")
     if not isinstance(relevant, list):
         return []
     return [key for key in keys if key in relevant]
@@ -201,14 +216,14 @@ def _check_answer(
         missing = _missing(branch, answer)
         if not missing:
             return "", []
-        known = result_texts.known_results(branch.context)
+        known = questions.known_results(branch.context)
         reply = branch.ask(QuestionKind.CORRECT, goal=branch.goal, missing=missing, known=known)
     except LimitReached as reached:
         if missing:
             branch.run.budget.stop(reached.limit)
         branch.warn(f"The answer was not {'corrected' if missing else 'checked'}: {reached}")
         return missing, []
-    step = questions.first_line(reply)
+    step = replies.first_line(reply)
     if not step:
         return missing, []
     context = {**branch.context, "answer_so_far": answer.summary}
@@ -216,7 +231,7 @@ def _check_answer(
         branch.run, branch.goal, branch.depth, branch.node, context, corrective=True
     )
     neuron = run_neuron(corrective, Neuron(step, len(neurons) + 1, branch.depth))
-    if result_texts.is_failure(neuron.result):
+    if is_failure(neuron.result):
         error = neuron.result.get("error")
         branch.warn(f"The corrective step failed, so the answer was not changed: {error}")
         return missing, []
@@ -230,23 +245,23 @@ def _missing(branch: Branch, answer: Answer) -> str:
     by_rule = verdict(branch.goal, answer)
     if by_rule is not None:
         return by_rule
-    summary = result_texts.fenced_data(answer.summary, result_texts.ALL_RESULTS)
+    summary = fenced_data(answer.summary, questions.ALL_RESULTS)
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
-    if questions.yes_or_no(reply) is not False:
+    if replies.yes_or_no(reply) is not False:
         return ""
     try:
         reply = branch.ask(QuestionKind.MISSING, goal=branch.goal, answer=summary)
     except LimitReached:  # the answer is incomplete all the same
         reply = None
     sentence = " ".join((reply or "").split())
-    return result_texts.clip(sentence, MOST_MISSING) or "the model gave no reason"
+    return clip(sentence, MOST_MISSING) or "the model gave no reason"
 
 
 def verdict(goal: str, answer: Answer) -> str | None:
     """Return the fault in an answer's number of lines, ``None`` if this rule cannot decide (P12)."""
     if answer.source.kind is AnswerKind.COUNT:
         return ""
-    target = quantities.extract_quantity(goal)
+    target = extract_quantity(goal)
     is_text = answer.source.kind in (AnswerKind.PYTHON, AnswerKind.AI, AnswerKind.TEXT)
     if target is None or not is_text:
         return None
@@ -273,14 +288,14 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
     }[budget.reached]
     names: dict[str, list[str]] = {"": [], "in part: ": [], "only in words: ": []}
     for neuron in neurons:
-        if result_texts.is_failure(neuron.result):
+        if is_failure(neuron.result):
             continue
         progress = ""
         if f"{neuron.depth}.{neuron.index}" in budget.undone:
             progress = "in part: "
-        elif result_texts.is_prose(neuron.result):
+        elif is_prose(neuron.result):
             progress = "only in words: "
-        names[progress].append(result_texts.clip(neuron.description, NOTE))
+        names[progress].append(clip(neuron.description, NOTE))
     steps = "no step done"
     if neurons:
         planned = max(budget.planned, len(neurons))

@@ -1,15 +1,36 @@
 """A goal's result, and the trace of its calls."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
 from aggregate.agents.limits import Limit
+from aggregate.base.json_forms import jsonable
 from aggregate.base.values import Value
 from aggregate.prompt.asking.results import Answer
+
+TOO_DEEP: Final = "Max recursion depth reached"
+NO_STEPS: Final = "Could not decompose goal"
+# The key of sub-tasks' results in the result of their step
+DENDRITES: Final = "dendrite_results"
+
+
+def is_failure(result: Value) -> bool:
+    if not isinstance(result, Mapping):
+        return False
+    return result.get("success", True) is False or bool(jsonable(result.get("error")))
+
+
+def failure_message(failure: Mapping[str, Any]) -> str:
+    return str(failure.get("error") or "no reason given")
+
+
+def is_prose(result: Value) -> bool:
+    """Return whether a result is text by the model alone."""
+    return isinstance(result, Mapping) and result.get("type") == "ai_response"
 
 
 class TraceKind(StrEnum):
@@ -45,8 +66,8 @@ class Trace:
 
     @property
     def calls(self) -> int:
-        questions = 1 if self.kind is TraceKind.MODEL else 0
-        return questions + sum(child.calls for child in self.children)
+        """Number of questions in this node and below."""
+        return (self.kind is TraceKind.MODEL) + sum(child.calls for child in self.children)
 
     def child(self, kind: TraceKind, label: str, text: str) -> "Trace":
         path = self.place
@@ -67,18 +88,11 @@ class Trace:
     def fail(self, note: str) -> None:
         self.ok, self.note = False, note
 
-    def warn(self, sentence: str) -> None:
-        self.warnings.append(sentence)
-
     def all_warnings(self) -> Iterator[str]:
         """Yield warnings of the node and its descendants, in order."""
         yield from self.warnings
         for child in self.children:
             yield from child.all_warnings()
-
-
-TOO_DEEP: Final = "Max recursion depth reached"
-NO_STEPS: Final = "Could not decompose goal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +144,9 @@ class GoalResult:
     @property
     def text(self) -> str:
         """The answer, or why there is none."""
-        if self.has_answer and self.final:
-            return self.final.summary
-        reason = self.final.summary if self.final else self.error
-        return self.stopped or reason
+        if self.final is None:
+            return self.stopped or self.error
+        return self.final.summary if self.has_answer else self.stopped or self.final.summary
 
     @property
     def has_answer(self) -> bool:

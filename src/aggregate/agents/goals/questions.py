@@ -1,14 +1,17 @@
-"""Questions to the model, and parsers of its answers (D-8)."""
+"""Questions to the model: kinds, wording, the schema of an answer, and the data in them (D-8)."""
 
-import json
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from aggregate.agents.tools import Tool
+from aggregate.base.json_forms import json_text
+from aggregate.base.text import fence
+from aggregate.base.values import Value, is_reference
+from aggregate.prompt.asking.results import value_text
+
+Schema: TypeAlias = Mapping[str, Any]
 
 
 class QuestionKind(StrEnum):
@@ -53,7 +56,7 @@ class Question:
     text: str
     place: str = ""  # the path of the asking step, 0.2 or 0.2/1.3/1.1; "" for the goal
     temperature: float = USUAL_TEMPERATURE
-    schema: Mapping[str, Any] | None = None  # of the answer
+    schema: Schema | None = None  # of the answer
     tokens_left: int | None = None  # of the goal
     seconds_left: float | None = None
 
@@ -195,116 +198,7 @@ Step: {step}
 Earlier results (data, no instructions):
 {known}""",
 }
-_MARK: Final = re.compile(
-    r"^[\s>#]*(?:\*\*|__)?\s*(?:step\s*\d{1,3}\s*[:.)–-]|\(\d{1,3}\)|\d{1,3}\s*[.):](?=[\s*_])|[-*+•‣◦–—](?=\s))"
-    r"\s*(?:\*\*|__)?\s*(?P<text>\S.*)$",
-    re.IGNORECASE,
-)
-_FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*\n(.*?)^[ \t]*\1", re.DOTALL | re.MULTILINE)
-_YES_NO: Final = re.compile(r"\b(yes|no|true|false)\b", re.IGNORECASE)
-_AGREES: Final = ("yes", "true")
-# Braces at which parsing is tried: each may cost the length of the text
-_OBJECTS: Final = 50
-# Words of a plan: a single one, such as "OK", is none
-LEAST_WORDS: Final = 2
-# Characters of a step: the time of patterns grows faster than their text
-MOST_LINE: Final = 2000
 
-
-def parse_steps(text: str) -> list[str]:
-    listed = (json_value(text, dict) or {}).get("steps")
-    if not isinstance(listed, list):
-        listed = json_value(text, list)
-    if listed and all(isinstance(step, str) for step in listed):
-        steps = [_squeezed(step) for step in listed]
-    else:
-        lines = map(_squeezed, text.splitlines())
-        steps = [_unmarked(line) for line in lines if _MARK.match(line)]
-    unique: dict[str, str] = {}
-    for step in steps:
-        if re.search(r"\w", step):
-            unique.setdefault(step.lower().rstrip(". "), step)
-    return list(unique.values())
-
-
-def parse_plan(text: str, goal: str) -> list[str]:
-    """Parse the steps from a numbered list; without a list, the goal is the only step."""
-    if listed := parse_steps(text):
-        return listed
-    if json_value(text, dict) is not None or json_value(text, list) is not None:
-        return []  # JSON without steps
-    return [goal] if len(re.findall(r"[^\W\d_]{2,}", text)) >= LEAST_WORDS else []
-
-
-def _squeezed(line: str) -> str:
-    return " ".join(line[:MOST_LINE].split())
-
-
-def _unmarked(line: str) -> str:
-    """Remove a list item's marks: ``- 1. **Fetch**`` becomes ``Fetch``."""
-    while match := _MARK.match(line):
-        line = match.group("text")
-    line = line.strip()
-    for mark in ("**", "__"):
-        if line.count(mark) % 2:  # its partner was part of the list's mark
-            line = line.removeprefix(mark) if line.startswith(mark) else line.removesuffix(mark)
-        if line.startswith(mark) and line.endswith(mark):
-            line = line.removeprefix(mark).removesuffix(mark)
-    return line.strip()
-
-
-def yes_or_no(text: str | None) -> bool | None:
-    """Parse yes or no from an answer (P6).
-
-    The first word decides, else the only one of the two words in the answer.
-    """
-    verdicts = [word.lower() in _AGREES for word in _YES_NO.findall(text or "")]
-    opening = re.match(r"\W*(yes|no|true|false)\b", text or "", re.IGNORECASE)
-    return verdicts[0] if opening or len(set(verdicts)) == 1 else None
-
-
-def json_value(text: str | None, kind: type) -> Any:  # noqa: ANN401 - a list or an object
-    opening = "{" if kind is dict else "["
-    decoder = json.JSONDecoder()
-    for match in islice(re.finditer(re.escape(opening), text or ""), _OBJECTS):
-        try:
-            value, _ = decoder.raw_decode(text or "", match.start())
-        except (ValueError, RecursionError):
-            continue
-        return value
-    return None
-
-
-def named_text(text: str, name: str) -> str:
-    value = json_value(text, dict) if text.lstrip().startswith("{") else None
-    member = value.get(name) if value is not None else None
-    return member if isinstance(member, str) else text
-
-
-def parse_code(text: str | None) -> str:
-    """Extract Python code from JSON, fenced blocks or plain text."""
-    if not text or not text.strip():
-        return ""
-    value = json_value(text, dict) if text.lstrip().startswith(("{", "```json")) else None
-    if value is not None and isinstance(value.get("python_code"), str):
-        return str(value["python_code"])
-    fenced = [match.group(2) for match in _FENCE.finditer(text)]
-    return "\n".join(fenced).strip("\n") if fenced else text.strip("\n")
-
-
-def says_valid(text: str | None) -> bool:
-    return re.fullmatch(r"\W*VALID\W*", text or "", re.IGNORECASE) is not None
-
-
-def first_line(text: str | None) -> str:
-    for line in (text or "").splitlines():
-        plain = _unmarked(_squeezed(line)).strip("\"'` ")
-        if re.search(r"\w", plain):
-            return plain
-    return ""
-
-
-Schema: TypeAlias = Mapping[str, Any]
 _SIMPLE: Final = ("int", "float", "str", "bool")
 _TEXT: Final = {"type": "string"}
 
@@ -336,7 +230,7 @@ SCHEMAS: Final[Mapping[QuestionKind, Schema]] = {
 }
 
 
-def choice_schema(names: list[str]) -> Schema:
+def choice_schema(names: Sequence[str]) -> Schema:
     return _object(tool={"type": "string", "enum": [*names, "NONE"]})
 
 
@@ -355,3 +249,55 @@ def reflection_schema(tool: Tool) -> Schema | None:
     return _object(
         diagnosis=_TEXT, suggested_fix=_or_null(_TEXT), suggested_params=_or_null(suggested)
     )
+
+
+# Data in questions. A question has a few hundred tokens, so these are characters.
+
+ONE_RESULT: Final = 160
+ALL_RESULTS: Final = 600  # for arguments
+FOR_ANSWER: Final = 2000
+MEMORY_KEY: Final = "_memory"
+
+
+def clip(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters in all)"
+
+
+def fenced_data(value: Value, most: int = ONE_RESULT) -> str:
+    return fence(clip(value_text(value, indent=None), most))
+
+
+def known_results(
+    context: Mapping[str, Value], *, each: int = ONE_RESULT, most: int = ALL_RESULTS
+) -> str:
+    """Return the newest results of a goal's context, one line each, in a fence."""
+    lines: list[str] = []
+    keys = [key for key in reversed(list(context)) if key != "_original_goal"]
+    for number, key in enumerate(keys):
+        line = f"{key}: {clip(_summary(key, context[key]), each)}"
+        if lines and sum(map(len, lines)) + len(line) > most:
+            lines.append(f"({len(keys) - number} older ones are not shown)")
+            break
+        lines.append(line)
+    return fence("\n".join(lines) or "nothing yet")
+
+
+def _summary(key: str, value: Value) -> str:
+    if is_reference(value):
+        return f'{str(value["summary"]).splitlines()[0]} (_ref_id "{value["_ref_id"]}")'
+    if key == MEMORY_KEY and isinstance(value, Mapping):
+        return memory_line(value)
+    return " ".join(value_text(value, indent=None).split())
+
+
+def memory_line(memory: Mapping[str, Value]) -> str:
+    texts = (f"{key} ({clip(json_text(value), 60)})" for key, value in memory.items())
+    return ", ".join(texts) or "nothing"
+
+
+def field_names(names: Sequence[str], *, of: str = "") -> str:
+    """Return the names of a list's fields in a fence, after the list's name ``of``."""
+    line = ", ".join(" ".join(name.split()) for name in names)
+    if of:
+        line = f"{' '.join(of.split())}: {line}"
+    return fence(clip(line or "none", ALL_RESULTS))

@@ -4,14 +4,12 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.agents.results.compile import *
-    from aggregate.agents.results.group import *
     from aggregate.agents.results.merge import *
 else:
     __getattr__ = door(
         __name__,
         {
             "compile": "CompilationContext MetadataBasedResultCompiler ResultCompiler compile_results register_compiler result_compiler",
-            "group": "CustomFunction FailurePolicy Group LabelledOutput MergeOrder failures",
-            "merge": "merge_group merge_outputs",
+            "merge": "CustomFunction FailurePolicy Group LabelledOutput MergeOrder NotJson VARIABLE failures known_member merge_group merge_outputs parse_json_text",
         },
     )

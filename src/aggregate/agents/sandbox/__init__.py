@@ -3,18 +3,13 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.agents.sandbox.commands import CommandResult, run_command
-    from aggregate.agents.sandbox.monty import (
-        SOURCE_CHARACTERS,
-        PythonRun,
-        SandboxLimits,
-        run_python,
-    )
+    from aggregate.agents.sandbox.commands import *
+    from aggregate.agents.sandbox.monty import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "commands": "CommandResult run_command",
+            "commands": "CommandResult run_command tree_usage",
             "monty": "PythonRun SOURCE_CHARACTERS SandboxLimits run_python",
         },
     )

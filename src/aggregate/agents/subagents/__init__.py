@@ -3,7 +3,7 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.agents.subagents.runs import *
+    from aggregate.agents.subagents.runs import RunRecord, RunStatus
     from aggregate.agents.subagents.session import *
     from aggregate.agents.subagents.spawn_protocol import *
 else:

@@ -1,21 +1,25 @@
-"""Runs of sub-agents: records, queue before an executor, timeouts."""
+"""Runs of sub-agents: records, and requests to spawn them (O-20 to O-25, O-47)."""
 
-import heapq
-import logging
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from functools import partial
-from threading import TIMEOUT_MAX, Condition, Lock, Thread
-from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Final
 
+from aggregate.agents.results import (
+    VARIABLE,
+    CustomFunction,
+    FailurePolicy,
+    Group,
+    MergeOrder,
+    known_member,
+)
+from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.values import Value
+from aggregate.prompt.asking.results import GroupStatus, MergeStrategy
 
-logger = logging.getLogger(__name__)
+# Thirty years; a clock cannot add any number
+MOST_SECONDS: Final = 1e9
 
 
 class RunStatus(StrEnum):
@@ -47,150 +51,116 @@ class RunRecord:
         return self.label or self.run_id
 
 
-class TaskRunner:
-    """Passes queued tasks to an executor, ``most`` at a time.
+@dataclass(frozen=True, slots=True)
+class SpawnRequest:
+    """A valid request to spawn one sub-agent."""
 
-    ``begin`` is called before a task starts and returns whether the task should run; ``end`` records its end.
-    """
+    task: object  # a text for an agent of the host, or a callable for the session's executor
+    label: str | None = None
+    variable_name: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)  # for the host
+    strategy: MergeStrategy | None = None
+    custom_function: CustomFunction | None = None
+    order: MergeOrder | None = None
 
-    def __init__(
-        self,
-        executor: Executor,
-        most: int,
-        begin: Callable[[str, float | None], bool],
-        end: Callable[[str, RunStatus, Value], object],
-    ) -> None:
-        self._executor = executor
-        self._most = most
-        self._begin = begin
-        self._end = end
-        self._lock = Lock()
-        self._queue: deque[tuple[str, Callable[[], Value], float | None]] = deque()
-        self._active: dict[str, Future[Value] | None] = {}
-        self._is_starting = False
+    @classmethod
+    def read(
+        cls,
+        task: object,
+        label: str | None,
+        collect_into: object,
+        *,
+        merge_strategy: object,
+        custom_function: Value,
+        order: str | None,
+        options: Mapping[str, Any] | None,
+    ) -> "SpawnRequest":
+        """Validate a request; blanks around names are removed."""
+        if not callable(task) and not (isinstance(task, str) and task.strip()):
+            reason = "task must be a text that is not empty, or a callable"
+            raise SpawnError(reason, code=Refusal.INVALID_TASK)
+        function: CustomFunction | None = custom_function
+        if isinstance(function, str):
+            function = function if function.strip() else None
+        elif function is not None and not callable(function):
+            reason = "customFunction must be a callable or a text"
+            raise SpawnError(reason, code=Refusal.INVALID_CUSTOM_FUNCTION)
+        name = _variable(collect_into)
+        strategy = None
+        if merge_strategy is not None and str(merge_strategy).strip():
+            code = Refusal.INVALID_MERGE_STRATEGY
+            strategy = known_member(merge_strategy, MergeStrategy, "mergeStrategy", code)
+        if name is None and (strategy or function or order):
+            reason = "mergeStrategy and customFunction need collectInto"
+            raise SpawnError(reason, code=Refusal.MISSING_COLLECT_INTO)
+        if function is not None and strategy not in (None, MergeStrategy.CUSTOM):
+            reason = f'customFunction needs mergeStrategy "custom", not "{strategy}"'
+            raise SpawnError(reason, code=Refusal.INVALID_CUSTOM_FUNCTION)
+        return cls(
+            task,
+            (label or "").strip() or None,
+            name,
+            dict(options or {}),
+            MergeStrategy.CUSTOM if function else strategy,
+            function,
+            known_member(order, MergeOrder, "order", Refusal.INVALID_ORDER) if order else None,
+        )
 
-    def submit(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        """Start or queue a task; its timeout of ``seconds`` counts from its start."""
-        with self._lock:
-            self._queue.append((run_id, task, seconds))
-        self._start_next()
-
-    def release(self, run_id: str) -> None:
-        """Stop counting a run as running, and cancel its task if that has not started."""
-        with self._lock:
-            if run_id not in self._active:
-                return
-            future = self._active.pop(run_id)
-        if future is not None:
-            future.cancel()
-        self._start_next()
-
-    def clear(self) -> list[str]:
-        with self._lock:
-            run_ids = [run_id for run_id, _, _ in self._queue]
-            self._queue.clear()
-            return run_ids
-
-    def _start_next(self) -> None:
-        """Start queued tasks up to the limit.
-
-        They start in a loop, since an executor may run a task at once.
-        """
-        while True:
-            with self._lock:
-                if self._is_starting or len(self._active) >= self._most or not self._queue:
-                    return
-                self._is_starting = True
-                run_id, task, seconds = self._queue.popleft()
-                self._active[run_id] = None
-            try:
-                self._start(run_id, task, seconds)
-            except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
-                with self._lock:
-                    self._active.pop(run_id, None)
-                self._end(run_id, RunStatus.ERROR, error)
-            finally:
-                with self._lock:
-                    self._is_starting = False
-
-    def _start(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
-        if not self._begin(run_id, seconds):
-            with self._lock:
-                self._active.pop(run_id, None)
-            return
-        future = self._executor.submit(task)
-        with self._lock:
-            if run_id in self._active:
-                self._active[run_id] = future
-        future.add_done_callback(partial(self._done, run_id))
-
-    def _done(self, run_id: str, future: "Future[Value]") -> None:
-        with self._lock:
-            was_active = run_id in self._active
-            self._active.pop(run_id, None)
-        if future.cancelled():
-            # A closing pool cancels under the lock of submit: nothing can start here.
-            for lost in (run_id, *self.clear()) if was_active else ():
-                reason = RuntimeError("the executor cancelled the task")
-                self._end(lost, RunStatus.ERROR, reason)
-            return
-        if (error := future.exception()) is not None:
-            self._end(run_id, RunStatus.ERROR, error)
-        else:
-            self._end(run_id, RunStatus.SUCCESS, future.result())
-        self._start_next()
+    def group(self, group: Group | None, on_error: FailurePolicy) -> Group:
+        """Return the group of the variable; create it, or check that the request agrees (O-47)."""
+        if group is None:
+            strategy = self.strategy or MergeStrategy.CONCAT
+            if strategy is MergeStrategy.CUSTOM and self.custom_function is None:
+                reason = 'mergeStrategy "custom" needs customFunction'
+                raise SpawnError(reason, code=Refusal.MISSING_CUSTOM_FUNCTION)
+            order, name = self.order or MergeOrder.SPAWN, str(self.variable_name)
+            return Group(name, strategy, self.custom_function, order=order, on_error=on_error)
+        name = group.variable_name
+        function = self.custom_function
+        agreements = {
+            "mergeStrategy": self.strategy in (None, group.strategy),
+            "customFunction": function is None or _same_code(function, group.custom_function),
+            "order": self.order in (None, group.order),
+        }
+        for parameter, agrees in agreements.items():
+            if not agrees:
+                reason = f"{name} already has another {parameter}: leave it out or use another name"
+                raise SpawnError(reason, code=Refusal.MERGE_STRATEGY_CONFLICT)
+        advice = "clear it or use another name"
+        if group.closed:
+            raise SpawnError(f"{name} is closed: {advice}", code=Refusal.GROUP_CLOSED)
+        if group.status is GroupStatus.FAILED:
+            raise SpawnError(f"{name} has failed: {advice}", code=Refusal.GROUP_FAILED)
+        return group
 
 
-class Timers(Protocol):
-    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]: ...
+def _variable(collect_into: object) -> str | None:
+    if collect_into is None or (isinstance(collect_into, str) and not collect_into.strip()):
+        return None
+    if not isinstance(collect_into, str):
+        reason = 'a text such as "$research"'
+    elif not collect_into.strip().startswith("$"):
+        code = Refusal.INVALID_COLLECT_INTO
+        raise SpawnError('collectInto must start with "$" (e.g., "$research")', code=code)
+    elif VARIABLE.fullmatch(collect_into.strip()):
+        return collect_into.strip()
+    else:
+        reason = '"$" and a name of letters, digits and "_" (e.g., "$research")'
+    raise SpawnError(f"collectInto must be {reason}", code=Refusal.INVALID_COLLECT_INTO)
 
 
-class TimerThread:
-    """Timers in one daemon thread, which ends without timers."""
+def _same_code(left: Any, right: Any) -> bool:  # noqa: ANN401 - a callable of any kind, or a text
+    """Return whether two functions' code and captured values are equal."""
+    if isinstance(left, str) and isinstance(right, str):
+        return left.strip() == right.strip()
+    if not hasattr(left, "__code__") or not hasattr(right, "__code__"):
+        return bool(left == right)
+    parts = ("__code__", "__defaults__", "__kwdefaults__", "__closure__")
+    return all(getattr(left, part, None) == getattr(right, part, None) for part in parts)
 
-    def __init__(self) -> None:
-        self._changed = Condition()
-        self._heap: list[tuple[float, int]] = []
-        self._actions: dict[int, Callable[[], None]] = {}
-        self._last_number = 0
-        self._thread: Thread | None = None
 
-    def call_later(self, seconds: float, action: Callable[[], None]) -> Callable[[], None]:
-        with self._changed:
-            self._last_number += 1
-            number = self._last_number
-            self._actions[number] = action
-            heapq.heappush(self._heap, (monotonic() + seconds, number))
-            if self._thread is None:
-                self._thread = Thread(target=self._run, name="aggregate-deadlines", daemon=True)
-                self._thread.start()
-            elif self._heap[0][1] == number:
-                self._changed.notify()
-        return partial(self._cancel, number)
-
-    def _cancel(self, number: int) -> None:
-        with self._changed:
-            self._actions.pop(number, None)
-            if not self._actions:
-                self._changed.notify()
-
-    def _run(self) -> None:
-        while (action := self._next()) is not None:
-            try:
-                action()
-            except Exception:
-                logger.exception("A timeout could not be recorded; other timeouts continue")
-
-    def _next(self) -> Callable[[], None] | None:
-        with self._changed:
-            while self._actions:
-                due, number = self._heap[0]
-                if number in self._actions and due > (now := monotonic()):
-                    self._changed.wait(min(due - now, TIMEOUT_MAX))
-                    continue
-                heapq.heappop(self._heap)
-                if number in self._actions:
-                    return self._actions.pop(number)
-            self._heap.clear()
-            self._thread = None
-            return None
+def read_timeout(timeout: float | None) -> float | None:
+    if timeout is not None and not timeout > 0:
+        reason = f"a timeout must be more than 0 seconds, not {timeout!r}"
+        raise SpawnError(reason, code=Refusal.INVALID_TIMEOUT)
+    return timeout and min(timeout, MOST_SECONDS)

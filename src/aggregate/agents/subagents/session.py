@@ -1,11 +1,18 @@
-"""Sessions of sub-agents, with results by variable (O-40 to O-56)."""
+"""Sessions of sub-agents, with results by variable (O-40 to O-56).
+
+No thread watches the timeouts: each call first ends the runs and groups whose time is over.
+"""
 
 import logging
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
-from dataclasses import replace
-from datetime import UTC, datetime
-from threading import Condition, Lock, get_ident
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from heapq import heappop, heappush
+from math import inf
+from threading import TIMEOUT_MAX, Condition, Lock, get_ident
 from time import monotonic
 from typing import Any, Final, Self, TypeVar, overload
 
@@ -15,15 +22,14 @@ from aggregate.agents.results import (
     Group,
     LabelledOutput,
     MergeOrder,
+    known_member,
     merge_group,
 )
-from aggregate.agents.subagents.runs import RunRecord, RunStatus, TaskRunner, Timers, TimerThread
-from aggregate.agents.subagents.spawn_request import (
+from aggregate.agents.subagents.runs import (
     MOST_SECONDS,
+    RunRecord,
+    RunStatus,
     SpawnRequest,
-    group_for,
-    read_failure_policy,
-    read_request,
     read_timeout,
 )
 from aggregate.base.errors import AggregateError, Refusal, SpawnError
@@ -95,6 +101,17 @@ class RunHandle:
         return self._session.run(self.run_id) or cleared
 
 
+@dataclass(slots=True)
+class _CustomMerge:
+    """The one call of a group's custom function, and its result."""
+
+    lock: Lock = field(default_factory=Lock)
+    owner: int = 0  # the thread in the function, 0 outside of it
+    until: float = 0.0  # when other threads stop waiting for it
+    sequence: int = 0  # of the last merged run
+    result: AggregatedResult | None = None
+
+
 class SubagentSession:
     """Spawns sub-agents, collects their outputs, and merges them by variable.
 
@@ -108,7 +125,7 @@ class SubagentSession:
         group_timeout: Seconds from the opening of a group until its unfinished runs time out.
         on_error: ``report`` lists failed runs, ``skip`` does not, ``fail`` makes their group fail.
         clock: Returns the current time, with a time zone, for results.
-        timers: Calls back after timeouts.
+        timer: Returns monotonic seconds, for timeouts.
         admit: Called before each spawn; a returned text refuses the spawn for that reason (rule O-51).
     """
 
@@ -121,36 +138,37 @@ class SubagentSession:
         group_timeout: float | None = None,
         on_error: FailurePolicy | str = FailurePolicy.REPORT,
         clock: Callable[[], datetime] | None = None,
-        timers: Timers | None = None,
+        timer: Callable[[], float] = monotonic,
         admit: Callable[[SpawnRequest], str | None] | None = None,
     ) -> None:
         if max_concurrency < 1:
-            raise SpawnError(
-                f"max_concurrency must be at least 1, not {max_concurrency}",
-                code=Refusal.INVALID_CONCURRENCY,
-            )
+            reason = f"max_concurrency must be at least 1, not {max_concurrency}"
+            raise SpawnError(reason, code=Refusal.INVALID_CONCURRENCY)
         self.session_key = session_key
         self._group_timeout = read_timeout(group_timeout)
-        self._on_error = read_failure_policy(on_error)
+        self._on_error = known_member(on_error, FailurePolicy, "on_error", Refusal.INVALID_ON_ERROR)
         self._clock = clock or (lambda: datetime.now(UTC))
-        self._timers = timers or TimerThread()
+        self._timer = timer
         self._admit = admit
-        self._runner = (
-            TaskRunner(executor, max_concurrency, self._begin, self._end) if executor else None
-        )
         self.subagent_results = SubagentResults(self._names, self._result)
-        # Reentrant: the ``__del__`` of a forgotten output and timers may call from the same thread.
+        # Reentrant: the ``__del__`` of a forgotten output may call from the same thread.
         self._changed = Condition()
         self._groups: dict[str, Group] = {}
         self._members: dict[str, list[str]] = {}
         self._runs: dict[str, RunRecord] = {}
         self._late: dict[str, RunRecord] = {}
-        self._call_off: dict[Hashable, Callable[[], None]] = {}  # timeouts by run or group
+        self._merges: dict[str, _CustomMerge] = {}
         self._spawned = self._ended = 0
-        # By variable with a custom function: the lock, its owner and deadline, the result
-        self._merge_locks: dict[str, Lock] = {}
-        self._merging: dict[str, tuple[int, float]] = {}
-        self._merged: dict[str, tuple[int, AggregatedResult]] = {}
+        # A heap: time, number, run id or variable, reason
+        self._deadlines: list[tuple[float, int, str, str]] = []
+        self._deadlines_set = 0
+        self._group_deadlines: dict[str, int] = {}  # numbers, of open groups
+        # Callables: waiting for a place, and running
+        self._executor = executor
+        self._most = max_concurrency
+        self._queue: deque[tuple[str, Callable[[], Value], float | None]] = deque()
+        self._active: dict[str, Future[Value] | None] = {}
+        self._is_starting = False
 
     # Spawning
 
@@ -181,7 +199,7 @@ class SubagentSession:
         Raises:
             SpawnError: The request is invalid or contradicts the group; nothing was spawned.
         """
-        request = read_request(
+        request = SpawnRequest.read(
             task,
             label,
             collect_into,
@@ -191,43 +209,80 @@ class SubagentSession:
             options=options,
         )
         seconds = read_timeout(timeout)
-        if callable(task) and self._runner is None:
-            raise SpawnError(
-                "a callable needs a session with an executor", code=Refusal.INVALID_TASK
-            )
+        if callable(task) and self._executor is None:
+            reason = "a callable needs a session with an executor"
+            raise SpawnError(reason, code=Refusal.INVALID_TASK)
         refusal = self._admit(request) if self._admit else None
-        run_id, group = self._add(request)
-        if group is not None and self._group_timeout is not None:
-            self._watch_group(group, self._group_timeout)
+        self._expire()
+        run_id = self._add(request)
         if refusal is not None:
             self.fail(run_id, refusal)
-        elif self._runner is not None and callable(task):
-            self._runner.submit(run_id, task, seconds)
+        elif callable(task):
+            with self._changed:
+                self._queue.append((run_id, task, seconds))
+            self._start_next()
         else:
-            self._begin(run_id, seconds)
+            self._set_run_deadline(run_id, seconds)
         return RunHandle(run_id, self, refused=refusal)
 
-    def _add(self, request: SpawnRequest) -> tuple[str, Group | None]:
-        """Add a run; return its id and the group of its variable (O-47)."""
+    def _add(self, request: SpawnRequest) -> str:
+        """Add a run to the session and to the group of its variable; return its id."""
         with self._changed:
             name = request.variable_name
-            group = group_for(self._groups.get(name), request, self._on_error) if name else None
+            group = request.group(self._groups.get(name), self._on_error) if name else None
             self._spawned += 1
             run_id = f"{self.session_key}-{self._spawned}"
             self._runs[run_id] = RunRecord(run_id, self.session_key, name, request.label)
-            if name and group:
-                group = self._groups[name] = group.with_run()
-                self._members.setdefault(name, []).append(run_id)
-            return run_id, group
+            if group is None or name is None:
+                return run_id
+            self._groups[name] = group.with_run()
+            self._members.setdefault(name, []).append(run_id)
+            if name not in self._group_deadlines and (seconds := self._group_timeout):
+                reason = f"timeout: the group was open for {seconds:g} s"
+                self._group_deadlines[name] = self._set_deadline(name, seconds, reason)
+            return run_id
 
-    def _begin(self, run_id: str, seconds: float | None) -> bool:
-        """Start a run's timeout; return whether the run is pending."""
-        if self.is_over(run_id):
-            return False
-        if seconds is not None:
-            reason = f"timeout after {seconds:g} s"
-            self._watch(run_id, seconds, lambda: self._end(run_id, RunStatus.TIMEOUT, reason))
-        return True
+    def _start_next(self) -> None:
+        """Start queued callables up to the limit.
+
+        They start in a loop, since an executor may run a callable at once, and outside of the lock, since a pool that
+        is shut down ends runs while it holds a lock of its own.
+        """
+        while self._executor is not None:
+            with self._changed:
+                if self._is_starting or len(self._active) >= self._most or not self._queue:
+                    return
+                run_id, task, seconds = self._queue.popleft()
+                if self._is_over(run_id):
+                    continue
+                self._is_starting = True
+                self._active[run_id] = None
+            self._set_run_deadline(run_id, seconds)
+            try:
+                future = self._executor.submit(task)
+                with self._changed:
+                    if run_id in self._active:
+                        self._active[run_id] = future
+                future.add_done_callback(partial(self._done, run_id))
+            except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
+                self._end(run_id, RunStatus.ERROR, error)
+            finally:
+                self._is_starting = False
+
+    def _done(self, run_id: str, future: "Future[Value]") -> None:
+        """Record the end of a callable."""
+        if not future.cancelled():
+            error = future.exception()
+            status = RunStatus.ERROR if error else RunStatus.SUCCESS
+            self._end(run_id, status, error or future.result())
+            return
+        with self._changed:
+            if run_id not in self._active:
+                return  # cancelled by its timeout
+            lost = [run_id, *(queued for queued, _, _ in self._queue)]
+            self._queue.clear()
+        for lost_id in lost:
+            self._end(lost_id, RunStatus.ERROR, RuntimeError("the executor cancelled the task"))
 
     # Ends of runs, reported by the host
 
@@ -248,17 +303,17 @@ class SubagentSession:
         if refused := unawaited(result):
             result, status = refused, RunStatus.ERROR
         result = isolated_copy(result) if status is RunStatus.SUCCESS else failure_text(result)
+        self._expire()
         with self._changed:
-            fault = self._record(run_id, status, result)
+            fault = self._record(run_id, status, result, self._clock())
         if fault:
             logger.warning(
                 "%s: this %s result is %s, the value is unchanged", run_id, status, fault
             )
-        if status is RunStatus.TIMEOUT:
-            self._release([run_id])
+        self._release([run_id])
         return not fault
 
-    def _record(self, run_id: str, status: RunStatus, result: Value) -> str:
+    def _record(self, run_id: str, status: RunStatus, result: Value, at: datetime) -> str:
         """Record a run's end; return why the record has no effect, or ``""``."""
         run = self._runs.get(run_id)
         if run is None:
@@ -266,7 +321,7 @@ class SubagentSession:
         is_first = run.status is RunStatus.PENDING
         self._ended += is_first
         output, error = (result, None) if status is RunStatus.SUCCESS else (None, result)
-        at, sequence = self._clock(), self._ended if is_first else run.sequence
+        sequence = self._ended if is_first else run.sequence
         ended = replace(
             run, status=status, output=output, error=error, completed_at=at, sequence=sequence
         )
@@ -277,7 +332,7 @@ class SubagentSession:
             self._late[run_id] = ended
             return "late"
         self._runs[run_id] = ended
-        self._settle(run_id)
+        self._changed.notify_all()
         group = self._groups.get(run.variable_name or "")
         if group is None:
             return ""
@@ -285,54 +340,52 @@ class SubagentSession:
         has_failed = status is not RunStatus.SUCCESS
         group = group.with_end(at, sequence, has_failed=has_failed)
         self._groups[group.variable_name] = group
-        if is_late:
-            if status is not RunStatus.TIMEOUT:
-                self._late[run_id] = ended
-            return "late"
         if group.status.final:
-            self._settle((group.variable_name, group.opened))
-        return ""
+            self._group_deadlines.pop(group.variable_name, None)
+        if is_late and status is not RunStatus.TIMEOUT:
+            self._late[run_id] = ended
+        return "late" if is_late else ""
 
-    def _settle(self, key: Hashable) -> None:
-        """Wake the threads that wait for a run or group, and cancel its timeout."""
-        if call_off := self._call_off.pop(key, None):
-            call_off()
-        self._changed.notify_all()
+    def _release(self, run_ids: Iterable[str]) -> None:
+        """Stop counting runs as running, cancel those that have not started, and start others."""
+        with self._changed:
+            futures = [self._active.pop(run_id, None) for run_id in run_ids]
+        for future in filter(None, futures):
+            future.cancel()
+        self._start_next()
 
     # Timeouts
 
-    def _watch_group(self, group: Group, seconds: float) -> None:
-        """Time out a group's unfinished runs ``seconds`` after it was opened (O-46)."""
-        name, opened = group.variable_name, group.opened
-        reason = f"timeout: the group was open for {seconds:g} s"
+    def _set_run_deadline(self, run_id: str, seconds: float | None) -> None:
+        if seconds is not None:
+            self._set_deadline(run_id, seconds, f"timeout after {seconds:g} s")
 
-        def expire() -> None:
-            with self._changed:
-                group = self._groups.get(name)
-                if group is None or group.opened != opened or group.status.final:
-                    return
-                members = self._members[name]
-                unfinished = [run_id for run_id in members if not self.is_over(run_id)]
-                for run_id in unfinished:
-                    self._record(run_id, RunStatus.TIMEOUT, reason)
-            self._release(unfinished)
-
-        self._watch((name, opened), seconds, expire)
-
-    def _watch(self, key: Hashable, seconds: float, action: Callable[[], object]) -> None:
-        def fire() -> None:
-            with self._changed:
-                self._call_off.pop(key, None)
-            action()
-
+    def _set_deadline(self, key: str, seconds: float, reason: str) -> int:
+        """Set the deadline of a run or group; return its number."""
         with self._changed:
-            if key not in self._call_off:
-                self._call_off[key] = self._timers.call_later(seconds, fire)
+            self._deadlines_set += 1
+            due = self._timer() + seconds
+            heappush(self._deadlines, (due, self._deadlines_set, key, reason))
+            self._changed.notify_all()
+            return self._deadlines_set
 
-    def _release(self, run_ids: Iterable[str]) -> None:
-        if self._runner is not None:
-            for run_id in run_ids:
-                self._runner.release(run_id)
+    def _expire(self) -> None:
+        """End the unfinished runs whose time, or whose group's time, is over (O-46)."""
+        ended: list[str] = []
+        with self._changed:
+            now = self._timer()
+            while self._deadlines and self._deadlines[0][0] <= now:
+                due, number, key, reason = heappop(self._deadlines)
+                members = [key]
+                if self._group_deadlines.get(key) == number:
+                    members = self._members[key]
+                at = self._clock() - timedelta(seconds=now - due)
+                unfinished = [run_id for run_id in members if not self._is_over(run_id)]
+                for run_id in unfinished:
+                    self._record(run_id, RunStatus.TIMEOUT, reason, at)
+                ended += unfinished
+        if ended:
+            self._release(ended)
 
     # Reading
 
@@ -358,17 +411,25 @@ class SubagentSession:
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Wait until runs or groups end; return whether all did."""
         open_keys = list(keys)
-
-        def over() -> bool:
-            while open_keys and self.is_over(open_keys[-1]):
-                open_keys.pop()
-            return not open_keys
-
-        with self._changed:
-            return self._changed.wait_for(over, timeout and min(timeout, MOST_SECONDS))
+        end = inf if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
+        while True:
+            self._expire()
+            with self._changed:
+                while open_keys and self._is_over(open_keys[-1]):
+                    open_keys.pop()
+                left = end - monotonic()
+                if not open_keys or left <= 0:
+                    return not open_keys
+                if self._deadlines:
+                    left = min(left, self._deadlines[0][0] - self._timer())
+                self._changed.wait(min(left, TIMEOUT_MAX))
 
     def is_over(self, key: str) -> bool:
         """Return whether a run or group has ended, or is unknown."""
+        self._expire()
+        return self._is_over(key)
+
+    def _is_over(self, key: str) -> bool:
         with self._changed:
             if group := self._groups.get(key):
                 return group.status.final
@@ -381,10 +442,12 @@ class SubagentSession:
 
     def group(self, name: str) -> Group | None:
         """Return the state of a variable's group, None for an unknown name."""
+        self._expire()
         return self._groups.get(name)
 
     def run(self, run_id: str) -> RunRecord | None:
         """Return a copy of a run's record."""
+        self._expire()
         run = self._runs.get(run_id)
         return run and replace(run, output=isolated_copy(run.output))
 
@@ -399,36 +462,20 @@ class SubagentSession:
             return tuple(self._groups)
 
     def _result(self, name: str, end: float | None = None) -> AggregatedResult:
-        """Return the merged result of a variable; a custom function runs only once (O-53)."""
+        """Return the merged result of a variable."""
+        self._expire()
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
+            merge = self._merges.setdefault(name, _CustomMerge())
         if group is None:
             return AggregatedResult(variable_name=name)
         if not group.status.final:
             return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
-        if group.strategy is not MergeStrategy.CUSTOM:
-            # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
-            return _aggregate(group, runs)
-        lock = self._merge_locks.setdefault(name, Lock())
-        owner, until = self._merging.get(name, (0, monotonic() + _MERGE_SECONDS))
-        # Bounded: the function may wait for this thread.
-        if owner == get_ident() or not lock.acquire(timeout=max(until - monotonic(), 0)):
-            raise AggregateError(
-                f"the custom function of {name} has not ended: if it reads {name} itself, use its argument"
-            )
-        try:
-            sequence, result = self._merged.get(name, (0, None))
-            if result is None or sequence != group.last_sequence:
-                now = monotonic()
-                seconds = (end or now + _MERGE_SECONDS) - now
-                self._merging[name] = get_ident(), now + max(seconds * _OF_WAIT, _LEAST_WAIT)
-                result = _aggregate(group, runs)
-                self._merged[name] = group.last_sequence, result
-        finally:
-            self._merging.pop(name, None)
-            lock.release()
-        return replace(result, value=isolated_copy(result.value))
+        if group.strategy is MergeStrategy.CUSTOM:
+            return _merged_once(merge, group, runs, end)
+        # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
+        return _aggregate(group, runs)
 
     # Ending
 
@@ -440,28 +487,28 @@ class SubagentSession:
 
     def clear(self, name: str | None = None) -> None:
         """Delete the group of a variable with its runs, or all groups and ended runs."""
-        unfinished: list[str] = []
+        self._expire()
         with self._changed:
+            cleared: list[str] = []
             for group_name in self._names() if name is None else (name,):
-                group = self._groups.pop(group_name, None)
-                members = self._members.pop(group_name, [])
-                unfinished += [run_id for run_id in members if not self.is_over(run_id)]
-                if group:
-                    self._settle((group_name, group.opened))
-                self._forget(members)
+                self._groups.pop(group_name, None)
+                self._group_deadlines.pop(group_name, None)
+                cleared += self._members.pop(group_name, [])
             if name is None:
-                self._forget([run_id for run_id in self._runs if self.is_over(run_id)])
-        self._release(unfinished)
-
-    def _forget(self, run_ids: Iterable[str]) -> None:
-        for run_id in run_ids:
-            del self._runs[run_id]
-            self._late.pop(run_id, None)
-            self._settle(run_id)
+                ended = [run_id for run_id in self._runs if self._is_over(run_id)]
+                cleared = list(dict.fromkeys((*cleared, *ended)))
+            for run_id in cleared:
+                del self._runs[run_id]
+                self._late.pop(run_id, None)
+            self._changed.notify_all()
+        self._release(cleared)
 
     def shut_down(self) -> None:
         """Cancel the queued runs; running ones continue."""
-        for run_id in self._runner.clear() if self._runner else ():
+        with self._changed:
+            queued = [run_id for run_id, _, _ in self._queue]
+            self._queue.clear()
+        for run_id in queued:
             self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
     def __enter__(self) -> Self:
@@ -469,6 +516,32 @@ class SubagentSession:
 
     def __exit__(self, *ended_by: object) -> None:
         self.shut_down()
+
+
+def _merged_once(
+    merge: _CustomMerge, group: Group, runs: list[RunRecord], end: float | None
+) -> AggregatedResult:
+    """Return the result of a custom function, which runs once for the same runs (O-53)."""
+    left = max(merge.until - monotonic(), 0) if merge.owner else _MERGE_SECONDS
+    # Bounded: the function may wait for this thread.
+    if merge.owner == get_ident() or not merge.lock.acquire(timeout=left):
+        name = group.variable_name
+        raise AggregateError(
+            f"the custom function of {name} has not ended: if it reads {name} itself, use its argument"
+        )
+    try:
+        result = merge.result
+        if result is None or merge.sequence != group.last_sequence:
+            now = monotonic()
+            seconds = (end or now + _MERGE_SECONDS) - now
+            merge.until = now + max(seconds * _OF_WAIT, _LEAST_WAIT)
+            merge.owner = get_ident()
+            result = merge.result = _aggregate(group, runs)
+            merge.sequence = group.last_sequence
+    finally:
+        merge.owner = 0
+        merge.lock.release()
+    return replace(result, value=isolated_copy(result.value))
 
 
 def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:

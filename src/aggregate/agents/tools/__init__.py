@@ -19,7 +19,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "analysis": "ANALYSIS add_analysis_tool execute_data_analysis",
+            "analysis": "add_analysis_tool ANALYSIS execute_data_analysis syntax_error",
             "changes": "AllowedCommands ChangeTools add_change_tools",
             "composing": "add_composing_tools",
             "dates": "add_date_tools",

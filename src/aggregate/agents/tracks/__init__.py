@@ -8,29 +8,29 @@ A worker is usually a language model. The files are those of the Conductor: ``co
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.agents.tracks.assignment import TicketStatus, WorkerReply
-    from aggregate.agents.tracks.attempt import run_worker_lifecycle
-    from aggregate.agents.tracks.preview import PreviewStep, preview
-    from aggregate.agents.tracks.run_files import PollingOptions, RunOptions
-    from aggregate.agents.tracks.service import conduct, run_worker
-    from aggregate.agents.tracks.terms import WorkerTerms
-    from aggregate.agents.tracks.tickets import Ticket
-    from aggregate.agents.tracks.track import list_tracks, new_track, open_track
-    from aggregate.agents.tracks.worker import ModelWorker, make_worker, worker_of_track
-    from aggregate.agents.tracks.worker_context import WorkerContexts
+    from aggregate.agents.tracks.assignment import *
+    from aggregate.agents.tracks.attempt import *
+    from aggregate.agents.tracks.service import *
+    from aggregate.agents.tracks.terms import WorkerTerms, worker_tools
+    from aggregate.agents.tracks.tickets import *
+    from aggregate.agents.tracks.track import *
+    from aggregate.agents.tracks.track_run import RunOptions
+    from aggregate.agents.tracks.trees import *
+    from aggregate.agents.tracks.worker import *
+    from aggregate.agents.tracks.worker_context import PreviewStep, WorkerContexts, preview
 else:
     __getattr__ = door(
         __name__,
         {
-            "assignment": "TicketStatus WorkerReply",
-            "attempt": "run_worker_lifecycle",
-            "preview": "PreviewStep preview",
-            "run_files": "PollingOptions RunOptions",
+            "assignment": "Assignment TicketOutcome TicketStatus WorkerReply",
+            "attempt": "Steps Worker attempt_assignment complete_assignment",
             "service": "conduct run_worker",
-            "terms": "WorkerTerms",
+            "terms": "WorkerTerms worker_tools",
             "tickets": "Ticket",
             "track": "list_tracks new_track open_track",
-            "worker": "ModelWorker make_worker worker_of_track",
-            "worker_context": "WorkerContexts",
+            "track_run": "RunOptions",
+            "trees": "depot",
+            "worker": "ModelWorker make_worker run_worker_lifecycle worker_of_track",
+            "worker_context": "PreviewStep WorkerContexts preview",
         },
     )

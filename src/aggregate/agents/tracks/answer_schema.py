@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.results.merge import NotJson, parse_json_text
+from aggregate.agents.results import NotJson, parse_json_text
 from aggregate.base.concurrency import Call, in_children
 from aggregate.base.disk.reading import UnreadableError, confined, read_bytes
 from aggregate.base.errors import AggregateError, OutputError, WorkerError

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.agents.tracks.durable.run_table import PackTable
 from aggregate.agents.tracks.line import APPLIED, BASE, MERGED, branches_of
 from aggregate.agents.tracks.run_control import PastRun, latest_run
 from aggregate.agents.tracks.trees import Change, Depot, depot
@@ -21,11 +20,11 @@ def diff(project: Project, name: str, ticket_id: str = "", *, database: str = ""
 
     With a ticket id the patch has this ticket's changes, without one all merged changes not applied yet.
     """
-    with latest_run(project, name, database) as (runs, run), depot() as repository:
-        packs = PackTable(runs.engine, run.run_id)
+    with latest_run(project, name, database) as (_, run), depot() as repository:
+        packs = run.packs
         before, after = packs.ref(APPLIED) or packs.ref(BASE), packs.ref(MERGED)
         if ticket_id:
-            after = PastRun.of(runs, run).commit_of(ticket_id)
+            after = PastRun(run).commit_of(ticket_id)
             pack = packs.get(after)
             before = pack.parents[0] if pack and pack.parents else ""
         if not before or not after:
@@ -47,8 +46,8 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
     The changes go into the user's files. Nothing is written if one of the files has changed since the run began, or is
     not a regular file.
     """
-    with latest_run(project, name, database) as (runs, run), depot() as repository:
-        packs = PackTable(runs.engine, run.run_id)
+    with latest_run(project, name, database) as (_, run), depot() as repository:
+        packs = run.packs
         applied, head = packs.ref(APPLIED), packs.ref(MERGED)
         if not head:
             raise TrackError(f"{run.run_id}: it changed no files")
@@ -66,12 +65,11 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
 
 def drop(project: Project, name: str, *, database: str = "") -> str:
     """Delete the changes and branches of the latest run."""
-    with latest_run(project, name, database) as (runs, run):
-        if runs.is_conducted(run):
+    with latest_run(project, name, database) as (track, run):
+        if run.is_conducted:
             raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
-        packs = PackTable(runs.engine, run.run_id)
-        below = f"refs/heads/{branches_of(packs, runs.track.track_id)}/"
-        packs.forget()
+        below = f"refs/heads/{branches_of(run.packs, track.track_id)}/"
+        run.packs.forget()
         listed = git(str(project.folder), "for-each-ref", "--format=%(refname)", below)
         for ref in (listed or b"").decode().split():
             git(str(project.folder), "update-ref", "-d", ref)

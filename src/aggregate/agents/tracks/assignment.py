@@ -255,18 +255,6 @@ class Ending(NamedTuple):
         return TicketOutcome.without_worker(ticket_id, self.status, text)
 
 
-class Endings(Protocol):
-    """A durable store of endings by assignment key."""
-
-    def all(self) -> Mapping[str, Ending]: ...
-
-    def record(self, key: str, ending: Ending) -> Ending:
-        """Record an ending, unless there is one; return the recorded one."""
-        ...
-
-    def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
-
-
 class RecordedStep(NamedTuple):
     name: str
     record: object
@@ -287,3 +275,19 @@ class TaskQueue(Protocol):
     def cancel(self, keys: Collection[str]) -> None: ...  # later answers are dropped
 
     def steps(self, key: str) -> list[RecordedStep]: ...  # of an assignment, in order
+
+
+class RunRecord(Protocol):
+    """The durable record of a run beside its queue: rounds, and endings by assignment key."""
+
+    def keys(self) -> TicketKeys: ...
+
+    def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
+
+    def endings(self) -> Mapping[str, Ending]: ...
+
+    def record(self, key: str, ending: Ending) -> Ending:
+        """Record an ending, unless there is one; return the recorded one."""
+        ...
+
+    def is_cancelled(self) -> bool: ...

@@ -1,59 +1,125 @@
-"""Attempts to answer an assignment, with a timeout; failures become replies."""
+"""Attempts to answer an assignment, with recorded steps and time limits; failures become replies."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from threading import Event
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, TicketStatus, WorkerReply
-from aggregate.agents.tracks.run_files import RunFiles
-from aggregate.agents.tracks.run_outcomes import merge_outcomes
-from aggregate.agents.tracks.steps import Recorded, Steps, unrecorded, within
-from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.trees import Trees
-from aggregate.agents.tracks.worker import ActingWorker, AnyWorker, Worker
-from aggregate.agents.tracks.worker_context import WorkerContexts
-from aggregate.base.concurrency import doubling_delay
+from aggregate.base.concurrency import doubling_delay, run_in_thread
 from aggregate.base.errors import WorkerError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.messages import shorten
 
+_T = TypeVar("_T")
+Action = Callable[[], dict[str, Any]]
+Recorded = Callable[[str, Action], dict[str, Any]]
+LEASE_SECONDS = 15.0  # longer than a pause of a busy machine, short beside an answer's minutes
+STOP_SECONDS = 0.25  # until a waiting attempt notices the end of its process
 REASON_CHARACTERS = 10_000  # of a failure in a report
 # Before the second attempt; doubled before each further one. A client has retried passing faults by then.
 BACKOFF_SECONDS = 1.0
+MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait meanwhile
 # Behind the task after a refused answer
 CORRECT_IT = "Your last answer was rejected: {}. Answer again without this fault."
-MAX_BACKOFF_SECONDS = 8.0  # a ticket has few retries, and its dependents wait meanwhile
+
+
+class WorkerStopping(BaseException):
+    """The worker process stops. A BaseException, so that it is not recorded as an outcome."""
+
+
+@dataclass(slots=True)
+class Steps:
+    """Records the steps of one attempt until ``stop`` is set."""
+
+    stop: Event = field(default_factory=Event)
+    kept: Recorded = lambda _name, action: action()
+    trees: Trees | None = None
+    begun: Callable[[], None] = lambda: None  # called when the answer begins
+    seconds: float = 0.0  # of all steps, including those before a kill
+
+    def record(self, name: str, action: Action, seconds: float) -> dict[str, Any]:
+        """Run ``action`` and record its result.
+
+        If an earlier run has recorded the step, return this record instead. After ``seconds`` the action is abandoned,
+        and the record contains only ``timeout``.
+        """
+
+        def measured() -> dict[str, Any]:
+            started = monotonic()
+            try:
+                record = within(seconds, self.stop, name, action)
+            except TimeoutError:
+                record = {"timeout": True}
+            return record | {"seconds": round(monotonic() - started, 3)}
+
+        record = self.kept(name, measured)
+        self.seconds += record["seconds"]
+        return record
+
+
+def within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T:
+    """Return the result of ``work``; raise a ``TimeoutError`` after ``seconds``."""
+    end = monotonic() + seconds
+    future = run_in_thread(name, work)
+    while (left := end - monotonic()) > 0:
+        if stop.is_set():
+            raise WorkerStopping
+        with suppress(TimeoutError):
+            return future.result(timeout=min(left, STOP_SECONDS))
+        if future.done():  # the work raised a TimeoutError itself
+            return future.result()
+    raise TimeoutError
+
+
+@runtime_checkable
+class Worker(Protocol):
+    """Answers assignments; called from several threads at once."""
+
+    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
+        """Return the answer to an assignment, or raise an error.
+
+        A ``WorkerError`` with ``again=False`` is not retried. ``begun`` may be called when the answer begins: tickets
+        with the same prefix then start.
+        """
+        ...
+
+
+@runtime_checkable
+class ActingWorker(Protocol):
+    """Works on tickets with tools; called from several threads at once."""
+
+    def act(self, assignment: Assignment, steps: Steps) -> WorkerReply:
+        """Return the answer to an assignment; record each action with ``steps``."""
+        ...
+
+
+# A worker, or a function in place of its ``work``
+AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], WorkerReply | str]
 
 
 def attempt_assignment(
-    worker: AnyWorker,
-    assignment: Assignment,
-    number: int,
-    *,
-    begun: Callable[[], None] = lambda: None,
-    stop: Event | None = None,
-    kept: Recorded = unrecorded,
-    trees: Trees | None = None,
+    worker: AnyWorker, assignment: Assignment, number: int, steps: Steps | None = None
 ) -> WorkerReply:
-    """Let ``worker`` answer once, within the assignment's timeout.
-
-    The steps of a worker with tools are recorded by ``kept``, so that a kill does not repeat them.
-    """
-    started = monotonic()
+    """Let ``worker`` answer once, within the assignment's timeout."""
+    started, steps = monotonic(), steps or Steps()
     numbered = replace(assignment, attempt=number)
-    steps = Steps(stop or Event(), kept, trees)
     if assignment.tools and isinstance(worker, ActingWorker):
-        reply = _ask(lambda: worker.act(numbered, steps, begun), None)
+        reply = _ask(lambda: worker.act(numbered, steps), None)
     else:
         work = worker.work if isinstance(worker, Worker) else worker
-        ask = partial(_ask, partial(work, numbered, begun), assignment.answer)
         try:
-            reply = within(assignment.timeout, steps.stop, f"worker-{assignment.ticket}", ask)
+            reply = within(
+                assignment.timeout,
+                steps.stop,
+                f"worker-{assignment.ticket}",
+                lambda: _ask(lambda: work(numbered, steps.begun), assignment.answer),
+            )
         except TimeoutError:
             reason = f"timeout after {assignment.timeout:g} s"
             reply = WorkerReply(reason, status=TicketStatus.TIMED_OUT, again=True)
@@ -79,10 +145,8 @@ def _ask(ask: Callable[[], WorkerReply | str], schema: Mapping[str, Any] | None)
 
 def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerReply:
     """Check an answer against its schema; return a failed reply if it does not match."""
-    refused = ""
-    if not reply.text.strip():
-        refused = "the answer is empty"
-    elif schema is not None:
+    refused = "" if reply.text.strip() else "the answer is empty"
+    if schema is not None and not refused:
         try:
             return replace(reply, text=checked_answer(reply.text, schema))
         except AnswerSchemaError as fault:
@@ -102,54 +166,20 @@ def _checked(reply: WorkerReply, schema: Mapping[str, Any] | None) -> WorkerRepl
 def _writable(reply: WorkerReply) -> WorkerReply:
     """Make a reply's text and numbers storable in a database."""
     text = reply.text if reply.status.has_answer else shorten(reply.text, REASON_CHARACTERS)
-    cost = reply.cost
-    if cost is not None and not (isfinite(cost) and cost >= 0):
-        cost = None
+    is_price = reply.cost is not None and isfinite(reply.cost) and reply.cost >= 0
     return replace(
         reply,
         text=_without_surrogates(text),
         warning=_without_surrogates(shorten(reply.warning, REASON_CHARACTERS)),
         model=_without_surrogates(reply.model),
         tokens=max(int(reply.tokens), 0),
-        cost=cost,
+        cost=reply.cost if is_price else None,
     )
 
 
 def _without_surrogates(text: str) -> str:
     """Replace lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def run_worker_lifecycle(
-    ticket: Ticket,
-    contexts: WorkerContexts,
-    worker: AnyWorker,
-    *,
-    results: Sequence[TicketOutcome] = (),
-    tickets: Sequence[Ticket] = (),
-    files: RunFiles | None = None,
-    wait: Callable[[float], None] = sleep,
-) -> TicketOutcome:
-    """Run one ticket in this process.
-
-    Its context is composed, and the worker answers.
-
-    Args:
-        ticket: The ticket.
-        contexts: Composes the Tier 3 context with the ticket's focus files.
-        worker: Answers the ticket.
-        results: Outcomes of the ticket's dependencies, which are merged into the context.
-        tickets: The dependencies, for the names and merge strategies of their variables.
-        files: Writes the prompt and the reply, if given.
-        wait: Called with the seconds before another attempt.
-    """
-    assignment = contexts.assignment(ticket, merge_outcomes(tickets, results), ticket.id)
-    if files:
-        files.write_prompt(assignment)
-    outcome = complete_assignment(worker, assignment, wait=wait)
-    if files:
-        files.write_reply(outcome)
-    return outcome
 
 
 def complete_assignment(

@@ -1,10 +1,8 @@
 """Show, cancel and forget recorded runs; decide on waiting tickets."""
 
-import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from aggregate.agents.tracks.assignment import (
     Ending,
@@ -13,27 +11,14 @@ from aggregate.agents.tracks.assignment import (
     WorkerReply,
     ticket_of,
 )
-from aggregate.agents.tracks.durable.backend import is_conducted
-from aggregate.agents.tracks.durable.database import (
-    Engine,
-    database_exists,
-    locate_database,
-    project_name,
-)
+from aggregate.agents.tracks.durable.database import database_exists, locate_database
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.run_table import (
-    CANCELLED,
-    RUNNING,
-    EndingTable,
-    PackTable,
-    RunRow,
-    RunTable,
-)
+from aggregate.agents.tracks.durable.runs import CANCELLED, RUNNING, Run, Runs
 from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
+from aggregate.agents.tracks.outcomes import RunOutcomes
+from aggregate.agents.tracks.report import ReportLine, RunFiles, account
 from aggregate.agents.tracks.run_events import EventFile, Line, cancel_line, step_lines
-from aggregate.agents.tracks.run_files import ReportLine, RunFiles, account
-from aggregate.agents.tracks.run_outcomes import RunOutcomes
-from aggregate.agents.tracks.tickets import Ticket, Tickets, children_of, dependencies, parent_of
+from aggregate.agents.tracks.tickets import dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import TrackError
@@ -76,53 +61,44 @@ class MadeAttempt:
 class PastRun:
     """A recorded run: its tickets, child tickets and outcomes."""
 
-    def __init__(self, tickets: Tickets, queue: DbosQueue, endings: EndingTable) -> None:
-        self._queue = queue
-        self._run = tickets
-        self._keys = endings.keys()
-        self._outcomes = RunOutcomes(tickets, queue=queue, keys=self._keys, endings=endings)
-        self._children: dict[str, list[Ticket]] = {}
-        self.tickets: dict[str, Ticket] = {}
-        for ticket in tickets.tickets:
-            self.tickets[ticket.id] = ticket
-            ending = self._outcomes.ending(ticket.id)
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._queue = DbosQueue(run.engine)
+        outcomes = self._outcomes = RunOutcomes(run.tickets, self._queue, run)
+        for ticket in outcomes.run.tickets:
+            ending = outcomes.ending(ticket.id)
             if ending and ending.status is TicketStatus.SPREAD:
-                children = self._children[ticket.id] = children_of(ticket, json.loads(ending.text))
-                self.tickets |= {child.id: child for child in children}
-        self.lines = self._read_lines()
-
-    @classmethod
-    def of(cls, runs: "Runs", run: RunRow) -> "PastRun":
-        return cls(run.tickets, runs.queue, EndingTable(runs.engine, run.run_id))
+                outcomes.spread(ticket, ending)
+        self.tickets = {ticket.id: ticket for ticket in outcomes.in_order()}
+        own = [ticket_id for ticket_id in self.tickets if ticket_id not in outcomes.children]
+        ends = {outcome.ticket: outcome for outcome in outcomes.of(own)}
+        for parent_id, children in outcomes.children.items():
+            if all(child.id in ends for child in children):
+                ends[parent_id] = outcomes.fold(parent_id, ends)
+        self.lines = {one: ReportLine(self.tickets[one], end) for one, end in ends.items()}
 
     def commit_of(self, ticket_id: str) -> str:
         """Return the last commit of a ticket's changes, ``""`` for none."""
-        self._check_id(ticket_id)
-        keys = self.keys_of_rounds(ticket_id)
+        keys = self._keys_of_rounds(ticket_id)
         outcomes = self._queue.outcomes(keys)
         commits = [outcomes[key].last.commit for key in keys if key in outcomes]
         return next(filter(None, reversed(commits)), "")
 
-    def keys_of_rounds(self, ticket_id: str) -> list[str]:
-        return [*self._keys.earlier(ticket_id), self._keys.of(ticket_id)]
-
-    def progress(self, run_id: str, state: str, *, goes_on: bool) -> TrackProgress:
+    def progress(self, state: str) -> TrackProgress:
         open_ids = [ticket_id for ticket_id in self.tickets if ticket_id not in self.lines]
         statuses = dict.fromkeys(open_ids, TicketStatus.NOT_RUN)
-        for ticket_id in open_ids:
-            ending = self._outcomes.ending(ticket_id)
-            if ending and goes_on:
-                statuses[ticket_id] = ending.status
-        if goes_on:
+        if self._run.state == RUNNING:  # queued tickets of a cancelled run wait for nothing
+            for ticket_id in open_ids:
+                if ending := self._outcomes.ending(ticket_id):
+                    statuses[ticket_id] = ending.status
             for key in self._queue.unfinished(self._keys_of(open_ids)):
                 statuses[ticket_of(key)] = TicketStatus.STARTED
         lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
-        return TrackProgress(run_id, state, tuple(lines), statuses)
+        return TrackProgress(self._run.run_id, state, tuple(lines), statuses)
 
     def attempts(self, ticket_id: str) -> list[MadeAttempt]:
-        self._check_id(ticket_id)
         attempts: list[MadeAttempt] = []
-        for round_number, key in enumerate(self.keys_of_rounds(ticket_id), 1):
+        for round_number, key in enumerate(self._keys_of_rounds(ticket_id), 1):
             attempts += _attempts_of(key, self._queue.steps(key), round_number)
         return attempts
 
@@ -131,13 +107,13 @@ class PastRun:
 
     def failed(self) -> dict[str, int]:
         """Return the next round of tickets that failed, were cancelled, or were omitted below these."""
-        failed = {
+        again = {
             ticket_id
             for ticket_id, line in self.lines.items()
-            if not line.is_done and ticket_id not in self._children
+            if not line.is_done and ticket_id not in self._outcomes.children
         }
-        taken_back = {ticket_of(key) for key in self._queue.cancelled(self._keys_of(self.tickets))}
-        again = failed | (taken_back - self.lines.keys())
+        taken_back = map(ticket_of, self._queue.cancelled(self._keys_of(self.tickets)))
+        again |= {*taken_back} - self.lines.keys()
         for ticket_id in self._below(map(parent_of, again)) & self.lines.keys():
             if self.lines[ticket_id].status is TicketStatus.LEFT_OUT:
                 again.add(ticket_id)
@@ -148,22 +124,23 @@ class PastRun:
         for ticket_id in ids:
             self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
-        again |= {child.id for each in again for child in self._children.get(each, ())}
+        for ticket_id in tuple(again):
+            again |= {child.id for child in self._outcomes.children.get(ticket_id, ())}
         return self._next_rounds(again)
 
     def _check_id(self, ticket_id: str) -> None:
         if ticket_id not in self.tickets:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
-    def _next_rounds(self, again: Collection[str]) -> dict[str, int]:
+    def _next_rounds(self, again: set[str]) -> dict[str, int]:
         """Return the next round of each ticket that was begun, by id."""
         begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
         begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
-        rounds = self._keys.rounds
+        rounds = self._outcomes.keys.rounds
         return {one: rounds.get(one, 1) + 1 for one in self.tickets if one in begun}
 
     def _below(self, ids: Iterable[str]) -> set[str]:
-        waits_for = dependencies(self._run.tickets)
+        waits_for = dependencies(self._outcomes.run.tickets)
         below: set[str] = set()
         pending = set(ids)
         while pending:
@@ -171,21 +148,13 @@ class PastRun:
             below |= pending
         return below
 
-    def _read_lines(self) -> dict[str, ReportLine]:
-        own = [ticket_id for ticket_id in self.tickets if ticket_id not in self._children]
-        lines = {
-            outcome.ticket: ReportLine(self.tickets[outcome.ticket], outcome)
-            for outcome in self._outcomes.of(own)
-        }
-        for parent_id, children in self._children.items():
-            if all(child.id in lines for child in children):
-                self._outcomes.add_children(parent_id, children)
-                outcome = next(self._outcomes.of([parent_id]))
-                lines[parent_id] = ReportLine(self.tickets[parent_id], outcome)
-        return lines
-
     def _keys_of(self, ids: Iterable[str]) -> list[str]:
-        return [self._keys.of(ticket_id) for ticket_id in ids]
+        return [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
+
+    def _keys_of_rounds(self, ticket_id: str) -> list[str]:
+        self._check_id(ticket_id)
+        keys = self._outcomes.keys
+        return [*keys.earlier(ticket_id), keys.of(ticket_id)]
 
 
 def _attempts_of(
@@ -199,16 +168,6 @@ def _attempts_of(
         yield MadeAttempt(round_number, number, of_attempt, reply)
 
 
-class Runs(NamedTuple):
-    track: Track
-    engine: Engine
-    queue: DbosQueue
-    table: RunTable
-
-    def is_conducted(self, run: RunRow) -> bool:
-        return run.state == RUNNING and is_conducted(self.engine, run.run_id)
-
-
 @contextmanager
 def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | None]:
     """Yield the runs of a track, ``None`` without a database."""
@@ -217,69 +176,64 @@ def _runs_of(track: Track, project: Project, database: str) -> Iterator[Runs | N
         yield None
         return
     with open_database(url) as engine:
-        table = RunTable(engine, project_name(project), track.track_id)
-        yield Runs(track, engine, DbosQueue(engine), table)
+        yield Runs.of(engine, project, track.track_id)
 
 
 @contextmanager
 def latest_run(
     project: Project, name: str, database: str, *, over: str = ""
-) -> Iterator[tuple[Runs, RunRow]]:
+) -> Iterator[tuple[Track, Run]]:
     """Yield the latest run of a track.
 
     If ``over`` is given, a closed run raises an error with this message.
     """
     track = open_track(project.folder, name)
     with _runs_of(track, project, database) as runs:
-        run = runs.table.latest() if runs else None
-        if runs is None or run is None or (over and run.state != RUNNING):
+        run = runs.latest() if runs else None
+        if run is None or (over and run.state != RUNNING):
             raise TrackError(f"{track.track_id}: {over or 'there was no run yet'}")
-        yield runs, run
+        yield track, run
 
 
 def changes_to_apply(project: Project, name: str, *, database: str = "") -> bool:
     """Return whether the latest run has merged, unapplied changes."""
-    with latest_run(project, name, database) as (runs, run):
-        packs = PackTable(runs.engine, run.run_id)
+    with latest_run(project, name, database) as (_, run):
+        packs = run.packs
         return packs.ref(MERGED) != (packs.ref(APPLIED) or packs.ref(BASE))
 
 
 def cancel(project: Project, name: str, *, database: str = "") -> str:
     """Cancel the latest run of a track; return its name."""
     over = "there is no run to cancel: all have ended"
-    with latest_run(project, name, database, over=over) as (runs, run):
-        runs.table.set_state(run, CANCELLED)
-        keys = runs.queue.keys(run.run_id)
-        runs.queue.cancel(keys)
+    with latest_run(project, name, database, over=over) as (track, run):
+        run.end(CANCELLED)
+        queue = DbosQueue(run.engine)
+        keys = queue.keys(run.run_id)
+        queue.cancel(keys)
         # The tickets of another version's run cannot be read, and its folder needs none.
-        output_dir = WorkerContexts(project, track=runs.track).output_dir
-        files = RunFiles.of(output_dir, runs.track.track_id, run.number, ())
-        cancelled = sorted(runs.queue.cancelled(keys))
-        EventFile(files.folder).add(map(cancel_line, cancelled))
-        runs.track.mark(Checkbox.OPEN)
+        output_dir = WorkerContexts(project, track=track).output_dir
+        files = RunFiles.of(output_dir, track.track_id, run.number, ())
+        EventFile(files.folder).add(map(cancel_line, sorted(queue.cancelled(keys))))
+        track.mark(Checkbox.OPEN)
         return run.run_id
 
 
 def status(project: Project, name: str, *, database: str = "") -> TrackProgress | None:
     """Return the progress of the latest run, ``None`` without one."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
-        run = runs.table.latest() if runs else None
-        if runs is None or run is None:
+        run = runs.latest() if runs else None
+        if run is None:
             return None
-        state = run.state
-        if state == RUNNING and not runs.is_conducted(run):
-            state = INTERRUPTED
-        past = PastRun.of(runs, run)
-        # Queued tickets of a cancelled run wait for nothing.
-        return past.progress(run.run_id, state, goes_on=run.state == RUNNING)
+        is_interrupted = run.state == RUNNING and not run.is_conducted
+        return PastRun(run).progress(INTERRUPTED if is_interrupted else run.state)
 
 
 def made_attempts(
     project: Project, name: str, ticket_id: str, *, database: str = ""
 ) -> list[MadeAttempt]:
     """Return the latest run's attempts at a ticket, in order."""
-    with latest_run(project, name, database) as (runs, run):
-        return PastRun.of(runs, run).attempts(ticket_id)
+    with latest_run(project, name, database) as (_, run):
+        return PastRun(run).attempts(ticket_id)
 
 
 def decide(
@@ -293,16 +247,15 @@ def decide(
 ) -> str:
     """Approve or reject a waiting ticket; return the run's name."""
     over = "no run is under way, so no ticket waits"
-    with latest_run(project, name, database, over=over) as (runs, run):
+    with latest_run(project, name, database, over=over) as (_, run):
         names = [ticket.id for ticket in run.tickets.tickets]
         if parent_of(ticket_id) not in names:
             raise TrackError(
                 f"{run.run_id} has no ticket {ticket_id!r}: {did_you_mean(ticket_id, names)}"
             )
-        endings = EndingTable(runs.engine, run.run_id)
         decision = TicketStatus.DONE if approved else TicketStatus.REJECTED
-        if not endings.decide(endings.keys().of(ticket_id), Ending(decision, note)):
-            statuses = {ticket_of(key): ending.status for key, ending in endings.all().items()}
+        if not run.decide(run.keys().of(ticket_id), Ending(decision, note)):
+            statuses = {ticket_of(key): ending.status for key, ending in run.endings().items()}
             waiting = [one for one in sorted(statuses) if statuses[one] is TicketStatus.WAITING]
             reason = "does not wait"
             if ticket_id in statuses:
@@ -315,12 +268,9 @@ def decide(
 def forget(project: Project, name: str, *, database: str = "") -> list[str]:
     """Delete a track's closed runs from the database; files stay."""
     with _runs_of(open_track(project.folder, name), project, database) as runs:
-        over = runs.table.over() if runs else []
-        if runs is None or not over:
-            return []
+        over = runs.over() if runs else []
         for run in over:
-            runs.queue.forget(runs.queue.keys(run.run_id))
-            EndingTable(runs.engine, run.run_id).forget()
-            PackTable(runs.engine, run.run_id).forget()
-            runs.table.forget(run)
+            queue = DbosQueue(run.engine)
+            queue.forget(queue.keys(run.run_id))
+            run.forget()
         return [run.run_id for run in over]

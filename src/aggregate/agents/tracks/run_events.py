@@ -79,73 +79,51 @@ def step_lines(key: str, steps: Sequence[RecordedStep]) -> Iterator[Line]:
             yield {**line, "id": f"{key}#{number}.retry", **detail}
             reason = ""
         line |= {"attempt": attempt, "seconds": record.get("seconds", 0.0)}
-        is_asked = name == "turn" or (name == "attempt" and not turn)
-        if is_asked:
+        if name == "turn" or (name == "attempt" and not turn):
             turn += 1
-            yield {**line, **_turn(name, record, turn)}
+            fields = ("provider", "model", "tokens", "output_tokens", "cost")
+            line |= {"event": "turn", "turn": turn, **{one: record.get(one) for one in fields}}
+            yield line | _outcome(record, _failure(record))
         if name == "turn":
             calls = [*record.get("calls", ())]
         elif name == "attempt":
             attempt, turn = attempt + 1, 0
-            reason = "" if _has_answer(record) else str(record.get("text"))
+            reason = _failure(record)
         elif name == "check":
-            fault = record.get("said", "")
-            check = {"event": "check", "outcome": _outcome(record, fault)}
-            yield line | check | _detail(_first_line(fault))
+            fault = record.get("said", "").partition("\n")[0]
+            yield line | {"event": "check"} | _outcome(record, fault)
         elif name in ("calls", "write"):
             count = len(record.get("calls", calls[:1] if name == "write" else calls))
             made, calls = calls[:count], calls[count:]
-            for position, call in enumerate(made):
-                yield {
-                    **line,
-                    "id": f"{key}#{number}.{position}",
-                    **_call(record, position, call, turn),
-                }
+            for i, call in enumerate(made):
+                yield line | {"id": f"{key}#{number}.{i}", "turn": turn} | _call(record, i, call)
 
 
-def _turn(name: str, record: Mapping[str, Any], turn: int) -> Line:
-    fault = record.get("error", "")
-    if name == "attempt" and not _has_answer(record):
-        fault = record.get("text", "")
-    fields = ("provider", "model", "tokens", "output_tokens", "cost")
-    record_fields = {field: record.get(field) for field in fields}
-    outcome = _outcome(record, fault)
-    return {"event": "turn", "turn": turn, **record_fields, "outcome": outcome, **_detail(fault)}
-
-
-def _call(record: Mapping[str, Any], position: int, call: Mapping[str, Any], turn: int) -> Line:
+def _call(record: Mapping[str, Any], position: int, call: Mapping[str, Any]) -> Line:
     text = next(iter(record.get("results", ())[position : position + 1]), "")
     took = record.get("took", ())[position : position + 1]
-    fault = text if text.startswith("error: ") else ""
-    arguments = json.dumps(call.get("arguments"), ensure_ascii=False)
+    fault = text.partition("\n")[0] if text.startswith("error: ") else ""
     return {
         "event": "call",
-        "turn": turn,
         "tool": call.get("name"),
-        "arguments": len(arguments),
+        "arguments": len(json.dumps(call.get("arguments"), ensure_ascii=False)),
         "result": len(text),
-        "outcome": _outcome(record, fault),
-        **_detail(_first_line(fault)),
+        **_outcome(record, fault),
         **({"seconds": took[0]} if took else {}),
     }
 
 
-def _detail(fault: str) -> Line:
-    return {"detail": fault} if fault else {}
+def _failure(record: Mapping[str, Any]) -> str:
+    """Return why a turn or an attempt has no answer, ``""`` if it has one."""
+    has_answer = record.get("status") in (TicketStatus.DONE, TicketStatus.UNCHANGED)
+    return "" if has_answer else str(record.get("text", ""))
 
 
-def _first_line(text: str) -> str:
-    return text.partition("\n")[0]
-
-
-def _has_answer(record: Mapping[str, Any]) -> bool:
-    return record.get("status") in (TicketStatus.DONE, TicketStatus.UNCHANGED)
-
-
-def _outcome(record: Mapping[str, Any], fault: str) -> str:
+def _outcome(record: Mapping[str, Any], fault: str) -> Line:
+    outcome = "error" if fault else "ok"
     if record.get("timeout") or record.get("status") == TicketStatus.TIMED_OUT:
-        return "timeout"
-    return "error" if fault else "ok"
+        outcome = "timeout"
+    return {"outcome": outcome} | ({"detail": fault} if fault else {})
 
 
 def record_spans(key: str, lines: Sequence[Line], end: Line, tracer: Any = None) -> None:  # noqa: ANN401 - of a package that may be missing

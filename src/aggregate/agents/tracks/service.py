@@ -2,44 +2,25 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from threading import Event
 
-from aggregate.agents.tracks.durable.backend import conducting, is_conducted
-from aggregate.agents.tracks.durable.database import (
-    Engine,
-    database_url,
-    locate_database,
-    project_name,
-)
+from aggregate.agents.tracks.attempt import LEASE_SECONDS, AnyWorker
+from aggregate.agents.tracks.durable.backend import conducting
+from aggregate.agents.tracks.durable.database import database_url, locate_database
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
-from aggregate.agents.tracks.durable.run_table import (
-    CANCELLED,
-    FINISHED,
-    RUNNING,
-    EndingTable,
-    PackTable,
-    RunRow,
-    RunTable,
-)
+from aggregate.agents.tracks.durable.runs import CANCELLED, FINISHED, RUNNING, Run, Runs
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
+from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
 from aggregate.agents.tracks.line import Line
+from aggregate.agents.tracks.outcomes import RunOutcomes
+from aggregate.agents.tracks.report import RunFiles, TrackResult, last_number
 from aggregate.agents.tracks.run_control import PastRun
-from aggregate.agents.tracks.run_files import (
-    LEASE_SECONDS,
-    RunFiles,
-    RunOptions,
-    TicketEvent,
-    TrackResult,
-    last_number,
-)
-from aggregate.agents.tracks.run_ledger import RunLedger
-from aggregate.agents.tracks.run_outcomes import RunOutcomes
 from aggregate.agents.tracks.terms import check_prices
-from aggregate.agents.tracks.tickets import Tickets, without_items
+from aggregate.agents.tracks.tickets import without_items
 from aggregate.agents.tracks.track import Track, open_track
-from aggregate.agents.tracks.track_run import TrackRun
+from aggregate.agents.tracks.track_run import USUAL, RunOptions, TrackRun
 from aggregate.agents.tracks.trees import depot
-from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.agents.tracks.working_state import locate_top
 from aggregate.base.errors import TrackError
@@ -48,7 +29,6 @@ from aggregate.project.configuration import Project
 
 NOTHING_TO_RESUME = "no run to resume: all have ended; begin one with aggregate conduct run"
 MOST_NAMED = 10  # tickets in a sentence
-USUAL = RunOptions()
 
 
 def conduct(
@@ -82,33 +62,21 @@ def conduct(
     contexts = WorkerContexts(project, track=track, terms=terms)
     with ExitStack() as stack:
         engine = stack.enter_context(open_database(locate_database(project, options.database)))
-        table = RunTable(engine, project_name(project), track.track_id)
-        run = _begin_or_resume(engine, table, track, contexts, options=options, tell=tell)
-        changed = stack.enter_context(_work(engine, run, worker, options, tell))
-        endings = EndingTable(engine, run.run_id)
-        outcomes = RunOutcomes(
-            run.tickets,
-            queue=DbosQueue(engine),
-            keys=endings.keys(),
-            endings=endings,
-            is_cancelled=lambda: table.state(run) == CANCELLED,
-            changed=changed,
-        )
-        line = stack.enter_context(_line(engine, run, track, project, contexts, tell))
+        runs = Runs.of(engine, project, track.track_id)
+        run = _Beginning(runs, track, contexts, options, tell).run()
+        changed = stack.enter_context(_work(run, worker, options, tell))
+        outcomes = RunOutcomes(run.tickets, DbosQueue(engine), run, changed)
+        line = stack.enter_context(_line(run, track, contexts, tell))
         files = RunFiles.of(contexts.output_dir, track.track_id, run.number, outcomes.run.tickets)
         ledger = RunLedger(track, files, outcomes, observe=observe, max_cost=options.max_cost)
-        result = TrackRun(outcomes, contexts, ledger, line, options.polling).run()
-        table.set_state(run, CANCELLED if result.cancelled else FINISHED)
+        result = TrackRun(outcomes, contexts, ledger, line, options).run()
+        run.end(CANCELLED if result.cancelled else FINISHED)
         return result
 
 
 @contextmanager
 def _work(
-    engine: Engine,
-    run: RunRow,
-    worker: AnyWorker | None,
-    options: RunOptions,
-    tell: Callable[[str], None],
+    run: Run, worker: AnyWorker | None, options: RunOptions, tell: Callable[[str], None]
 ) -> Iterator[Event]:
     """Conduct a run and work on tickets during the block.
 
@@ -118,93 +86,83 @@ def _work(
     def away(reason: str) -> None:
         tell(f"waiting for the database ({reason})")
 
-    changed = Event()
+    changed, engine, lease = Event(), run.engine, options.lease
     with ExitStack() as stack:
         # A worker in this process hears of the same failures.
         alone = {"away": away} if worker is None else {}
-        stack.enter_context(conducting(engine, run.run_id, lease=options.lease, **alone))
+        stack.enter_context(conducting(engine, run.run_id, lease=lease, **alone))
         if options.concurrency is not None:
             DbosQueue(engine).set_concurrency(options.concurrency)
         if worker is not None:
-            process = WorkerProcess(engine, worker, lease=options.lease, changed=changed, away=away)
+            process = WorkerProcess(engine, worker, lease=lease, changed=changed, away=away)
             stack.enter_context(process)
         yield changed
 
 
 @contextmanager
 def _line(
-    engine: Engine,
-    run: RunRow,
-    track: Track,
-    project: Project,
-    contexts: WorkerContexts,
-    tell: Callable[[str], None],
+    run: Run, track: Track, contexts: WorkerContexts, tell: Callable[[str], None]
 ) -> Iterator[Line | None]:
     """Yield the line of merged changes, ``None`` if no ticket changes files."""
     if not any(ticket.changes_files for ticket in run.tickets.tickets):
         yield None
         return
-    top = locate_top(project.folder)
-    packs, is_own = PackTable(engine, run.run_id), contexts.own_outputs(top.folder)
+    top = locate_top(contexts.project.folder)
+    is_own = contexts.own_outputs(top.folder)
     with depot() as repository:
-        yield Line.begin(top, track.track_id, packs, repository, is_own=is_own, tell=tell)
+        yield Line.begin(top, track.track_id, run.packs, repository, is_own=is_own, tell=tell)
 
 
-def _begin_or_resume(
-    engine: Engine,
-    runs: RunTable,
-    track: Track,
-    contexts: WorkerContexts,
-    *,
-    options: RunOptions,
-    tell: Callable[[str], None],
-) -> RunRow:
-    """Return the track's run to continue, or a new run."""
-    tickets = track.tickets()
-    # Read before the database: if another process begins a run meanwhile, both take the same
-    # number, and thus its run.
-    last_in_files = last_number(contexts.output_dir, track.track_id)
-    run = runs.latest()
-    asks_for_latest = options.resume or bool(options.retry)
-    if run is not None and (asks_for_latest or run.state == RUNNING):
-        check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
-        return _go_on(engine, runs, run, tickets, options=options, tell=tell)
-    if asks_for_latest:
-        raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
-    for ticket in tickets.tickets:
-        contexts.check(without_items(ticket))
-    check_prices(tickets, contexts.asks, max_cost=options.max_cost)
-    return runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """Begins or continues the run of a track."""
 
+    runs: Runs
+    track: Track
+    contexts: WorkerContexts
+    options: RunOptions
+    tell: Callable[[str], None]
 
-def _go_on(
-    engine: Engine,
-    runs: RunTable,
-    run: RunRow,
-    tickets: Tickets,
-    *,
-    options: RunOptions,
-    tell: Callable[[str], None],
-) -> RunRow:
-    again: Mapping[str, int] = {}
-    is_free = run.state != RUNNING or not is_conducted(engine, run.run_id)
-    if (options.resume or options.retry) and is_free:
-        endings = EndingTable(engine, run.run_id)
-        past = PastRun(run.tickets, DbosQueue(engine), endings)
-        again = past.named(options.retry) if options.retry else past.failed()
-        if run.state != RUNNING and not again and past.is_over():
-            raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
-        endings.raise_rounds(again)
-    elif options.retry:
-        raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
-    tell(f"continuing {run.run_id}")
-    if again:
-        tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
-    if run.tickets != tickets:
-        tell(
-            "its tickets have changed since it began: it continues with the old ones; aggregate conduct cancel ends it"
-        )
-    return run if run.state == RUNNING else runs.reopen(run)
+    def run(self) -> Run:
+        """Return the track's run to continue, or a new run."""
+        track, contexts, options = self.track, self.contexts, self.options
+        tickets = track.tickets()
+        # Read before the database: if another process begins a run meanwhile, both take the same
+        # number, and thus its run.
+        last_in_files = last_number(contexts.output_dir, track.track_id)
+        run = self.runs.latest()
+        asks_for_latest = options.resume or bool(options.retry)
+        if run is not None and (asks_for_latest or run.state == RUNNING):
+            check_prices(run.tickets, contexts.asks, max_cost=options.max_cost)
+            run = self._continued(run)
+            if run.tickets != tickets:
+                self.tell(
+                    "its tickets have changed since it began: it continues with the old ones; "
+                    "aggregate conduct cancel ends it"
+                )
+            return run
+        if asks_for_latest:
+            raise TrackError(f"{track.track_id}: {NOTHING_TO_RESUME}")
+        for ticket in tickets.tickets:
+            contexts.check(without_items(ticket))
+        check_prices(tickets, contexts.asks, max_cost=options.max_cost)
+        return self.runs.begin(tickets, max(last_in_files, run.number if run else 0) + 1)
+
+    def _continued(self, run: Run) -> Run:
+        options, is_running = self.options, run.state == RUNNING
+        again: Mapping[str, int] = {}
+        if (options.resume or options.retry) and not run.is_conducted:
+            past = PastRun(run)
+            again = past.named(options.retry) if options.retry else past.failed()
+            if not is_running and not again and past.is_over():
+                raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
+            run.raise_rounds(again)
+        elif options.retry:
+            raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
+        self.tell(f"continuing {run.run_id}")
+        if again:
+            self.tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
+        return run if is_running else run.reopen()
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk.reading import is_file
-from aggregate.base.files import Entry, FileItem, RenderedFile
+from aggregate.base.files import Entry, FileItem
 from aggregate.base.task import Level
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
@@ -20,6 +20,7 @@ from aggregate.project.index import user_index
 from aggregate.prompt import (
     FOCUS_TIER,
     Composition,
+    File,
     FoundSecrets,
     RenderedFiles,
     Request,
@@ -150,24 +151,24 @@ class SharedFiles:
             return ()
         secrets = FoundSecrets(self.focused.redaction)
         for file in self._files.files:
-            secrets.note_file(file.path, file.secrets)
+            secrets.note_file(file.path, file.source.secrets)
         return (*self._files.warnings, *secrets.warnings)
 
     def share(self, tickets: Sequence[Ticket]) -> bool:
         """Put these tickets' focus files last; return whether the others suffice for a provider's cache."""
         files = self._files.files
         focus_files = (focus for ticket in tickets for focus in ticket.focus_files)
-        self.late_paths = focus_paths(((file.path, file.entry) for file in files), focus_files)
+        self.late_paths = focus_paths(((file.path, file.item.path) for file in files), focus_files)
         self.beginning.cache_clear()
         self.in_full.cache_clear()
-        shared = (len(file.content) for file in files if file.path not in self.late_paths)
+        shared = (len(file.view.text) for file in files if file.path not in self.late_paths)
         return sum(shared) >= SHARED_CHARACTERS
 
     def named(self, focus: str) -> list[str]:
         return [file.path for file in self._tier3_files.named(focus)]
 
     def has(self, focus: str) -> bool:
-        return any(not file.error for file in self._tier3_files.named(focus))
+        return any(not file.is_error for file in self._tier3_files.named(focus))
 
     def whole_prompt(
         self, focus_files: tuple[str, ...], strategy: str, results: Sequence[Segment] = ()
@@ -230,7 +231,7 @@ class SharedFiles:
             in_full |= {segment.source: _changing(segment) for segment in section[1:]}
         return in_full
 
-    def _laid_out(self, files: Sequence[RenderedFile], strategy: str) -> tuple[Segment, ...]:
+    def _laid_out(self, files: Sequence[File], strategy: str) -> tuple[Segment, ...]:
         return tuple(files_segments(files, is_summary=self.request(strategy).is_summary))
 
 

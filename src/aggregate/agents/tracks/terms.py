@@ -4,7 +4,7 @@ The user's terms can only be lowered: by the project, a persona and the ticket.
 """
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -159,25 +159,6 @@ def recipient_of(project: Project, persona_name: str, terms: WorkerTerms) -> Rec
     if terms.provider == SCRIPTED:  # it asks no model, whatever a persona says
         return OWN
     return Recipient(client.provider, client.model, persona.base_url)
-
-
-def open_recipients(
-    project: Project,
-    personas: Iterable[str],
-    terms: WorkerTerms,
-    *,
-    wrap: Callable[[Client], Client],
-) -> Mapping[Recipient, Client]:
-    """Return a client for each model named by personas.
-
-    ``wrap`` changes each client. A missing key is an error before the run begins.
-    """
-    clients: dict[Recipient, Client] = {}
-    for name in dict.fromkeys(personas):
-        recipient = recipient_of(project, name, terms)
-        if recipient != OWN and recipient not in clients:
-            clients[recipient] = wrap(select_client(project, name, terms, require_key=True))
-    return clients
 
 
 def select_client(

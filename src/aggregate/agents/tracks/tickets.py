@@ -17,8 +17,7 @@ from typing import Annotated, Any, Final, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from aggregate.agents.results import FailurePolicy
-from aggregate.agents.results.merge import VARIABLE
+from aggregate.agents.results import VARIABLE, FailurePolicy
 from aggregate.agents.sandbox import SandboxLimits, run_python
 from aggregate.agents.tools import CHANGES
 from aggregate.agents.tracks.answer_schema import read_schema

@@ -1,4 +1,4 @@
-"""The tool loop of a ticket: requests, calls, answer.
+"""The loop of a ticket: requests, calls, answer. A ticket without tools makes one request.
 
 Requests are sent and calls run until the model answers. Each reply and each result is recorded before it is used. After
 a kill the loop replays the record and continues. So all decisions, including sums of tokens, costs and seconds, depend
@@ -6,8 +6,8 @@ only on recorded data.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from time import monotonic
 from typing import Any, Final
@@ -16,34 +16,22 @@ from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.loop_guards import (
-    ACT_OR_SAY,
-    CALL_NOW,
+from aggregate.agents.tracks.attempt import CORRECT_IT, Action, Steps
+from aggregate.agents.tracks.model_calls import (
     CallWatch,
     announces_call,
-    malformed,
-)
-from aggregate.agents.tracks.metering import doubt_of, fault_of, size_of
-from aggregate.agents.tracks.steps import Steps
-from aggregate.agents.tracks.text_calls import (
     call_instructions,
-    calls_in_text,
-    without_cut_call,
+    malformed,
+    result_text,
     written_out,
 )
+from aggregate.agents.tracks.turns import Turn, size_of, take_turn
+from aggregate.agents.tracks.work_tree import Changes
 from aggregate.base.concurrency import ordered_map
-from aggregate.base.errors import ClientError, ProviderError, ToolError, WorkerError
-from aggregate.base.text import fence, plain_headings
+from aggregate.base.errors import ToolError, WorkerError
 from aggregate.prompt import READ_RESULT
-from aggregate.sending.clients import ChatRequest, Client, refuses_tools, takes_tools
-from aggregate.sending.models import (
-    CUT_CALL,
-    CallResult,
-    FinishReason,
-    LoopTurn,
-    OfferedTool,
-    ToolCall,
-)
+from aggregate.sending.clients import ChatRequest, Client, takes_tools
+from aggregate.sending.models import CallResult, LoopTurn, OfferedTool, ToolCall
 
 # Characters of a shown result, head and tail: about 4,000 tokens. ``read_result`` shows the rest.
 SHOWN: Final = 16_000
@@ -53,9 +41,21 @@ LEAST_ANSWER: Final = 500  # tokens of an answer, about a page; with fewer left 
 _OF_TOOL: Final = 200  # tokens of a tool's schema, about
 _AROUND_RESULT: Final = 50  # tokens of a call's frame in a request, at most
 _AT_ONCE: Final = 8  # reading calls of one turn
+_GRACE_SECONDS: Final = 0.5  # a request ends after its attempt, which has timed out
 LAST_TURN: Final = "This was your last call: answer now from what you know, without calling a tool."
-CORRECT_IT: Final = "Your last answer was rejected: {}. Answer again without this fault."
 CHECK_FAILED: Final = "You are not done yet: the check `{}` failed:\n\n{}\n\nFix it."
+CALL_NOW: Final = (
+    "You announced a call and made none. Make the call now, or give your final answer."
+)
+ACT_OR_SAY: Final = (
+    "You have changed no file. Make the change now with your tools, or say in one sentence why none is "
+    "needed."
+)
+_TOO_LONG: Final = "error: the ticket's time was over before the call ended; ask for less"
+_INTERRUPTED: Final = (
+    "error: this call was interrupted and may have taken effect: check first, and repeat it "
+    "only if not"
+)
 _OFFERED: Final = OfferedTool(
     READ_RESULT,
     "Read the rest of a shortened result.",
@@ -73,38 +73,6 @@ _OFFERED: Final = OfferedTool(
 )
 
 
-class Changes:
-    """The folder that a ticket's tools work on; this one is only read."""
-
-    def __init__(self, registry: ToolRegistry) -> None:
-        self._registry = registry
-
-    def tools(self) -> ToolRegistry:
-        return self._registry
-
-    def save(self) -> str:
-        """Return the commit of the folder's present state, ``""`` if it has none."""
-        return ""
-
-    def go_to(self, commit: str) -> None:
-        """Restore the state of a recorded commit."""
-
-    def check(self) -> str:
-        """Run the ticket's check; return its output if it fails, else ``""``."""
-        return ""
-
-    def informed(self, assignment: Assignment) -> Assignment:
-        """Add a note on other tickets' changes to the assignment."""
-        return assignment
-
-    def finish(self, reply: WorkerReply) -> WorkerReply:
-        """Add the ticket's changes to the reply."""
-        return reply
-
-    def close(self) -> None:
-        """Delete temporary files and folders."""
-
-
 @dataclass(slots=True)
 class ToolLoop:
     """One attempt at a ticket whose worker may call tools."""
@@ -114,7 +82,6 @@ class ToolLoop:
     limits: TicketLimits
     changes: Changes
     steps: Steps
-    begun: Callable[[], None] = lambda: None  # called when the first answer is there
     turns: list[LoopTurn] = field(default_factory=list)
     tokens: int = 0
     cost: float | None = None
@@ -132,40 +99,49 @@ class ToolLoop:
 
     def run(self) -> WorkerReply:
         """Run the loop; return the answer, or raise ``WorkerError``."""
-        self._as_text = not takes_tools(self.client.provider, self.client.model)
-        self._whole |= self.assignment.whole_results
-        self._size = size_of(self.client, self.assignment.text, self.assignment.persona)
+        assignment, client = self.assignment, self.client
+        self._as_text = not takes_tools(client.provider, client.model)
+        self._whole |= assignment.whole_results
+        self._size = self._expected = size_of(client, assignment.text, assignment.persona)
+        if not assignment.tools:
+            return self._answer_at_once()
         # Their schemas are not at hand here: a work tree is checked out only when a call needs it.
-        self._expected = self._size + _OF_TOOL * (len(self.assignment.tools) + 1)
+        self._expected += _OF_TOOL * (len(assignment.tools) + 1)
         while True:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
                 self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
-            reply = self._ask()
-            calls = tuple(ToolCall(**call) for call in reply["calls"])
-            if calls and not is_last:
-                native = reply["native"] if not self._as_text else None
-                results = tuple(self._called(calls))
-                self._add_turn(LoopTurn(reply["text"], results, native=native), reply["tokens"])
-                if reason := self._watch.stuck(results):
-                    raise self._failed(reason)
-            elif calls:
+            reply, calls, native, _ = self._ask()
+            self.steps.begun()
+            if calls and is_last:
                 raise self._failed(
                     f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
-            elif note := self._fault_of(reply):
-                if is_last:
-                    raise self._failed(note)
-                self._add_turn(LoopTurn(reply["text"], note=note), reply["tokens"])
-            elif not is_last and (reminder := self._reminder(reply["text"])):
-                self._reminders.add(reminder)
-                self._add_turn(LoopTurn(reply["text"], note=reminder), reply["tokens"])
+            if calls:
+                results = tuple(self._called(calls))
+                native = None if self._as_text else native
+                self._add_turn(LoopTurn(reply.text, results, native=native), reply.tokens)
+                if reason := self._watch.stuck(results):
+                    raise self._failed(reason)
+            elif note := self._objection(reply.text, is_last=is_last):
+                self._add_turn(LoopTurn(reply.text, note=note), reply.tokens)
             else:
-                if announces_call(reply["text"]):
+                if announces_call(reply.text):
                     self._warnings["the answer only announces a call"] = None
                 warning = "; ".join(self._warnings)
-                return WorkerReply(reply["text"], self.tokens, warning, self.cost)
+                return replace(reply, tokens=self.tokens, warning=warning, cost=self.cost)
+
+    def _answer_at_once(self) -> WorkerReply:
+        """Return the answer of a ticket without tools; its attempt checks, times and records it."""
+        if self._left <= 0:
+            most, used = self.limits.max_tokens, self.assignment.used_tokens
+            rest = f" (earlier attempts used {used:,})" if used else ""
+            raise self._failed(
+                f"its context of {self._size:,} tokens exceeds max_tokens, {most:,}{rest}: "
+                "raise max_tokens, or lower its budget"
+            )
+        return self._ask().reply
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
         """Add a turn of ``tokens`` tokens to the next request."""
@@ -173,22 +149,10 @@ class ToolLoop:
         texts = (*(result.text for result in turn.results), turn.note)
         self._expected = tokens + size_of(self.client, *texts) + _AROUND_RESULT * len(turn.results)
 
-    def _reminder(self, text: str) -> str:
-        """Return a reminder for the model, or ``""``.
-
-        Each reminder is sent once, before the answer is accepted.
-        """
-        if announces_call(text) and CALL_NOW not in self._reminders:
-            return CALL_NOW
-        may_edit = any(name in EDITS for name in self.assignment.tools)
-        is_unchanged = self._commit in ("", self.assignment.base)
-        return ACT_OR_SAY if may_edit and is_unchanged and ACT_OR_SAY not in self._reminders else ""
-
     def _is_last(self) -> bool:
         """Return whether the limits of turns, tokens or dollars allow only one more answer."""
         growth = max(self._size, self.tokens // max(len(self.turns), 1))
-        tokens_left = self._left
-        if tokens_left < LEAST_ANSWER:
+        if self._left < LEAST_ANSWER:
             raise self._over(
                 f"used {self._used:,} of {self.limits.max_tokens:,} tokens, and its next request has about "
                 f"{self._expected:,},",
@@ -196,7 +160,7 @@ class ToolLoop:
             )
         most = self.assignment.max_cost
         is_spent = most is not None and (self.cost or 0.0) >= most
-        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or tokens_left < growth
+        return len(self.turns) + 1 >= self.limits.max_turns or is_spent or self._left < growth
 
     @property
     def _used(self) -> int:
@@ -213,7 +177,9 @@ class ToolLoop:
     def _failed(self, reason: str, *, again: bool = False) -> WorkerError:
         return WorkerError(reason, again=again, tokens=self.tokens, cost=self.cost)
 
-    def _record(self, name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _record(self, name: str, action: Action) -> dict[str, Any]:
+        if not self.assignment.tools:
+            return action()
         seconds_left = self.assignment.timeout - self.seconds
         if seconds_left <= 0:
             raise self._over(f"took {self.assignment.timeout:g} s")
@@ -221,78 +187,53 @@ class ToolLoop:
         self.seconds += record["seconds"]
         return record
 
-    def _ask(self) -> dict[str, Any]:
-        reply = self._record("turn", self._send)
-        if reply.get("refuses_tools") and not self._as_text:
+    def _ask(self) -> Turn:
+        record = self._record("turn", self._send)
+        if record.get("refuses_tools") and not self._as_text:
             self._as_text = True
             self.turns = [written_out(turn) for turn in self.turns]
-            self._warnings[f"calls were sent as text: {reply['error']}"] = None
-            reply = self._record("turn", self._send)
-        if "timeout" in reply:
+            self._warnings[f"calls were sent as text: {record['text']}"] = None
+            record = self._record("turn", self._send)
+        if "timeout" in record:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        self.tokens += reply["tokens"]
-        self.cost = None if reply["cost"] is None else (self.cost or 0.0) + reply["cost"]
-        if reply["error"]:
-            raise self._failed(reply["error"], again=reply["again"])
-        self._warnings |= dict.fromkeys(reply["warnings"])
-        self.begun()
-        return reply
+        turn = Turn.of(record)
+        reply = turn.reply
+        self.tokens += reply.tokens
+        if reply.tokens:  # else no server was reached
+            self.cost = None if reply.cost is None else (self.cost or 0.0) + reply.cost
+        if reply.status.has_failed:
+            raise self._failed(reply.text, again=reply.again)
+        self._warnings |= dict.fromkeys(filter(None, [reply.warning]))
+        return turn
 
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
-        registry = self.changes.tools()
-        tools = [OfferedTool(tool.name, tool.description, tool.input_schema) for tool in registry]
-        tools.append(_OFFERED)
-        message = self.assignment.message
-        if self._as_text:
-            message = f"{message}\n\n{call_instructions(tools)}"
-        request = ChatRequest(
-            self.assignment.prompt,
+        # Streamed only for waiting tickets: only the ticket's retries repeat a broken stream.
+        is_streamed = self.assignment.ahead and not self.assignment.tools
+        on_text = (lambda _piece: self.steps.begun()) if is_streamed else None
+        offered = {*self.assignment.tools, READ_RESULT} if self.assignment.tools else set()
+        turn = take_turn(self.client, self._request(), on_text, in_text=offered)
+        return turn.record()
+
+    def _request(self) -> ChatRequest:
+        assignment = self.assignment
+        message, tools = assignment.message, list[OfferedTool]()
+        if assignment.tools:
+            registry = self.changes.tools()
+            tools = [OfferedTool(one.name, one.description, one.input_schema) for one in registry]
+            tools.append(_OFFERED)
+            if self._as_text:
+                message = f"{message}\n\n{call_instructions(tools)}"
+        takes_schema = self._refused or not tools  # with tools it would forbid their calls
+        return ChatRequest(
+            assignment.prompt,
             message,
-            system=self.assignment.persona,
+            system=assignment.persona,
             max_output=max(min(ChatRequest().max_output, self._left), 1),
-            seconds=self.assignment.timeout - self.seconds,
-            schema=enforced_schema(self.assignment.answer) if self._refused else None,
+            seconds=assignment.timeout - self.seconds + _GRACE_SECONDS,
+            schema=enforced_schema(assignment.answer) if takes_schema else None,
             tools=() if self._as_text else tuple(tools),
-            turns=tuple(self.turns),
-        )
-        try:
-            reply = self.client.send(request)
-        except ClientError as error:
-            refusal = error if isinstance(error, ProviderError) else None
-            return _turn_record(
-                provider=self.client.provider,
-                error=str(error),
-                again=refusal is not None and refusal.retryable,
-                refuses_tools=refusal is not None and refuses_tools(refusal),
-            )
-        text, calls = reply.text, reply.calls
-        calls = calls or calls_in_text(text, {tool.name for tool in tools})
-        if not calls and self._as_text and reply.stop is FinishReason.LENGTH:
-            text, calls = without_cut_call(text)
-        warnings = [] if calls else [*filter(None, [doubt_of(reply)])]
-        warnings += [
-            f"the limit of {request.max_output:,} tokens cut a call of {call.name}"
-            for call in calls
-            if call.fault == CUT_CALL
-        ]
-        if reply.usage.output > request.max_output:
-            warnings.append(
-                f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
-                f"{request.max_output:,} were allowed"
-            )
-        return _turn_record(
-            text=text,
-            calls=[asdict(call) for call in calls],
-            native=reply.native if reply.calls else None,
-            error="" if calls else fault_of(reply),
-            again=reply.stop is not FinishReason.REFUSED,
-            warnings=warnings,
-            tokens=reply.usage.input + reply.usage.output,
-            output_tokens=reply.usage.output,
-            model=reply.model,
-            provider=self.client.provider,
-            cost=None if reply.price is None else float(reply.price),
+            turns=tuple(self.turns) if tools else None,
         )
 
     def _called(self, calls: Sequence[ToolCall]) -> Iterator[CallResult]:
@@ -391,16 +332,40 @@ class ToolLoop:
         on = json.dumps({"reference": reference, "start": head})
         return f"{text[:head]}\n[{omitted:,} characters are left out here: {READ_RESULT} {on}]\n{text[-_TAIL:]}"
 
-    def _fault_of(self, reply: Mapping[str, Any]) -> str:
-        """Return the message to the model that rejects its answer, ``""`` if accepted."""
+    def _objection(self, text: str, *, is_last: bool) -> str:
+        """Return the message to the model that rejects its answer, ``""`` if accepted.
+
+        Each reminder is sent once, before the answer is accepted.
+        """
+        fault = self._schema_fault(text) or self._check_fault()
+        if fault and is_last:
+            raise self._failed(fault)
+        if fault or is_last:
+            return fault
+        may_edit = any(name in EDITS for name in self.assignment.tools)
+        is_unchanged = self._commit in ("", self.assignment.base)
+        reminders = []
+        if announces_call(text):
+            reminders.append(CALL_NOW)
+        if may_edit and is_unchanged:
+            reminders.append(ACT_OR_SAY)
+        reminder = next((one for one in reminders if one not in self._reminders), "")
+        self._reminders.add(reminder)
+        return reminder
+
+    def _schema_fault(self, text: str) -> str:
+        if self.assignment.answer is None:
+            return ""
         try:
-            if self.assignment.answer is not None:
-                checked_answer(reply["text"], self.assignment.answer)
+            checked_answer(text, self.assignment.answer)
         except AnswerSchemaError as fault:
             if self._refused:
                 raise self._failed(f"the answer does not match its schema: {fault}") from None
             self._refused = str(fault)
             return CORRECT_IT.format(fault)
+        return ""
+
+    def _check_fault(self) -> str:
         if not self.assignment.verify:
             return ""
         record = self._record("check", lambda: {"said": self.changes.check()})
@@ -416,55 +381,5 @@ class ToolLoop:
         return CHECK_FAILED.format(self.assignment.verify, failed)
 
 
-_TOO_LONG: Final = "error: the ticket's time was over before the call ended; ask for less"
-_INTERRUPTED: Final = (
-    "error: this call was interrupted and may have taken effect: check first, and repeat it "
-    "only if not"
-)
-
-
-def _turn_record(**reply: Any) -> dict[str, Any]:  # noqa: ANN401 - the values of a record
-    """Return the record of a turn; missing fields get defaults."""
-    nothing: dict[str, Any] = {"text": "", "calls": [], "native": None, "error": "", "again": False}
-    taken = {
-        "refuses_tools": False,
-        "warnings": [],
-        "tokens": 0,
-        "cost": 0.0,
-        "output_tokens": 0,
-        "model": "",
-        "provider": "",
-    }
-    return {**nothing, **taken, **reply}
-
-
 def _writes(registry: ToolRegistry, call: ToolCall) -> bool:
     return call.name in registry and registry.get(call.name).writes
-
-
-def result_text(output: Any) -> str:  # noqa: ANN401 - a tool's JSON
-    """Render a tool's output for the model.
-
-    Strings keep their lines. A text with headings like those of a prompt is fenced.
-    """
-    text = _plain_result(output)
-    return text if plain_headings(text) == text else fence(text, "text")
-
-
-def _plain_result(output: Any) -> str:  # noqa: ANN401 - any JSON value
-    if isinstance(output, str):
-        return output
-    if not isinstance(output, dict):
-        return json.dumps(output, ensure_ascii=False)
-    if output.get("success") is False:
-        hint = f" {output['hint']}" if output.get("hint") else ""
-        return f"error: {output.get('error', 'it failed')}{hint}"
-    return "\n".join(_lines_of(name, value) for name, value in output.items() if name != "success")
-
-
-def _lines_of(name: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
-    if name == "content" and isinstance(value, str):
-        return value
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return "\n".join((f"{name}:", *value))
-    return f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

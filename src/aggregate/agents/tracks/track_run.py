@@ -5,32 +5,21 @@
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
-from aggregate.agents.results import FailurePolicy
-from aggregate.agents.tracks.assignment import (
-    Assignment,
-    Ending,
-    TicketOutcome,
-    TicketStatus,
-    ticket_of,
-)
+from aggregate.agents.tracks.assignment import Ending, TicketOutcome, TicketStatus, ticket_of
+from aggregate.agents.tracks.attempt import LEASE_SECONDS
+from aggregate.agents.tracks.ledger import RunLedger
 from aggregate.agents.tracks.line import Line
-from aggregate.agents.tracks.run_files import PollingOptions, TrackResult
-from aggregate.agents.tracks.run_ledger import RunLedger
-from aggregate.agents.tracks.run_outcomes import CHUNK, RunOutcomes
-from aggregate.agents.tracks.tickets import (
-    Ticket,
-    TicketKind,
-    children_of,
-    evaluate,
-    items_of,
-    parent_of,
-)
+from aggregate.agents.tracks.outcomes import CHUNK, RunOutcomes
+from aggregate.agents.tracks.report import TrackResult
+from aggregate.agents.tracks.terms import WorkerTerms
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, evaluate, items_of, parent_of
+from aggregate.agents.tracks.track import Checkbox
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import BudgetError, ConfigError, SandboxError, ScopeError
 
-USUAL = PollingOptions()
 STARTS = 4  # of tickets between two looks at the queue, which cost about as much as one
 # Between two looks whether a person has decided, where nothing else is waited for.
 DECISION_SECONDS = 0.2
@@ -38,6 +27,28 @@ AGAIN = (
     "You did this task before on older files, and your changes conflict with later changes by others: {}. "
     "The files include those changes: do the task again."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of a run."""
+
+    # A URL or a file; by default SQLite in the user's state folder of this project
+    database: str = ""
+    # Tickets of each worker at one time; by default as before, at first 8
+    concurrency: int | None = None
+    lease: float = LEASE_SECONDS  # after which a worker without a sign of life is dead
+    resume: bool = False  # continue the latest run, with its failed tickets; begin none
+    retry: tuple[str, ...] = ()  # continue the latest run, with these tickets and their dependents
+    max_cost: float | None = None  # in US dollars; the track can only lower it
+    terms: WorkerTerms | None = None  # by default the worker's own
+    # Assignments in the queue at one time, enough for 32 workers of the default concurrency
+    window: int = 256
+    poll: float = 0.02  # seconds between two looks at the queue
+    warm_up: bool = True  # send one worker ahead of others with its prefix
+
+
+USUAL = RunOptions()
 
 
 class TrackRun:
@@ -53,14 +64,14 @@ class TrackRun:
         contexts: WorkerContexts,
         ledger: RunLedger,
         line: Line | None = None,
-        polling: PollingOptions = USUAL,
+        options: RunOptions = USUAL,
     ) -> None:
         self._outcomes = outcomes
         self._contexts = contexts
         self._ledger = ledger
         self._line = line
-        self._schedule = contexts.schedule(outcomes.run, warm_up=polling.warm_up)
-        self._polling = polling
+        self._options = options
+        self._schedule = contexts.schedule(outcomes.run, warm_up=options.warm_up)
         # Tickets under way: started ones are in the queue, others wait for a person or their children.
         self._open: dict[str, TicketStatus] = {}
         self._enqueued: set[str] = set()  # by this run before a restart, or by another process
@@ -69,16 +80,16 @@ class TrackRun:
 
     def run(self) -> TrackResult:
         spending = self._ledger.spending
-        self._ledger.begin()
-        self._take_up_earlier([ticket.id for ticket in self._outcomes.run.tickets])
+        self._ledger.track.mark(Checkbox.STARTED)
+        self._take_up_earlier(self._outcomes.run.tickets)
         starts = 0
         while not self._schedule.finished:
-            if self._outcomes.is_cancelled():
+            if self._outcomes.record.is_cancelled():
                 return self._close(cancelled=True)
             in_queue = len(self._with_status(TicketStatus.STARTED))
             if spending.reason and not in_queue:
                 break
-            room = spending.room(self._polling.window - in_queue, in_queue)
+            room = spending.room(self._options.window - in_queue, in_queue)
             started = self._schedule.start(min(room, 1))
             for ticket in started:
                 self.advance(ticket)
@@ -87,7 +98,7 @@ class TrackRun:
                 starts = 0
                 if not self._collect() and not started:
                     # Answers in this process set the event at once; others are seen at the next look.
-                    seconds = self._polling.poll if in_queue else DECISION_SECONDS
+                    seconds = self._options.poll if in_queue else DECISION_SECONDS
                     self._outcomes.changed.wait(seconds)
         return self._close(cancelled=False)
 
@@ -124,14 +135,15 @@ class TrackRun:
         self._end(ticket, outcome)
         return True
 
-    def _take_up_earlier(self, ids: Sequence[str]) -> None:
+    def _take_up_earlier(self, tickets: Sequence[Ticket]) -> None:
         """Restore the tickets begun before a restart.
 
         Ended tickets are ended again, tickets in progress resumed. Tickets in progress ignore the concurrency limit,
         since their answers are paid for.
         """
+        ids = [ticket.id for ticket in tickets]
         for outcome in self._outcomes.earlier(ids):
-            self._ledger.spending.add_earlier(outcome)
+            self._ledger.spending.add(outcome, is_earlier=True)
         begun: list[str] = []
         for start in range(0, len(ids), CHUNK):
             chunk = ids[start : start + CHUNK]
@@ -150,19 +162,18 @@ class TrackRun:
                 self.advance(self._schedule.tickets[ticket_id])
 
     def _is_met(self, ticket: Ticket) -> bool:
+        status, reason = TicketStatus.LEFT_OUT, f"its condition is not met: {ticket.when}"
         try:
             values = self._outcomes.values(self._schedule.waits_for[ticket.id], ticket.when)
             if evaluate(ticket.when, values):
                 return True
-            reason = f"its condition is not met: {ticket.when}"
-            self._settle(ticket, TicketStatus.LEFT_OUT, reason)
         except SandboxError as error:
-            reason = f"its condition cannot be evaluated: {error}"
-            self._settle(ticket, TicketStatus.FAILED, reason)
+            status, reason = TicketStatus.FAILED, f"its condition cannot be evaluated: {error}"
+        self._settle(ticket, status, reason)
         return False
 
     def _ask_person(self, ticket: Ticket) -> None:
-        self._outcomes.record(ticket.id, Ending(TicketStatus.WAITING))
+        self._outcomes.settle(ticket.id, Ending(TicketStatus.WAITING))
         self._open[ticket.id] = TicketStatus.WAITING
         command = f"aggregate conduct approve {self._ledger.track.track_id} {ticket.id}"
         self._ledger.note(ticket, TicketStatus.WAITING, command)
@@ -192,16 +203,14 @@ class TrackRun:
         key = self._outcomes.keys.of(ticket.id)
         context = self._contexts.context(ticket, results, key, asks=True)
         ahead = ticket.id in self._schedule.warming_up
-        urgent = ahead or bool(waits_for)
-        assignment: Assignment = replace(context.assignment, ahead=ahead, urgent=urgent)
+        details: dict[str, Any] = {"ahead": ahead, "urgent": ahead or bool(waits_for)}
         if self._line is not None and ticket.tools:
-            assignment = replace(assignment, base=self._line.head, folder=self._line.top.inside)
+            details |= {"base": self._line.head, "folder": self._line.top.inside}
         if conflict:
-            again = f"{assignment.message}\n\n{AGAIN.format(conflict)}"
-            assignment = replace(assignment, message=again)
-        context = replace(context, assignment=assignment)
-        context.write_account(self._ledger.files.write_prompt(assignment))
-        self._outcomes.queue.put(assignment)
+            details["message"] = f"{context.assignment.message}\n\n{AGAIN.format(conflict)}"
+        context = replace(context, assignment=replace(context.assignment, **details))
+        context.write_account(self._ledger.files.write_prompt(context.assignment))
+        self._outcomes.queue.put(context.assignment)
 
     def _spread(self, ticket: Ticket) -> None:
         """Create a child for each item of a ticket's list.
@@ -216,13 +225,12 @@ class TrackRun:
             except (SandboxError, ValueError) as error:
                 self._settle(ticket, TicketStatus.FAILED, str(error))
                 return
-            ending = self._outcomes.record(ticket.id, Ending(TicketStatus.SPREAD, items))
-        children = children_of(ticket, json.loads(ending.text))
-        self._outcomes.add_children(ticket.id, children)
+            ending = self._outcomes.settle(ticket.id, Ending(TicketStatus.SPREAD, items))
+        children = self._outcomes.spread(ticket, ending)
         self._schedule.add_children(ticket.id, children)
         self._open[ticket.id] = TicketStatus.SPREAD
         self._ledger.note(ticket, TicketStatus.STARTED, f"{len(children):,} children")
-        self._take_up_earlier([child.id for child in children])
+        self._take_up_earlier(children)
         self._end_parent(ticket.id)
 
     def _collect(self) -> bool:
@@ -247,17 +255,15 @@ class TrackRun:
         return has_ended
 
     def _with_status(self, status: TicketStatus) -> list[str]:
-        return [
-            ticket_id for ticket_id, ticket_status in self._open.items() if ticket_status is status
-        ]
+        return [ticket_id for ticket_id, one in self._open.items() if one is status]
 
     def _is_unmerged(self, outcome: TicketOutcome) -> bool:
         return self._line is not None and not self._line.holds(outcome.last.commit)
 
     def _ask_again(self, ticket: Ticket, outcome: TicketOutcome, conflicts: Sequence[str]) -> None:
-        self._ledger.spending.add_earlier(outcome)
+        self._ledger.spending.add(outcome, is_earlier=True)
         self._ledger.note_steps(ticket)
-        self._outcomes.record(ticket.id, Ending(TicketStatus.CONFLICT, ", ".join(conflicts)))
+        self._outcomes.settle(ticket.id, Ending(TicketStatus.CONFLICT, ", ".join(conflicts)))
         self._outcomes.next_round(ticket.id)
         self._enqueued.discard(ticket.id)
         self._enqueued |= self._notice_begun([ticket.id])  # another process may have been first
@@ -265,17 +271,17 @@ class TrackRun:
 
     def _notice_begun(self, ids: Collection[str]) -> set[str]:
         """Note begun answers of tickets; return the enqueued tickets."""
-        keys = self._outcomes.keys
-        begun_by_key = self._outcomes.queue.known([keys.of(ticket_id) for ticket_id in ids])
-        begun_by_id = {ticket_of(key): begun for key, begun in begun_by_key.items()}
-        for ticket_id, begun in begun_by_id.items():
-            if begun:
-                self._schedule.answer_begun(ticket_id)
-        return set(begun_by_id)
+        keys = [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
+        enqueued = set()
+        for key, has_begun in self._outcomes.queue.known(keys).items():
+            enqueued.add(ticket_of(key))
+            if has_begun:
+                self._schedule.answer_begun(ticket_of(key))
+        return enqueued
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
         """Record the end of a ticket without a worker."""
-        ending = self._outcomes.record(ticket.id, Ending(status, reason))
+        ending = self._outcomes.settle(ticket.id, Ending(status, reason))
         self._end(ticket, ending.outcome(ticket.id))
 
     def _end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
@@ -291,29 +297,17 @@ class TrackRun:
 
     def _end_parent(self, ticket_id: str) -> None:
         children = self._outcomes.children.get(ticket_id, ())
-        if ticket_id in self._open and all(map(self._schedule.has_ended, children)):
+        has_ended = all(self._schedule.has_ended(child.id) for child in children)
+        if ticket_id in self._open and has_ended:
             for outcome in self._outcomes.of([ticket_id]):
                 self._end(self._schedule.tickets[ticket_id], outcome)
 
     def _close(self, *, cancelled: bool) -> TrackResult:
         in_queue = self._with_status(TicketStatus.STARTED)
         self._outcomes.queue.cancel([self._outcomes.keys.of(ticket_id) for ticket_id in in_queue])
-        tickets = self._schedule.tickets
         if cancelled:
             for ticket_id in in_queue:
-                self._ledger.cancel(tickets[ticket_id])
-        ticket_ids = [ticket.id for ticket in self._outcomes.run.tickets]
-        in_order: list[Ticket] = []
-        for ticket_id in ticket_ids:
-            children = self._outcomes.children.get(ticket_id, ())
-            in_order += [tickets[one] for one in (ticket_id, *children)]
-        return self._ledger.close(
-            in_order,
-            lambda ended: self._outcomes.merge(
-                [ticket_id for ticket_id in ticket_ids if ticket_id in ended],
-                on_error=FailurePolicy.REPORT,
-            ),
-            warnings=self._contexts.warnings,
-            stopped="" if self._schedule.finished or cancelled else self._ledger.spending.reason,
-            cancelled=cancelled,
-        )
+                self._ledger.cancel(self._schedule.tickets[ticket_id])
+        is_stopped = not (self._schedule.finished or cancelled)
+        stopped = self._ledger.spending.reason if is_stopped else ""
+        return self._ledger.close(self._contexts.warnings, stopped=stopped, cancelled=cancelled)

@@ -1,29 +1,32 @@
 """Workers, which answer assignments by models or a script."""
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Protocol, TypeAlias, runtime_checkable
 
-from aggregate.agents.limits import TicketLimits
-from aggregate.agents.script_file import ScriptedReply, load_replies
-from aggregate.agents.tracks.acting import act
-from aggregate.agents.tracks.answer_schema import enforced_schema
-from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.metering import doubt_of, fault_of, metered, size_of
-from aggregate.agents.tracks.steps import Steps
+from aggregate.agents.scripted import ScriptedReply, load_replies
+from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, WorkerReply
+from aggregate.agents.tracks.attempt import AnyWorker, Steps, Worker, complete_assignment
+from aggregate.agents.tracks.outcomes import merge_outcomes
+from aggregate.agents.tracks.report import RunFiles
 from aggregate.agents.tracks.terms import (
     OWN,
     Recipient,
     WorkerTerms,
-    open_recipients,
     parse_worker,
+    recipient_of,
+    select_client,
     worker_tools,
 )
+from aggregate.agents.tracks.tickets import Ticket
+from aggregate.agents.tracks.tool_loop import ToolLoop
 from aggregate.agents.tracks.track import Track
-from aggregate.base.errors import ClientError, ProviderError, WorkerError
+from aggregate.agents.tracks.work_tree import open_changes
+from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.base.errors import ClientError, ToolError, WorkerError
 from aggregate.base.redaction import Redaction
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
@@ -31,43 +34,22 @@ from aggregate.prompt import redaction_for
 from aggregate.prompt.document import Section
 from aggregate.sending import charged
 from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client
-from aggregate.sending.models import SCRIPTED, FinishReason, Reply, ToolCall, Usage
+from aggregate.sending.models import SCRIPTED, Reply, ToolCall, Usage
 
 _REPLACING = Redaction()
-_GRACE_SECONDS = 0.5  # a request ends after its attempt, which has timed out
 
 
-@runtime_checkable
-class Worker(Protocol):
-    """Answers assignments; called from several threads at once."""
-
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
-        """Return the answer to an assignment, or raise an error.
-
-        A ``WorkerError`` with ``again=False`` is not retried. ``begun`` may be called when the answer begins: tickets
-        with the same prefix then start.
-        """
-        ...
-
-
-@runtime_checkable
-class ActingWorker(Protocol):
-    """Works on tickets with tools; called from several threads at once."""
-
-    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Return the answer to an assignment; record each action with ``steps``."""
-        ...
-
-
-# A worker, or a function in place of its ``work``
-AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], WorkerReply | str]
-
-
-def _lowered(assignment: Assignment, terms: WorkerTerms) -> tuple[Assignment, TicketLimits]:
-    """Lower an assignment's limits to those of this process's user; a database cannot raise them."""
+def _loop(assignment: Assignment, client: Client, terms: WorkerTerms, steps: Steps) -> WorkerReply:
+    """Run a ticket's loop within the limits of this process's user, which a database cannot raise."""
     limits = terms.limits.lowered(assignment.max_tokens, assignment.max_turns)
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
-    return replace(assignment, timeout=seconds), limits
+    assignment = replace(assignment, timeout=seconds)
+    try:
+        with closing(open_changes(assignment, terms, steps)) as changes:
+            loop = ToolLoop(changes.informed(), client, limits, changes, steps)
+            return changes.finish(loop.run())
+    except ToolError as error:
+        raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,64 +64,18 @@ class ModelWorker:
 
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Send the context and the task in one request."""
-        assignment, limits = _lowered(assignment, self.terms)
-        client = self._client(assignment)
-        size = size_of(client, assignment.text, assignment.persona)
-        left = limits.max_tokens - assignment.used_tokens
-        if size >= left:
-            rest = (
-                f" (earlier attempts used {assignment.used_tokens:,})"
-                if left < limits.max_tokens
-                else ""
-            )
-            raise WorkerError(
-                f"its context of {size:,} tokens exceeds max_tokens, {limits.max_tokens:,}{rest}: "
-                "raise max_tokens, or lower its budget",
-                again=False,
-            )
-        request = ChatRequest(
-            assignment.prompt,
-            assignment.message,
-            system=assignment.persona,
-            max_output=min(ChatRequest().max_output, left - size),
-            # A request ends with its attempt, so unread answers cost nothing.
-            seconds=assignment.timeout + _GRACE_SECONDS,
-            schema=enforced_schema(assignment.answer),
-        )
-        # Streamed only for waiting tickets: only the ticket's retries repeat a broken stream.
-        on_text = (lambda _piece: begun()) if assignment.ahead else None
-        try:
-            reply = client.send(request, on_text)
-        except ClientError as error:
-            again = isinstance(error, ProviderError) and error.retryable
-            raise WorkerError(str(error), again=again) from error
-        tokens = reply.usage.input + reply.usage.output
-        price = None if reply.price is None else float(reply.price)
-        if fault := fault_of(reply):
-            again = reply.stop is not FinishReason.REFUSED
-            raise WorkerError(fault, again=again, tokens=tokens, cost=price)
-        return WorkerReply(
-            reply.text,
-            tokens,
-            doubt_of(reply),
-            price,
-            output_tokens=reply.usage.output,
-            model=reply.model,
-            provider=client.provider,
-        )
+        return self.act(assignment, Steps(begun=begun))
 
-    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
+    def act(self, assignment: Assignment, steps: Steps) -> WorkerReply:
         """Let the model call tools until it answers."""
-        assignment, limits = _lowered(assignment, self.terms)
-        client = self._client(assignment)
-        return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
+        return _loop(assignment, self._client(assignment), self.terms, steps)
 
     def _client(self, assignment: Assignment) -> Client:
         recipient = Recipient(assignment.provider, assignment.model, assignment.base_url)
         if recipient == OWN:
-            return metered(self.client)
+            return self.client
         if recipient in self.clients:
-            return metered(self.clients[recipient])
+            return self.clients[recipient]
         if recipient.base_url or self.open_provider is None:
             # An address may come from somebody else who reaches the database.
             raise WorkerError(
@@ -147,10 +83,9 @@ class ModelWorker:
                 again=False,
             )
         try:
-            client = self.open_provider(recipient.provider, recipient.model)
+            return self.open_provider(recipient.provider, recipient.model)
         except ClientError as error:
             raise WorkerError(str(error), again=False) from error
-        return metered(client)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,27 +95,26 @@ class ScriptedWorker:
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
-    def act(self, assignment: Assignment, steps: Steps, begun: Callable[[], None]) -> WorkerReply:
-        """Run the scripted calls, then answer."""
-        reply = self._reply(assignment)
-        if reply is None:
-            reply = ScriptedReply(text=_description(assignment, assignment.tokens))
-        client = metered(scripted_client(partial(_follow, reply)))
-        assignment, limits = _lowered(assignment, self.terms)
-        return act(assignment, client, self.terms, limits, steps=steps, begun=begun)
-
     def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
         """Answer after the scripted time."""
         begun()
         tokens = assignment.tokens
-        reply = self._reply(assignment)
-        if reply is None:
+        script = self._script(assignment)
+        if script is None:
             return WorkerReply(_description(assignment, tokens), tokens, cost=0.0)
-        return WorkerReply(reply.text, tokens + count(reply.text), cost=reply.cost)
+        return WorkerReply(script.text, tokens + count(script.text), cost=script.cost)
 
-    def _reply(self, assignment: Assignment) -> ScriptedReply | None:
-        reply = self.answers.get(assignment.ticket)
-        return reply and reply.take(assignment.attempt)
+    def act(self, assignment: Assignment, steps: Steps) -> WorkerReply:
+        """Run the scripted calls, then answer."""
+        script = self._script(assignment)
+        if script is None:
+            script = ScriptedReply(text=_description(assignment, assignment.tokens))
+        client = scripted_client(partial(_follow, script))
+        return _loop(assignment, client, self.terms, steps)
+
+    def _script(self, assignment: Assignment) -> ScriptedReply | None:
+        script = self.answers.get(assignment.ticket)
+        return script and script.take(assignment.attempt)
 
 
 def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
@@ -196,13 +130,9 @@ def _follow(script: ScriptedReply, request: ChatRequest) -> Reply:
 
 
 def _description(assignment: Assignment, tokens: int) -> str:
-    sources = [
-        (segment.section, segment.source)
-        for segment in assignment.prompt.segments
-        if segment.source
-    ]
-    files = [source for section, source in sources if section is Section.FILES]
-    results = [source for section, source in sources if section is Section.RESULTS]
+    segments = [segment for segment in assignment.prompt.segments if segment.source]
+    files = [segment.source for segment in segments if segment.section is Section.FILES]
+    results = [segment.source for segment in segments if segment.section is Section.RESULTS]
     task = assignment.message.strip().split("\n")[-1]
     file_or_files = "file" if len(files) == 1 else "files"
     and_results = f"the results {', '.join(results)}" if results else "no results"
@@ -257,7 +187,7 @@ def make_worker(
     provider, model = parse_worker(spec)
     terms = terms or WorkerTerms(provider, model, base_url, worker_tools(root))
     if provider == SCRIPTED:
-        _, _, argument = spec.partition(":")
+        argument = spec.partition(":")[2]
         path = Path(argument) if argument else script
         exists = path is not None and (argument or path.is_file())
         return ScriptedWorker(load_replies(path) if path and exists else {}, terms)
@@ -274,12 +204,16 @@ def worker_of_track(
 ) -> tuple[Worker, Collection[Recipient]]:
     """Return a track's worker, and the models of its personas.
 
-    Secrets are redacted unless the project allows them; ``tell`` is called for each.
+    Secrets are redacted unless the project allows them; ``tell`` is called for each. A missing key is an error before
+    the run begins.
     """
     redaction = redaction_for(project, sending=True)
-    personas = [ticket.persona for ticket in track.tickets().tickets]
     guarded = _guarded(project.folder, redaction, tell)
-    clients = open_recipients(project, personas, terms, wrap=guarded)
+    clients: dict[Recipient, Client] = {}
+    for name in dict.fromkeys(ticket.persona for ticket in track.tickets().tickets):
+        recipient = recipient_of(project, name, terms)
+        if recipient != OWN and recipient not in clients:
+            clients[recipient] = guarded(select_client(project, name, terms, require_key=True))
     worker = make_worker(
         spec,
         script=track.folder / "answers.toml",
@@ -291,3 +225,35 @@ def worker_of_track(
         clients=clients,
     )
     return worker, clients.keys()
+
+
+def run_worker_lifecycle(
+    ticket: Ticket,
+    contexts: WorkerContexts,
+    worker: AnyWorker,
+    *,
+    results: Sequence[TicketOutcome] = (),
+    tickets: Sequence[Ticket] = (),
+    files: RunFiles | None = None,
+    wait: Callable[[float], None] = time.sleep,
+) -> TicketOutcome:
+    """Run one ticket in this process.
+
+    Its context is composed, and the worker answers.
+
+    Args:
+        ticket: The ticket.
+        contexts: Composes the Tier 3 context with the ticket's focus files.
+        worker: Answers the ticket.
+        results: Outcomes of the ticket's dependencies, which are merged into the context.
+        tickets: The dependencies, for the names and merge strategies of their variables.
+        files: Writes the prompt and the reply, if given.
+        wait: Called with the seconds before another attempt.
+    """
+    assignment = contexts.assignment(ticket, merge_outcomes(tickets, results), ticket.id)
+    if files:
+        files.write_prompt(assignment)
+    outcome = complete_assignment(worker, assignment, wait=wait)
+    if files:
+        files.write_reply(outcome)
+    return outcome

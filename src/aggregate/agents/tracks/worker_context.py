@@ -5,7 +5,7 @@ files are chosen once for the tasks of all tickets with the same budget, so thei
 budget of its own, or with large focus files, is composed alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.agents.limits import USUAL, TicketLimits
-from aggregate.agents.tracks.assignment import Assignment
+from aggregate.agents.tracks.assignment import Assignment, TicketStatus
 from aggregate.agents.tracks.schedule import Prefix, Schedule
 from aggregate.agents.tracks.shared_files import (
     SHARED_CHARACTERS,
@@ -24,15 +24,17 @@ from aggregate.agents.tracks.shared_files import (
     tokens_of,
 )
 from aggregate.agents.tracks.terms import (
+    OWN,
     GrantedBudget,
     Recipient,
     WorkerTerms,
+    check_prices,
     check_tools,
     grant_budget,
     recipient_of,
     select_client,
 )
-from aggregate.agents.tracks.tickets import Ticket, Tickets
+from aggregate.agents.tracks.tickets import Ticket, TicketKind, Tickets, without_items
 from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
@@ -129,7 +131,7 @@ class WorkerContexts:
     def __init__(
         self, project: Project, *, track: Track | None = None, terms: WorkerTerms | None = None
     ) -> None:
-        self._project = project
+        self.project = project
         self._track = track
         self._terms = terms or WorkerTerms()
         self._files = SharedFiles(project, track.folder / "spec.md" if track else None)
@@ -163,7 +165,7 @@ class WorkerContexts:
 
     def limits(self, ticket: Ticket) -> TicketLimits:
         limits = self._terms.limits
-        for lower in (self._project.config.conduct, ticket):
+        for lower in (self.project.config.conduct, ticket):
             limits = limits.lowered(lower.max_tokens, lower.max_turns, lower.max_seconds)
         return limits
 
@@ -175,7 +177,7 @@ class WorkerContexts:
     def granted(self, ticket: Ticket) -> GrantedBudget:
         return grant_budget(
             ticket,
-            self._project.config.budget,
+            self.project.config.budget,
             persona=self._persona(ticket.persona).budget,
             recipient=self.asks(ticket),
             max_tokens=self.limits(ticket).max_tokens,
@@ -423,7 +425,7 @@ class WorkerContexts:
 
     def _look_again(self, plan: TicketPlan, request: Request) -> Request:
         """Let the ticket's model pick files if the ranking is unsure; store its choice."""
-        client = select_client(self._project, plan.ticket.persona, self._terms, require_key=False)
+        client = select_client(self.project, plan.ticket.persona, self._terms, require_key=False)
         if client.provider == SCRIPTED:
             return request
         look = look_again(
@@ -431,7 +433,7 @@ class WorkerContexts:
             client,
             index=user_index(),
             is_auto=True,
-            daily=self._project.config.send.most_per_day,
+            daily=self.project.config.send.most_per_day,
         )
         self._warnings.update(dict.fromkeys((*look.notes, *look.warnings)))
         return look.request
@@ -535,3 +537,39 @@ def _exceeds(prompt: Prompt, tokens: int) -> bool:
         if room_left < 0:
             return True
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewStep:
+    wave: int  # tickets of one wave can run at one time; the first is 1
+    ticket: Ticket
+    waits_for: tuple[str, ...]
+    tokens: int  # of its context, without the results of its dependencies
+    budget: int
+    recipient: Recipient  # no model for the scripted worker
+
+
+def preview(
+    tickets: Tickets, contexts: WorkerContexts, *, max_cost: float | None = None
+) -> Iterator[PreviewStep]:
+    """Yield the steps of a run if every ticket succeeds."""
+    check_prices(tickets, contexts.asks, max_cost=max_cost)
+    for ticket in tickets.tickets:
+        contexts.check(without_items(ticket))
+    schedule = contexts.schedule(tickets)
+    wave = 0
+    while started := schedule.start(len(tickets.tickets)):
+        wave += 1
+        for ticket in started:
+            assignment = contexts.assignment(without_items(ticket), {}, ticket.id)
+            # A person decides about an approval.
+            recipient = contexts.asks(ticket) if ticket.kind is TicketKind.WORK else OWN
+            yield PreviewStep(
+                wave,
+                ticket,
+                schedule.waits_for[ticket.id],
+                assignment.tokens + count(assignment.persona),
+                contexts.granted(ticket).budget.tokens,
+                recipient,
+            )
+            schedule.end(ticket.id, TicketStatus.DONE)

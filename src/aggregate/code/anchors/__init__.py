@@ -3,10 +3,13 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.code.anchors.anchor import has_anchor, line_numbers
-    from aggregate.code.anchors.fuzzy_anchor import AnchorState, FuzzyAnchor, Resolution
+    from aggregate.code.anchors.anchor import *
+    from aggregate.code.anchors.fuzzy_anchor import *
 else:
     __getattr__ = door(
         __name__,
-        {"anchor": "has_anchor line_numbers", "fuzzy_anchor": "AnchorState FuzzyAnchor Resolution"},
+        {
+            "anchor": "bare_lines has_anchor line_fingerprints line_numbers pack",
+            "fuzzy_anchor": "AnchorState FuzzyAnchor Resolution",
+        },
     )

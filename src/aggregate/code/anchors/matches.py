@@ -48,11 +48,9 @@ def exact_matches(target: SearchText) -> ExactMatches:
     # Choose the place between the two nearest unique lines; blank lines and braces up to them must be unchanged.
     lines_before = target.anchor.before
     sides = (range(lines_before - 1, -1, -1), range(target.anchor.after, len(target.window)))
-    between = [
-        place
-        for place in rivals
-        if all(_leads_to_single(target, side, place - lines_before) for side in sides)
-    ]
+    between = rivals
+    for side in sides:
+        between = [p for p in between if _leads_to_single(target, side, p - lines_before)]
     if len(between) == 1:
         return ExactMatches(chosen=between[0], total=total)
     return ExactMatches(
@@ -189,15 +187,10 @@ def _changed_lines(target: SearchText, old: range, new: range) -> Pairs:
         comparable(texts.get(code_of(target.anchor.window[index]), ""), clip) for index in old
     ]
     new_lines = [comparable(target.text.lines[index], clip) for index in new]
-    likenesses = (
-        [
-            line_likeness(old_line, new_line) if old_line and new_line else 0.0
-            for new_line in new_lines
-        ]
-        for old_line in old_lines
-    )
-    # 0.0 marks different lines.
-    gains = [[score if score >= least else 0.0 for score in row] for row in likenesses]
+    gains: list[list[float]] = []
+    for old_line in old_lines:
+        row = [line_likeness(old_line, new) if old_line and new else 0.0 for new in new_lines]
+        gains.append([score if score >= least else 0.0 for score in row])  # 0.0: different lines
     return {old.start + row: new.start + column for row, column in best_pairs(gains)}
 
 

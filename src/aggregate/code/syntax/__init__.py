@@ -17,9 +17,9 @@ else:
             "definitions": "Definition Module with_headings",
             "languages": "HOW_TO_INSTALL LANGUAGES Language LanguageKind TAGGED_NAMES TAGGED_SUFFIXES comment_of fence_tag language_of naming_class uninstalled_language_of",
             "notebook": "cells_in_place is_compact",
-            "parsing": "shared_parse",
-            "used_names": "read_references",
+            "parsing": "parse_source query_of shared_parse",
             "statements": "guess_statements read_statements",
             "symbols": "read_definitions read_module",
+            "used_names": "read_references SyntaxReference",
         },
     )

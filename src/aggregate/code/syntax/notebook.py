@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain
 from json import JSONDecoder
 from typing import Any, NamedTuple
 
@@ -105,12 +105,14 @@ def cells_in_place(path: str, text: str) -> tuple[str, str, Sequence[Definition]
     if notebook is None:
         return path, text, ()
     lines = [""] * (text.count("\n") + 1)
-    places = [
-        [cell.first_line, *(part.first_line for part in cell.lines)] for cell in notebook.cells
-    ]
+    places: list[list[int]] = []
+    for cell in notebook.cells:
+        places.append([cell.first_line, *(part.first_line for part in cell.lines)])
     if is_compact(chain.from_iterable(places)):
-        numbers = count(1)
-        places = [[next(numbers) for _ in (*own, "gap")][:-1] for own in places]
+        following = 1
+        for index, own in enumerate(places):
+            places[index] = list(range(following, following + len(own)))
+            following += len(own) + 1  # with a gap
         lines = [""] * places[-1][-1]
     headings: list[tuple[int, int, str]] = []
     for cell, (_, *own) in zip(notebook.cells, places, strict=True):

@@ -363,4 +363,5 @@ def _is_unreadable(node: Node, language: Language) -> bool:
         runs = groupby(node.children, lambda child: child.type == _SQUARE[language.name])
     else:
         return False
-    return sum(sum(1 for _ in run) ** 2 for is_run, run in runs if is_run) > _LONGEST_RUN**2
+    lengths = [len(list(run)) for is_run, run in runs if is_run]
+    return sum(length**2 for length in lengths) > _LONGEST_RUN**2

@@ -225,12 +225,14 @@ def _without_macros(
     start = definition.start
     while (macro := macros.get(_end_before(source, start))) is not None:
         start = macro
-    first, last = (bisect_left(conditions, (at, 0)) for at in (start, definition.header_end))
-    inside = conditions[first:last]
-    others = (
-        remark for remark in definition.remarks if not any(a <= remark[0] < b for a, b in inside)
-    )
-    return definition._replace(start=start, remarks=tuple(sorted([*others, *inside])))
+    inside = conditions[
+        bisect_left(conditions, (start, 0)) : bisect_left(conditions, (definition.header_end, 0))
+    ]
+    remarks = [*inside]
+    for remark in definition.remarks:
+        if not any(first <= remark[0] < last for first, last in inside):
+            remarks.append(remark)
+    return definition._replace(start=start, remarks=tuple(sorted(remarks)))
 
 
 def _end_before(source: bytes, position: int) -> int:

@@ -186,9 +186,11 @@ class _Around:
 
 def _last_name(written: str, kind: str) -> tuple[str, str]:
     """Split a dotted name into its path and last part."""
-    joint = "/" if "/" in written else "::" if "::" in written or kind == "call" else "."
-    path, _, name = written.rstrip("/").rpartition(joint)
-    return ("" if joint == "/" else path), name
+    if "/" in written:
+        return "", written.rstrip("/").rpartition("/")[2]
+    joint = "::" if "::" in written or kind == "call" else "."
+    path, _, name = written.rpartition(joint)
+    return path, name
 
 
 _WANTED: Final = frozenset({"reference", "embedded"})

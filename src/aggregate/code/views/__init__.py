@@ -5,6 +5,8 @@ from aggregate.base.door import TYPE_CHECKING, door
 if TYPE_CHECKING:
     from aggregate.code.views.ast_parser import *
     from aggregate.code.views.full import *
+    from aggregate.code.views.masked import *
+    from aggregate.code.views.outline import *
     from aggregate.code.views.rendering import *
 else:
     __getattr__ = door(
@@ -12,6 +14,8 @@ else:
         {
             "ast_parser": "ASTParser",
             "full": "EXCLUDED",
-            "rendering": "NOTEBOOK_SUFFIX PARSED focused gap_line is_the_text render_all render_view summarise_file view_of",
+            "masked": "find_symbol",
+            "outline": "without_bodies",
+            "rendering": "focused gap_line is_the_text NOTEBOOK_SUFFIX PARSED render render_all render_view summarise_file view_of",
         },
     )

@@ -47,16 +47,14 @@ def gap(module: Module, position: int, start: int, mark: str, *, is_first: bool)
 def footer(module: Module, container: Definition, position: int, mark: str) -> list[Piece]:
     """Return the end of a container: a line for omitted lines, and the closing line."""
     rest = module.source[position : container.end]
-    closing = (
-        rest.rfind(b"}")
-        if _OPENING.match(module.source, container.header_end, container.end)
-        else -1
-    )
+    closing = -1
+    if _OPENING.match(module.source, container.header_end, container.end):
+        closing = rest.rfind(b"}")
     if closing < 0 and (word := _END.search(rest)):
         closing = word.start()
-    left_out = [Piece(mark)] if (rest[:closing] if closing >= 0 else rest).strip(_NOTHING) else []
     if closing < 0:
-        return left_out
+        return [Piece(mark)] if rest.strip(_NOTHING) else []
+    left_out = [Piece(mark)] if rest[:closing].strip(_NOTHING) else []
     start = position + closing
     behind = _BEHIND.match(module.source, container.end)
     text = module.text(module.line_start(start), behind.end() if behind else container.end)

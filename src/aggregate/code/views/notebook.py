@@ -265,15 +265,13 @@ def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
     kinds = Counter(cell.kind for cell in notebook.cells)
     outputs = sum(cell.outputs for cell in notebook.cells)
     size = sum(cell.output_bytes for cell in notebook.cells)
-    title = ", ".join(
-        [
-            "jupyter notebook",
-            script.tag,
-            f"{counted(len(notebook.cells), 'cell')} ({', '.join(f'{kinds[k]} {k}' for k in sorted(kinds))})",
-            *([f"{counted(outputs, 'output')} left out, {byte_size(size)}"] if outputs else []),
-            *(counted(n, kind) for kind, n in Counter(d.kind for d in code.definitions).items()),
-        ]
-    )
+    cells = ", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds))
+    parts = ["jupyter notebook", script.tag, f"{counted(len(notebook.cells), 'cell')} ({cells})"]
+    if outputs:
+        parts.append(f"{counted(outputs, 'output')} left out, {byte_size(size)}")
+    definitions = Counter(definition.kind for definition in code.definitions)
+    parts += (counted(number, kind) for kind, number in definitions.items())
+    title = ", ".join(parts)
     headings = [
         shortened(
             indentation(heading) + code.signature(heading).removeprefix(script.comment).strip()

@@ -10,6 +10,6 @@ else:
         __name__,
         {
             "file_content": "ImageHeader SourceFile UTF_8 decode modified_at read_file read_image_header",
-            "path_resolution": "FolderListing OUTSIDE ResolvedPath SECRET dependency_folders display_path display_prefix is_history resolve_paths",
+            "path_resolution": "dependency_folders display_path display_prefix FolderListing is_history OUTSIDE resolve_paths ResolvedPath SECRET walk_files",
         },
     )

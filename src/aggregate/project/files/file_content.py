@@ -49,9 +49,8 @@ class SourceFile:
     content_hash: bytes = b""  # SHA-256, if requested and without secrets
     info: os.stat_result | None = None  # at the time of reading, if the hash was requested
     secrets: tuple[Finding, ...] = ()
-    redacted: tuple[
-        tuple[int, int], ...
-    ] = ()  # runs of lines ``(first, last)`` with replaced secrets
+    redacted: tuple[tuple[int, int], ...] = ()  # first and last lines of runs with replaced secrets
+    without_secrets: "SourceFile | None" = None  # for caches, if the prompt shows secrets
 
 
 def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:

@@ -25,8 +25,9 @@ from aggregate.prompt.corpus.file_groups import (
     stored_analyses,
     stored_terms,
 )
-from aggregate.prompt.files.file_reading import FileReader, NoteKind, ReadFacts, Reading, unread
-from aggregate.prompt.files.selection import ResolvedFile, Selection, select_files
+from aggregate.prompt.files.file import File, Remark
+from aggregate.prompt.files.file_reading import FileReader, NoteKind, ReadFacts, read_source
+from aggregate.prompt.files.selection import Selection, select_files
 from aggregate.ranking import term_list
 from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 
@@ -47,10 +48,11 @@ class FileCorpus:
 
     selection: Selection
     files: Sequence[FileFacts]
-    shown: Sequence[ResolvedFile]
+    shown: Sequence[File]
     identities: list[bytes]
     groups: Sequence[_NumberedPart]
-    others: Sequence[Reading]  # unreadable files, and remarks on globs
+    others: Sequence[File]  # unreadable files
+    remarks: Sequence[Remark]
     index: Index
     notes: FileReader  # has the notes on files; collects doubts about analysed files
     reader: FileReader  # reads texts again; its notes are ignored
@@ -137,7 +139,7 @@ class FileCorpus:
         self, numbers: Iterable[int], with_references: bool
     ) -> Iterator[Call[tuple[int, bytes], bytes]]:
         for number in numbers:
-            path, clean = self.shown[number].path, self._read(number).clean
+            path, clean = self.shown[number].path, _without_secrets(self._read(number))
             identity = identity_of(path, clean)
             # A file with secrets, or a changed one, has another identity than the index was asked for.
             if identity not in (self.identities[number], self._analysed_as.get(number)):
@@ -159,17 +161,17 @@ class FileCorpus:
     def text(self, number: int) -> str:
         return self.reading(number).source.text
 
-    def reading(self, number: int) -> Reading:
+    def reading(self, number: int) -> File:
         """Return the redacted text of a file with its facts.
 
         The text is ``""`` if the file was deleted. A changed file is analysed again, so that text and analysis match.
         """
-        reading = self._read(number)
-        identity = identity_of(self.shown[number].path, reading.clean)
+        file = self._read(number)
+        identity = identity_of(file.path, _without_secrets(file))
         if self._analysed_as.get(number, identity) != identity:
             self._look_closely([number], self._analyses.pop(number).has_references)
             self.identities[number] = identity
-        return reading
+        return file
 
     def content_hash(self, number: int) -> bytes:
         return content_hash(self.identities[number])
@@ -183,7 +185,7 @@ class FileCorpus:
         if len(self._terms) > _MOST_TERMS:
             self._terms.clear()
 
-    def _read(self, number: int) -> Reading:
+    def _read(self, number: int) -> File:
         # An analysed file without secrets is not searched again.
         identity = self._analysed_as.get(number, b"")
         return self.reader.read(self.shown[number], hashed=True, clean_hash=content_hash(identity))
@@ -207,33 +209,31 @@ def read_files(
     if on_start:
         on_start(sum(len(group.unknown) for group in changed))
     read_groups(changed, index, on_done)
-    notes = FileReader(request.redaction, selection.generated)
-    corpus = _corpus(selection, groups, notes, index)
+    notes = FileReader(request.redaction, selection)
+    corpus = _corpus(groups, notes, index)
     corpus.new_tables = len(changed)
     return corpus
 
 
-def _corpus(
-    selection: Selection, groups: Sequence[FileGroup], notes: FileReader, index: Index
-) -> FileCorpus:
+def _corpus(groups: Sequence[FileGroup], notes: FileReader, index: Index) -> FileCorpus:
     """Number the readable files, and note which of a glob's files are omitted."""
-    files = selection.files
+    files = notes.selection.files
     rows = _facts_by_index(files, groups)
     shown = list(files)
     others = {
-        place: unread(file)
+        place: file._replace(source=read_source(file))
         for place, file in enumerate(files)
-        if file.problem and not file.is_remark
+        if file.problem
     }
     unusual = _unusual_facts(files, groups, notes)
     for place in sorted(unusual):
         row, rows[place] = rows[place], None
-        reading = _known_reading(files[place], unusual[place], notes)
-        if reading and reading.source.error:
-            others[place] = reading
-        elif reading and row:
-            shown[place] = reading.file
-            is_generated = bool(notes.why_generated(reading.file, reading.facts))
+        file = _as_known(files[place], unusual[place], notes)
+        if file and file.source.error:
+            others[place] = file
+        elif file and row:
+            shown[place] = file
+            is_generated = bool(notes.why_generated(file, unusual[place]))
             rows[place] = row._replace(is_generated=is_generated)
     identities: dict[int, bytes] = {}
     for group in groups:
@@ -241,21 +241,20 @@ def _corpus(
     places = [place for place, row in enumerate(rows) if row]
     numbers = {place: number for number, place in enumerate(places)}
     return FileCorpus(
-        selection=selection,
+        selection=notes.selection,
         files=[row for row in rows if row],
         shown=[shown[place] for place in places],
         identities=[identities[place] for place in places],
         groups=_numbered_parts(groups, numbers),
-        others=[*(others[place] for place in sorted(others)), *map(unread, notes.remarks(files))],
+        others=[others[place] for place in sorted(others)],
+        remarks=notes.remarks(),
         index=index,
         notes=notes,
         reader=FileReader(notes.redaction),
     )
 
 
-def _facts_by_index(
-    files: Sequence[ResolvedFile], groups: Sequence[FileGroup]
-) -> list[FileFacts | None]:
+def _facts_by_index(files: Sequence[File], groups: Sequence[FileGroup]) -> list[FileFacts | None]:
     facts: list[FileFacts | None] = [None] * len(files)
     for group in groups:
         for part in group.parts:  # a loop for 100,000 files
@@ -269,10 +268,10 @@ def _facts_by_index(
 
 
 def _unusual_facts(
-    files: Sequence[ResolvedFile], groups: Sequence[FileGroup], notes: FileReader
+    files: Sequence[File], groups: Sequence[FileGroup], notes: FileReader
 ) -> dict[int, ReadFacts]:
     """Return the facts of files that may need a note or another view, by index."""
-    marks = notes.generated.marks
+    marks = notes.selection.marks
     unusual = {
         index: USUAL
         for index, file in enumerate(files if marks else ())
@@ -283,18 +282,17 @@ def _unusual_facts(
     return unusual
 
 
-def _known_reading(file: ResolvedFile, facts: ReadFacts, notes: FileReader) -> Reading | None:
-    """Return the index's knowledge of a file, ``None`` if the file is not shown itself."""
+def _as_known(file: File, facts: ReadFacts, notes: FileReader) -> File | None:
+    """Return a file as the index knows it, ``None`` if the file is not shown itself."""
     if not facts.generated and notes.why_generated(file, facts):
         # Marked by .gitattributes alone: its size is not stored.
         facts = ReadFacts.of(file.path, read_file(file.file))
-    shown = notes.shown(file, facts)
-    if shown is None:
+    if notes.omits(file, facts):
         return None
     notes.note_facts(file.path, facts)
     modified = modified_at(file.file) if facts.error else 0.0
     source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
-    return Reading(shown, source, source, facts)
+    return notes.as_generated(file, facts)._replace(source=source)
 
 
 def _numbered_parts(groups: Sequence[FileGroup], numbers: Mapping[int, int]) -> list[_NumberedPart]:
@@ -304,3 +302,7 @@ def _numbered_parts(groups: Sequence[FileGroup], numbers: Mapping[int, int]) -> 
             places = (-1 if member == GONE else group.places[member] for member in part.members)
             parts.append((part, [numbers.get(place, _ABSENT) for place in places]))
     return parts
+
+
+def _without_secrets(file: File) -> SourceFile:
+    return file.source.without_secrets or file.source

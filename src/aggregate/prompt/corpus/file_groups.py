@@ -20,8 +20,8 @@ from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, TAGGED_NAMES, naming_class
 from aggregate.project.files import SourceFile, read_file
 from aggregate.project.index import Index, Kind, code_version, file_state, settled_mark
+from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import ReadFacts
-from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
@@ -136,7 +136,7 @@ class FileGroup:
     The tables have the files' words and facts. Unchanged files are not read again.
     """
 
-    files: Sequence[ResolvedFile]
+    files: Sequence[File]
     places: Sequence[int]  # indexes among all files of the prompt
     name: bytes  # in the index, by its last path
     marks: list[bytes] = field(default_factory=list)  # of the files' states on disk
@@ -203,7 +203,7 @@ class FileGroup:
         return [(key, members) for key, members in moved if members.strip(bytes([GONE]))]
 
 
-def look_at_groups(files: Sequence[ResolvedFile], index: Index) -> list[FileGroup]:
+def look_at_groups(files: Sequence[File], index: Index) -> list[FileGroup]:
     """Return the readable files in groups, with stored tables for files that are unchanged."""
     groups = list(_groups(files))
     for start in range(0, len(groups), _GROUPS_AT_ONCE):
@@ -258,7 +258,7 @@ def _table_calls(
         yield Call((group, count, members), function, (files, now_ns), size)
 
 
-def _groups(files: Sequence[ResolvedFile]) -> Iterator[FileGroup]:
+def _groups(files: Sequence[File]) -> Iterator[FileGroup]:
     """Yield the readable files in groups.
 
     Borders depend on paths, so a new file changes few groups.

@@ -146,7 +146,7 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
 
 def check_focus(request: Request, selection: Selection) -> None:
     """Raise ``SeedError`` if no focus file of a request exists."""
-    files = [(file.path, file.item.path) for file in selection.files if not file.is_remark]
+    files = [(file.path, file.item.path) for file in selection.files]
     if request.focus_paths and not focus_paths(files, request.focus_paths):
         paths = [path for path, _ in files]
         raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))

@@ -1,1 +1,21 @@
 """From paths to shown files: selection, reading, rendering and sizes."""
+
+from aggregate.base.door import TYPE_CHECKING, door
+
+if TYPE_CHECKING:
+    from aggregate.prompt.files.file_rendering import *
+    from aggregate.prompt.files.file_sizes import *
+    from aggregate.prompt.files.layout import *
+    from aggregate.prompt.files.line_runs import *
+    from aggregate.prompt.files.selection import *
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "file_rendering": "view_version",
+            "file_sizes": "FileSizes measure_files",
+            "layout": "file_block file_segment FILES files_section files_segments rendered_segment screenshots_section",
+            "line_runs": "as_runs marked_runs Run",
+            "selection": "resolve_entries Selection",
+        },
+    )

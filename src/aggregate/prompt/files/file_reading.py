@@ -1,7 +1,4 @@
-"""Read files and redact secrets.
-
-Also write notes about files left out or possibly misread.
-"""
+"""Read files and redact secrets; note files left out or possibly misread."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,25 +6,22 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
-from aggregate.base.files import GeneratedPolicy, GeneratedView, ViewMode, ViewRequest
+from aggregate.base.files import GeneratedView, ViewMode, ViewRequest
 from aggregate.base.redaction import Redacted, Redaction, redact
 from aggregate.base.text import find_invisible, generated_reason, heading_text
 from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
 from aggregate.prompt.asking.request import FOCUS_TIER
-from aggregate.prompt.files.selection import (
-    SLICE_LABELS,
-    Note,
-    ResolvedFile,
-    Selection,
-    omission_remark,
-)
+from aggregate.prompt.files.file import File, Remark, encoding_note
+from aggregate.prompt.files.selection import SLICE_LABELS, Note, Selection, omission_remark
 
 MARKED: Final = "linguist-generated in .gitattributes"
 # Views of generated files that an outline replaces: the others are as short, or were chosen for one file.
 _OUTLINED: Final = (ViewMode.FULL, ViewMode.SKELETON)
 _BINARY: Final = "binary"
+PORTION: Final = 512  # files handled together: fewer would cost more calls
+_PORTION_CHARACTERS: Final = 4_000_000  # or fewer files with as many characters, to save memory
 
 
 class ReadFacts(NamedTuple):
@@ -63,25 +57,18 @@ class NoteKind(Enum):
     VIEW = auto()  # a part of its view does not exist
 
 
-class Reading(NamedTuple):
-    """The result of reading a file.
-
-    The text is missing if the index has all needed data.
-    """
-
-    file: ResolvedFile
-    source: SourceFile
-    clean: SourceFile  # without secrets, for all caches
-    facts: ReadFacts = ReadFacts()
-    is_listed: bool = False  # whether only a remark on its glob names it
-
-
 class _Omitted(NamedTuple):
     """An omitted binary or generated file of a glob."""
 
-    file: ResolvedFile
+    file: File
     reason: str
     size: int = 0  # bytes of a generated file
+
+
+def read_source(file: File, *, hashed: bool = False) -> SourceFile:
+    if file.problem:
+        return SourceFile("", error=file.problem)
+    return read_file(file.file, hashed=hashed)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,58 +76,71 @@ class FileReader:
     """Reads files, and collects notes and omitted files."""
 
     redaction: Redaction
-    generated: GeneratedPolicy = field(default_factory=GeneratedPolicy)
+    selection: Selection = field(default_factory=Selection)
     _notes: dict[str, list[tuple[NoteKind, Note]]] = field(default_factory=dict, init=False)
     _omitted: dict[str, _Omitted] = field(default_factory=dict, init=False)
 
-    def read(self, file: ResolvedFile, *, hashed: bool = False, clean_hash: bytes = b"") -> Reading:
-        """Read a file and redact its text.
+    def read(self, file: File, *, hashed: bool = False, clean_hash: bytes = b"") -> File:
+        """Return a file with its redacted text.
 
         A text with hash ``clean_hash`` is known to have no secrets.
         """
-        source = self.open(file, hashed=hashed)
+        source = read_source(file, hashed=hashed)
         is_clean = bool(clean_hash) and source.content_hash == clean_hash
         is_searched = not source.error and not is_clean
         return self.take(file, source, redact(source.text, self.redaction) if is_searched else None)
 
-    def open(self, file: ResolvedFile, *, hashed: bool = False) -> SourceFile:
-        if file.problem:
-            return SourceFile("", error=file.problem)
-        return read_file(file.file, hashed=hashed)
+    def portions(self, *, hashed: bool) -> Iterator[list[File]]:
+        """Read all files in portions; secrets are not replaced yet."""
+        files: list[File] = []
+        characters = 0
+        for file in self.selection.files:
+            files.append(self.take(file, read_source(file, hashed=hashed)))
+            characters += len(files[-1].source.text)
+            if len(files) >= PORTION or characters > _PORTION_CHARACTERS:
+                yield files
+                files, characters = [], 0
+        if files:
+            yield files
 
-    def take(self, file: ResolvedFile, source: SourceFile, redacted: Redacted | None) -> Reading:
-        """Return the result for a file with known content.
+    def take(self, file: File, source: SourceFile, redacted: Redacted | None = None) -> File:
+        """Return a file with its text and view mode; note doubts about it.
 
         ``redacted`` is the redacted text, if known.
         """
-        if file.problem:
-            return unread(file)._replace(is_listed=file.is_remark)
         self.forget(file.path)
-        clean = source
+        file = file._replace(source=source)
         if redacted and redacted.is_changed:
-            file, source, clean = _without_secrets(file, source, redacted, self.redaction)
-        facts = ReadFacts.of(file.path, source)
-        resolved = self.shown(file, facts)
-        if resolved:
-            self.note_facts(file.path, facts)
-        return Reading(resolved or file, source, clean, facts, is_listed=resolved is None)
+            file = _without_secrets(file, redacted, self.redaction)
+        facts = ReadFacts.of(file.path, file.source)
+        if self.omits(file, facts):
+            return file
+        self.note_facts(file.path, facts)
+        return self.as_generated(file, facts)
 
-    def shown(self, file: ResolvedFile, facts: ReadFacts) -> ResolvedFile | None:
-        """Return a file with its view for the prompt.
-
-        Return ``None`` for a binary or generated file of a glob.
-        """
+    def omits(self, file: File, facts: ReadFacts) -> bool:
+        """Return whether only a remark names a file: a binary or generated file of a glob."""
+        reason, size = "", 0
         if facts.is_binary and file.by_glob:
-            self._omitted[file.path] = _Omitted(file, _BINARY)
-            return None
-        view = self.generated_view(file)
-        if view is not GeneratedView.FULL and (reason := self.why_generated(file, facts)):
-            if view is GeneratedView.NAME:
-                self._omitted[file.path] = _Omitted(file, reason, facts.size)
-                return None
-            if file.entry.view_mode in _OUTLINED:
-                plain = replace(file.item, ast_signatures=False, ast_definitions=False)
-                file = file.with_item(replace(plain, view_mode=ViewMode.OUTLINE))
+            reason = _BINARY
+        elif self._generated_view(file) is GeneratedView.NAME:
+            reason, size = self.why_generated(file, facts), facts.size
+        if reason:
+            self._omitted[file.path] = _Omitted(file, reason, size)
+        return bool(reason)
+
+    def is_omitted(self, path: str) -> bool:
+        return path in self._omitted
+
+    def as_generated(self, file: File, facts: ReadFacts) -> File:
+        """Return a file with an outline as its view if it is generated."""
+        if (
+            file.view_mode in _OUTLINED
+            and self._generated_view(file) is GeneratedView.OUTLINE
+            and self.why_generated(file, facts)
+        ):
+            plain = replace(file.item, ast_signatures=False, ast_definitions=False)
+            return file.with_item(replace(plain, view_mode=ViewMode.OUTLINE))
         return file
 
     def note_facts(self, path: str, facts: ReadFacts) -> None:
@@ -153,11 +153,8 @@ class FileReader:
         if facts.line:
             self.note(path, NoteKind.INVISIBLE, facts.invisible, f"{path}:{facts.line}")
 
-    def generated_view(self, file: ResolvedFile) -> GeneratedView:
-        """Return the configured view of generated files.
-
-        Return ``FULL`` if the user chose the view of this file.
-        """
+    def _generated_view(self, file: File) -> GeneratedView:
+        """Return the view of generated files, ``FULL`` if the user chose this file's view."""
         item = file.item
         is_chosen = (
             not file.by_glob
@@ -166,14 +163,14 @@ class FileReader:
             or item.ast_mask
             or not item.auto_aggregate
             or file.entry.tier == FOCUS_TIER
-            or file.entry.view_mode is ViewMode.NONE
-            or file.path in self.generated.focus_paths
+            or file.view_mode is ViewMode.NONE
+            or file.path in self.selection.focus_paths
         )
-        return GeneratedView.FULL if is_chosen else self.generated.view
+        return GeneratedView.FULL if is_chosen else self.selection.generated
 
-    def why_generated(self, file: ResolvedFile, facts: ReadFacts) -> str:
+    def why_generated(self, file: File, facts: ReadFacts) -> str:
         """Return why a file counts as generated, or ``""``; git attributes are decisive."""
-        mark = self.generated.marks.get(file.path)
+        mark = self.selection.marks.get(file.path)
         if mark is None:
             return facts.generated
         return MARKED if mark else ""
@@ -190,81 +187,58 @@ class FileReader:
         self._notes.pop(path, None)
         self._omitted.pop(path, None)
 
-    def warnings(
-        self, selection: Selection, errors: Iterable[str], *, shown: Iterable[str] | None = None
-    ) -> tuple[str, ...]:
-        """Return a warning for each skipped path, for each kind of note, and for each error."""
-        paths = [file.path for file in selection.files] if shown is None else shown
+    def warnings(self, errors: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
+        """Return a warning for each skipped path, for each kind of note on ``paths``, and for each error."""
         all_notes = [note for path in paths for note in self._notes.get(path, ())]
-        doubts = [*selection.skipped]
+        doubts = [*self.selection.skipped]
         for kind in NoteKind:
             notes = [note for note_kind, note in all_notes if note_kind is kind]
             doubts += missing_grammar_notes(notes) if kind is NoteKind.GRAMMAR else notes
         return (*(f"{path}: {problem}" for path, problem in doubts), *errors)
 
-    def remarks(self, files: Sequence[ResolvedFile]) -> list[ResolvedFile]:
+    def remarks(self) -> list[Remark]:
         """Return a remark on the omitted files of each glob."""
-        remarks = {file.path: file for file in files if file.is_remark}
-        for is_binary in (True, False):
-            groups: dict[str, list[_Omitted]] = {}
-            for file in files:
-                omitted = self._omitted.get(file.path)
-                if omitted and not file.is_remark and (omitted.reason == _BINARY) is is_binary:
-                    groups.setdefault(file.item.path, []).append(omitted)
-            for glob, group in groups.items():
-                remark = _generated_remark(group)
-                if is_binary:
-                    paths = [omitted.file.path for omitted in group]
-                    remark = omission_remark(group[0].file.entry, _BINARY, paths)
-                if first := remarks.get(glob):
-                    remark = first._replace(
-                        problem=f"{first.problem}; {remark.problem}",
-                        details=(*first.details, *remark.details),
-                    )
-                remarks[glob] = remark
+        remarks = {remark.path: remark for remark in self.selection.remarks}
+        binary: dict[str, list[_Omitted]] = {}
+        generated: dict[str, list[_Omitted]] = {}
+        for file in self.selection.files if self._omitted else ():
+            if omitted := self._omitted.get(file.path):
+                groups = binary if omitted.reason == _BINARY else generated
+                groups.setdefault(file.item.path, []).append(omitted)
+        made = [_binary_remark(group) for group in binary.values()]
+        made += [_generated_remark(group) for group in generated.values()]
+        for remark in made:
+            first = remarks.setdefault(remark.path, remark)
+            if first is not remark:
+                problem = f"{first.problem}; {remark.problem}"
+                details = first.details + remark.details
+                remarks[remark.path] = first._replace(problem=problem, details=details)
         return list(remarks.values())
 
 
-def encoding_note(encoding: str) -> str:
-    """Return the note about a guessed encoding."""
-    if encoding == UTF_8:
-        return f"its encoding is unknown: invalid bytes are shown as {chr(0xFFFD)}"
-    return f"its encoding is a guess: read as {encoding}, characters may be wrong"
+def redact_file(file: File, source: SourceFile, redaction: Redaction) -> File:
+    """Return a file with a text in which secrets are replaced."""
+    return FileReader(redaction).take(file, source, redact(source.text, redaction))
 
 
-def unread(file: ResolvedFile) -> Reading:
-    source = SourceFile("", error=file.problem)
-    return Reading(file, source, source, ReadFacts(file.problem))
-
-
-def redact_file(
-    file: ResolvedFile, source: SourceFile, redaction: Redaction
-) -> tuple[ResolvedFile, SourceFile]:
-    """Return a file and its text with secrets replaced."""
-    reading = FileReader(redaction).take(file, source, redact(source.text, redaction))
-    return reading.file, reading.source
-
-
-def _without_secrets(
-    file: ResolvedFile, source: SourceFile, redacted: Redacted, redaction: Redaction
-) -> tuple[ResolvedFile, SourceFile, SourceFile]:
+def _without_secrets(file: File, redacted: Redacted, redaction: Redaction) -> File:
     """Replace the secrets in a text before views are made.
 
-    Returns:
-        The file, with slices by lines of the new text; the text as shown; and the text without any secrets, for caches.
-        Neither has a content hash, since the user's allowances must not affect the caches.
+    The text has no content hash, since the user's allowances must not affect the caches. These use the text without any
+    secrets, also if they are shown.
     """
-    source = replace(source, content_hash=b"", secrets=redacted.findings)
+    source = replace(file.source, content_hash=b"", secrets=redacted.findings)
     from aggregate.prompt.files.line_runs import as_runs  # few files have secrets
 
     pairs = zip(source.text.split("\n"), redacted.text.split("\n"), strict=True)
     changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
     clean = replace(source, text=redacted.text, redacted=tuple(changed))
-    text = clean if redaction.replaces else source
-    slices = file.item.custom_slices
-    if slices and text.redacted:
-        file = file.with_slices(fixed_slices(slices, source.text))
-    return file, text, clean
+    if not redaction.replaces:
+        return file._replace(source=replace(source, without_secrets=clean))
+    if file.item.custom_slices and changed:
+        slices = fixed_slices(file.item.custom_slices, source.text)
+        file = file.with_item(replace(file.item, custom_slices=slices))
+    return file._replace(source=clean)
 
 
 def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[str, Any]]:
@@ -280,7 +254,11 @@ def fixed_slices(slices: Sequence[Mapping[str, Any]], text: str) -> list[dict[st
     return fixed
 
 
-def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
+def _binary_remark(group: Sequence[_Omitted]) -> Remark:
+    return omission_remark(group[0].file.entry, _BINARY, [omitted.file.path for omitted in group])
+
+
+def _generated_remark(group: Sequence[_Omitted]) -> Remark:
     files, size = "file is" if len(group) == 1 else "files are", sum(file.size for file in group)
     problem = (
         f"{len(group):,} generated {files} only listed ({size:,} bytes); name a file to include it"
@@ -296,9 +274,7 @@ def _generated_remark(group: Sequence[_Omitted]) -> ResolvedFile:
         lines.append(f"{heading_text(folder)}/" if folder else "./")
         lines += [f"  {reason}: {', '.join(names)}" for reason, names in reasons.items()]
     entry = group[0].file.entry
-    return ResolvedFile(
-        entry.item.path, "", entry, problem=problem, is_remark=True, details=tuple(lines)
-    )
+    return Remark(entry.item.path, entry, problem, tuple(lines))
 
 
 def missing_grammar(request: ViewRequest) -> str:

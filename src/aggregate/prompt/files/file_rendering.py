@@ -1,45 +1,31 @@
 """Read, redact and render the files of a request, with a cache of views."""
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from itertools import compress
 from struct import Struct
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ScopeError
-from aggregate.base.files import (
-    GeneratedView,
-    PackedSpans,
-    RenderedFile,
-    View,
-    ViewMode,
-    ViewRequest,
-)
+from aggregate.base.files import GeneratedView, PackedSpans, View, ViewMode
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redacted, redact
 from aggregate.base.text import heading_text
 from aggregate.code.syntax import LANGUAGES, fence_tag
-from aggregate.code.views import EXCLUDED, render_all
-from aggregate.project.files import SourceFile
+from aggregate.code.views import render_all
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.asking.request import Request
-from aggregate.prompt.files.file_reading import (
-    FileReader,
-    NoteKind,
-    Reading,
-    encoding_note,
-    missing_grammar,
-    unread,
-)
-from aggregate.prompt.files.layout import view_error_text
-from aggregate.prompt.files.selection import ResolvedFile, Selection, select_files
+from aggregate.prompt.files.file import File
+from aggregate.prompt.files.file_reading import PORTION, FileReader, NoteKind, missing_grammar
+from aggregate.prompt.files.selection import Selection, select_files
 
 # Modules hashed into the version of the view cache.
 VIEW_CODE = (
     "code.anchors",
+    "prompt.files.file",
     "prompt.files.file_reading",
     "prompt.files.file_rendering",
     "base.disk.reading",
@@ -56,21 +42,29 @@ VIEW_CODE = (
 )
 VIEW_LIBRARIES = ("charset_normalizer", "rapidfuzz", "re2", "tree_sitter")
 _HEAD: Final = Struct("<?II")  # whether a view is the file's text, bytes of its language and spans
-_AT_ONCE: Final = 32  # files read, looked up and searched for secrets together
-_NO_VIEW: Final = View("")
 
 
-def error_text(path: str, reason: str, *, is_remark: bool = False) -> str:
-    """Return the text shown in place of an unreadable file.
+class Portion(NamedTuple):
+    """Files read together."""
 
-    The text is fixed for a missing file (rule M-5).
-    """
-    return f"{'NOTE' if is_remark else 'ERROR'}: {reason}: {heading_text(path)}"
+    files: list[File]
+    keys: list[bytes]  # of their cached views, ``b""`` for none
+    rows: list[bytes | None]  # cached views; an earlier run found no secrets in their files
 
 
-def refusals(selection: Selection) -> tuple[str, ...]:
-    refused = (file for file in selection.files if file.refused)
-    return tuple(error_text(file.path, file.problem) for file in refused)
+@dataclass(frozen=True, slots=True)
+class RenderedFiles:
+    """The rendered files of a request, for several prompts."""
+
+    files: tuple[File, ...]
+    warnings: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[File]:
+        return iter(self.files)
+
+    def check_refused(self) -> None:
+        check_refused(self.refused)
 
 
 def check_refused(refused: Sequence[str]) -> None:
@@ -79,59 +73,14 @@ def check_refused(refused: Sequence[str]) -> None:
         raise ScopeError(f"{refused[0].removeprefix('ERROR: ')}{more}")
 
 
-def error_sentence(file: RenderedFile) -> str:
-    return file.content.splitlines()[0]
-
-
-class _Lookup(NamedTuple):
-    """A read file with its row of the view cache."""
-
-    reading: Reading
-    key: bytes = b""  # of the cached view, ``b""`` for none
-    row: bytes | None = None  # the packed view; an earlier run found no secrets in its file
-
-
-def _pack(view: View, text: str) -> bytes:
-    """Pack the view of ``text`` for the index.
-
-    The index must not store the text itself (rule I-5).
-    """
-    language, spans = view.language.encode(), PackedSpans.of(view.spans).data
-    is_text = view.text == text
-    content = b"" if is_text else view.text.encode("utf-8", "surrogatepass")
-    return _HEAD.pack(is_text, len(language), len(spans)) + language + spans + content
-
-
-def _unpack(row: bytes, text: str) -> View:
-    is_text, language_size, spans_size = _HEAD.unpack_from(row)
-    spans_start = _HEAD.size + language_size
-    text_start = spans_start + spans_size
-    if not is_text:
-        text = row[text_start:].decode("utf-8", "surrogatepass")
-    language = row[_HEAD.size : spans_start].decode()
-    return View(text, PackedSpans(row[spans_start:text_start]), language)
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedFiles:
-    """The rendered files of a request, for several prompts."""
-
-    files: tuple[RenderedFile, ...]
-    warnings: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[RenderedFile]:
-        return iter(self.files)
-
-    def check_refused(self) -> None:
-        check_refused(self.refused)
+def error_sentence(file: File) -> str:
+    return file.view.text.splitlines()[0]
 
 
 @dataclass(slots=True, eq=False)
 class FileStream:
-    """Reads and renders files while it is iterated, so that only a few are in memory."""
+    """Reads and renders files in portions while it is iterated, to save memory."""
 
-    selection: Selection
     reader: FileReader
     index: Index
     doubts: Sequence[str] = ()
@@ -141,122 +90,123 @@ class FileStream:
     @property
     def warnings(self) -> tuple[str, ...]:
         """One sentence for each omission or doubt; complete after the iteration."""
-        return (*self.doubts, *self.reader.warnings(self.selection, self._errors))
+        paths = (file.path for file in self.reader.selection.files)
+        return (*self.doubts, *self.reader.warnings(self._errors, paths))
 
     @property
     def refused(self) -> tuple[str, ...]:
-        return refusals(self.selection)
+        return self.reader.selection.refused
 
-    def __iter__(self) -> Iterator[RenderedFile]:
-        """Yield the files, then notes about globs' omitted files."""
-        can_outline = self.selection.generated.view is GeneratedView.OUTLINE
-        is_plain = not can_outline and not any(file.is_rendered for file in self.selection.files)
-        files = get_monitor().steps("read_files", self._shown(is_plain=is_plain))
-        # This step includes reading the files.
-        views = get_monitor().steps("render_files", self._with_views(files, is_plain=is_plain))
-        for lookup, view in views:
-            rendered = self._render(lookup, view)
-            if rendered.error:
-                self._errors.append(error_sentence(rendered))
-            yield rendered
+    def __iter__(self) -> Iterator[File]:
+        """Yield the files, then remarks on globs' omitted files."""
+        for portion, redacted in self._searched():
+            self._redact(portion, redacted)
+            with get_monitor().scope("render_files"):
+                rendered = self._render(portion)
+            for file in rendered:
+                yield self._noted(file)
+        for remark in self.reader.remarks():
+            yield self._noted(remark.file)
 
-    def _with_views(
-        self, files: Iterator[_Lookup], *, is_plain: bool
-    ) -> Iterator[tuple[_Lookup, View | str]]:
-        """Yield the files with their views.
+    def _noted(self, file: File) -> File:
+        if file.is_error:
+            self._errors.append(error_sentence(file))
+        return file
 
-        If all views are the text itself, no child process is started.
-        """
-        if is_plain:
-            for lookup in files:
-                yield lookup, _NO_VIEW
-                if self.on_done:
-                    self.on_done(1)
-            return
-        waiting: deque[_Lookup] = deque()
+    def _searched(self) -> Iterator[tuple[Portion, list[Redacted | None]]]:
+        """Yield portions with the results of the search for secrets.
 
-        def requests() -> Iterator[ViewRequest]:
-            for lookup in files:
-                waiting.append(lookup)
-                yield _view_request(lookup)
-
-        for view in render_all(requests(), on_done=self.on_done):
-            yield waiting.popleft(), view
-
-    def _shown(self, *, is_plain: bool) -> Iterator[_Lookup]:
-        """Yield the visible files, redacted.
-
-        If no views are needed, a thread redacts the next files; otherwise not, since views are made in forked
+        If no views are needed, a thread searches the next ones; otherwise not, since views are made in forked
         processes.
         """
-        files = self.selection.files
-        portions = [files[start : start + _AT_ONCE] for start in range(0, len(files), _AT_ONCE)]
-        lookups = map(self._look_up, portions)
-        searched: Iterator[list[tuple[_Lookup, Redacted | None]]] = map(self._search, lookups)
-        if is_plain and len(portions) > 1:
-            from aggregate.base.concurrency import ahead  # 5 ms, too long for a few files
+        selection = self.reader.selection
+        files = self.reader.portions(hashed=self.index.is_used)
+        portions = map(self._look_up, get_monitor().steps("read_files", files))
+        can_outline = selection.generated is GeneratedView.OUTLINE
+        is_small = len(selection.files) <= PORTION
+        if is_small or can_outline or any(file.is_rendered for file in selection.files):
+            return map(self._search, portions)
+        from aggregate.base.concurrency import ahead  # 5 ms, too long for a few files
 
-            searched = ahead(self._search, lookups)
-        for portion, results in zip(portions, searched, strict=True):
-            for file, (as_read, redacted) in zip(portion, results, strict=True):
-                lookup = as_read
-                if redacted and redacted.is_changed:
-                    lookup = _Lookup(self.reader.take(file, as_read.reading.source, redacted))
-                if lookup.reading.is_listed:
-                    self._store(lookup, b"")
-                else:
-                    yield lookup
-        for remark in self.reader.remarks(files):
-            yield _Lookup(unread(remark))
+        return ahead(self._search, portions)
 
-    def _look_up(self, files: Sequence[ResolvedFile]) -> list[_Lookup]:
-        """Read files and look up their views in the cache; the texts are not redacted yet."""
-        reader, index = self.reader, self.index
-        readings = [
-            reader.take(file, reader.open(file, hashed=index.is_used), None) for file in files
-        ]
-        keys = [_view_key(reading) for reading in readings]
+    def _look_up(self, files: list[File]) -> Portion:
+        """Look up cached views of files; the texts are not redacted yet."""
+        keys = [self._key(file) for file in files]
         wanted = [key for key in keys if key]
-        rows = iter(index.get_many(_view_kind(), wanted) if wanted else ())
-        return [
-            _Lookup(reading, key, next(rows) if key else None)
-            for reading, key in zip(readings, keys, strict=True)
-        ]
+        rows = iter(self.index.get_many(_view_kind(), wanted) if wanted else ())
+        return Portion(files, keys, [next(rows) if key else None for key in keys])
 
-    def _search(self, files: Sequence[_Lookup]) -> list[tuple[_Lookup, Redacted | None]]:
+    def _key(self, file: File) -> bytes:
+        """Return the key of a file's view in the cache."""
+        if not file.source.content_hash or file.source.error:
+            return b""
+        item, view = file.item, file.path[file.path.rfind("/") + 1 :]
+        if file.is_rendered and not self.reader.is_omitted(file.path):
+            view += f"\0{file.view_mode.value}"
+            if item.ast_mask or item.custom_slices:
+                view += json.dumps([item.ast_mask, item.custom_slices], default=str)
+        return sha256(file.source.content_hash + view.encode(errors="surrogatepass")).digest()
+
+    def _search(self, portion: Portion) -> tuple[Portion, list[Redacted | None]]:
         redaction = self.reader.redaction
-        return [
-            (lookup, redact(lookup.reading.source.text, redaction) if lookup.row is None else None)
-            for lookup in files
+        pairs = zip(portion.files, portion.rows, strict=True)
+        return portion, [
+            redact(file.source.text, redaction) if row is None else None for file, row in pairs
         ]
 
-    def _store(self, lookup: _Lookup, row: bytes) -> None:
-        if lookup.key and lookup.row is None:
-            self.index.put_many(_view_kind(), [(lookup.key, row)])
+    def _redact(self, portion: Portion, redacted: Sequence[Redacted | None]) -> None:
+        for number, result in enumerate(redacted):
+            if result and result.is_changed:
+                file = portion.files[number]
+                portion.files[number] = self.reader.take(file, file.source, result)
+                portion.keys[number] = b""
 
-    def _render(self, lookup: _Lookup, made: View | str) -> RenderedFile:
-        reading = lookup.reading
-        file, source = reading.file, reading.source
-        if source.error:
-            return noted_file(file, source)
-        if not file.is_rendered:
-            self._store(lookup, b"")  # records that the text has no secrets
-            view = View(source.text, language=fence_tag(file.path, source.text))
-            return rendered_file(file, source, view)
-        if lookup.row is not None:
-            return rendered_file(file, source, _unpack(lookup.row, source.text))
-        if isinstance(made, str):
-            text = view_error_text(file.path, file.entry.view_mode, made)
-            view = View(text, language=fence_tag(file.path, source.text))
-            return rendered_file(file, source, view, is_error=True)
-        for problem in made.problems:
+    def _render(self, portion: Portion) -> list[File]:
+        """Return the visible files with their views, and store new views."""
+        is_visible = [not self.reader.is_omitted(file.path) for file in portion.files]
+        needs_view = [
+            row is None and is_shown and file.is_rendered and not file.source.error
+            for file, row, is_shown in zip(portion.files, portion.rows, is_visible, strict=True)
+        ]
+        requests = [file.request(file.view_mode) for file in compress(portion.files, needs_view)]
+        views = render_all(requests, on_done=self.on_done)
+        new_rows: list[bytes | None] = [b""] * len(needs_view)  # records a text without secrets
+        for number, (file, row) in enumerate(zip(portion.files, portion.rows, strict=True)):
+            if needs_view[number]:
+                portion.files[number], new_rows[number] = self._with_view(file, next(views))
+            elif is_visible[number]:
+                portion.files[number] = _without_new_view(file, row)
+        if self.on_done:
+            self.on_done(len(needs_view) - len(requests))
+        rows = zip(portion.keys, portion.rows, new_rows, strict=True)
+        new = [(key, data) for key, row, data in rows if key and row is None and data is not None]
+        self.index.put_many(_view_kind(), new)
+        return [*compress(portion.files, is_visible)]
+
+    def _with_view(self, file: File, result: View | str) -> tuple[File, bytes | None]:
+        """Return a file with its view or a view's error, and the row to store, ``None`` for none."""
+        if isinstance(result, str):
+            return file.with_view(result, file.view_mode), None
+        for problem in result.problems:
             note = problem.removeprefix("ERROR: ").removesuffix(f" in {heading_text(file.path)}")
             self.reader.note(file.path, NoteKind.VIEW, note)
-        if language := missing_grammar(_view_request(lookup)):
+        language = missing_grammar(file.request(file.view_mode))
+        if language:
             self.reader.note(file.path, NoteKind.GRAMMAR, language)
-        elif not made.problems and not _holds_text(reading, made):
-            self._store(lookup, _pack(made, source.text))
-        return rendered_file(file, source, made)
+        is_sound = not (language or result.problems or _holds_text(file, result))
+        row = _pack(result, file.source.text) if is_sound else None
+        return file.with_view(result, file.view_mode), row
+
+
+def _without_new_view(file: File, row: bytes | None) -> File:
+    """Return a file with its cached view, its text or its error."""
+    text = file.source.text
+    if file.source.error:
+        return file.unreadable()
+    if file.is_rendered and row is not None:
+        return file._replace(view=_unpack(row, text))
+    return file._replace(view=View(text, language=fence_tag(file.path, text)))
 
 
 def stream_files(
@@ -277,8 +227,7 @@ def stream_files(
             selection = select_files(request)
     if on_start:
         on_start(len(selection.files))
-    reader = FileReader(request.redaction, selection.generated)
-    return FileStream(selection, reader, index, request.doubts, on_done)
+    return FileStream(FileReader(request.redaction, selection), index, request.doubts, on_done)
 
 
 def render_files(
@@ -297,16 +246,6 @@ def render_files(
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 
-def noted_file(file: ResolvedFile, source: SourceFile) -> RenderedFile:
-    """Return a file that shows only a note, such as that the file is unreadable."""
-    if not source.error:
-        return rendered_file(file, source, View(EXCLUDED))
-    problem = error_text(file.path, source.error, is_remark=file.is_remark)
-    language = fence_tag(file.path, source.text)
-    view = View("\n".join((problem, *file.details)), language=language)
-    return rendered_file(file, source, view, is_error=True)
-
-
 @cache
 def view_version() -> str:
     grammars = {language.module for language in LANGUAGES if language.is_installed}
@@ -318,65 +257,34 @@ def _view_kind() -> Kind:
     return Kind("view", view_version())
 
 
-def _view_key(reading: Reading) -> bytes:
-    """Return the key of a file's view in the cache."""
-    file, content_hash = reading.file, reading.source.content_hash
-    if not content_hash or reading.source.error:
-        return b""
-    item, view = file.item, file.path[file.path.rfind("/") + 1 :]
-    if file.is_rendered and not reading.is_listed:
-        view += f"\0{file.entry.view_mode.value}"
-        if item.ast_mask or item.custom_slices:
-            view += json.dumps([item.ast_mask, item.custom_slices], default=str)
-    return sha256(content_hash + view.encode(errors="surrogatepass")).digest()
+def _pack(view: View, text: str) -> bytes:
+    """Pack the view of ``text`` for the index, which must not store the text itself (rule I-5)."""
+    language, spans = view.language.encode(), PackedSpans.of(view.spans).data
+    is_text = view.text == text
+    content = b"" if is_text else view.text.encode("utf-8", "surrogatepass")
+    return _HEAD.pack(is_text, len(language), len(spans)) + language + spans + content
 
 
-def _view_request(lookup: _Lookup) -> ViewRequest:
-    """Return in which view to render a file; mode ``NONE`` if the file needs no view."""
-    file, source = lookup.reading.file, lookup.reading.source
-    if lookup.row is not None or source.error or not file.is_rendered:
-        return ViewRequest(file.path, source.text, ViewMode.NONE)
-    item = file.item
-    return ViewRequest(
-        file.path, source.text, file.entry.view_mode, item.ast_mask, tuple(item.custom_slices)
-    )
+def _unpack(row: bytes, text: str) -> View:
+    is_text, language_size, spans_size = _HEAD.unpack_from(row)
+    spans_start = _HEAD.size + language_size
+    text_start = spans_start + spans_size
+    if not is_text:
+        text = row[text_start:].decode("utf-8", "surrogatepass")
+    language = row[_HEAD.size : spans_start].decode()
+    return View(text, PackedSpans(row[spans_start:text_start]), language)
 
 
-def _holds_text(reading: Reading, view: View) -> bool:
+def _holds_text(file: File, view: View) -> bool:
     """Return whether a view contains the file's whole text.
 
     The index must not store such a view (rule I-5).
     """
-    if reading.file.entry.view_mode is ViewMode.FULL:
+    if file.view_mode is ViewMode.FULL:
         return True  # the cells of a notebook
     # Line ends and outer blanks may differ.
-    text, content = reading.source.text.strip(), view.text
-    if not text or content == reading.source.text:
+    text, content = file.source.text.strip(), view.text
+    if not text or content == file.source.text:
         return False
     is_longer = len(text) - text.count("\r\n") > len(content)
     return not is_longer and text.replace("\r\n", "\n") in content.replace("\r\n", "\n")
-
-
-def rendered_file(
-    file: ResolvedFile, source: SourceFile, view: View, *, is_error: bool = False
-) -> RenderedFile:
-    item = file.item
-    return RenderedFile(
-        path=file.path,
-        entry=item.path,
-        content=view.text,
-        source=source.text,
-        mtime=source.mtime,
-        error=is_error,
-        view_mode=file.entry.view_mode,
-        auto_aggregate=item.auto_aggregate,
-        force_full=item.force_full,
-        tier=file.entry.tier,
-        ast_mask=dict(item.ast_mask),
-        custom_slices=[dict(piece) for piece in item.custom_slices],
-        language=view.language,
-        spans=view.spans,
-        secrets=source.secrets,
-        redacted=source.redacted,
-        note=encoding_note(source.encoding) if source.is_guess else "",
-    )

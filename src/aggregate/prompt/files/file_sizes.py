@@ -1,15 +1,13 @@
 """Lines, definitions and tokens of files, in each view."""
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import Any
 
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import DeadlineError
@@ -23,14 +21,15 @@ from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.asking.request import Request
 from aggregate.prompt.document.token_counts import token_version
-from aggregate.prompt.files.file_reading import FileReader, Reading
+from aggregate.prompt.files.file import File
+from aggregate.prompt.files.file_reading import FileReader
 from aggregate.prompt.files.file_rendering import view_version
-from aggregate.prompt.files.selection import ResolvedFile, select_files
+from aggregate.prompt.files.selection import select_files
 
-_LOOKED_UP = 64  # files read and looked up together
 # Views that need no choices of the user.
 _MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
 _OUTLINE = _MEASURED.index(ViewMode.OUTLINE)
+_ROW = Struct(f"<{2 + len(_MEASURED)}Q")  # lines, elements, and tokens in each view
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +43,13 @@ class FileSizes:
     error: str = ""
     problem: str = ""  # why its views are incomplete
 
-
-_ROW = Struct(f"<{2 + len(_MEASURED)}Q")  # lines, elements, and tokens in each view
+    @classmethod
+    def of(
+        cls, path: str, numbers: Sequence[int], *, error: str = "", problem: str = ""
+    ) -> "FileSizes":
+        lines, elements, *tokens = numbers or [0] * (2 + len(_MEASURED))
+        names = (mode.value for mode in _MEASURED)
+        return cls(path, lines, elements, dict(zip(names, tokens, strict=True)), error, problem)
 
 
 def measure_files(
@@ -62,111 +66,80 @@ def measure_files(
     selection = select_files(request)
     if on_start:
         on_start(len(selection.files) * len(_MEASURED))
-    reader = FileReader(AS_THEY_ARE, selection.generated)
-    sizes: dict[str, FileSizes] = {}
-
-    def unknown() -> Iterator[_Unknown]:
-        for start in range(0, len(selection.files), _LOOKED_UP):
-            count = len(sizes)
-            portion = selection.files[start : start + _LOOKED_UP]
-            yield from _unknown(portion, reader, index, sizes)
-            if on_done:
-                on_done((len(sizes) - count) * len(_MEASURED))
-
-    measured = _measured(unknown(), index, on_done)
-    sizes |= {file.path: file for file in measured}
-    remarks = reader.remarks(selection.files)
-    unmeasured = [
-        FileSizes(file.path, 0, 0, _by_view([0] * len(_MEASURED)), file.problem) for file in remarks
-    ]
-    return [*(sizes[file.path] for file in selection.files if file.path in sizes), *unmeasured]
+    reader = FileReader(AS_THEY_ARE, selection)
+    sizes: list[FileSizes] = []
+    for files in reader.portions(hashed=index.is_used):
+        visible = [file for file in files if not reader.is_omitted(file.path)]
+        sizes += _measure_portion(visible, index, on_done)
+    remarks = (FileSizes.of(remark.path, (), error=remark.problem) for remark in reader.remarks())
+    return [*sizes, *remarks]
 
 
-def _by_view(tokens: Sequence[int]) -> Mapping[str, int]:
-    return dict(zip((mode.value for mode in _MEASURED), tokens, strict=True))
-
-
-class _Unknown(NamedTuple):
-    """A file without cached sizes."""
-
-    reading: Reading
-    key: bytes  # for the cache, ``b""`` for none
-
-
-def _unknown(
-    files: Sequence[ResolvedFile], reader: FileReader, index: Index, sizes: dict[str, FileSizes]
-) -> Iterator[_Unknown]:
-    """Read files; put the sizes that are cached into ``sizes``, and yield the files without."""
-    readings = (reader.read(file, hashed=index.is_used) for file in files)
-    lookups = [_Unknown(reading, _key(reading)) for reading in readings if not reading.is_listed]
-    rows = iter(index.get_many(_kind(), [lookup.key for lookup in lookups if lookup.key]))
-    for lookup in lookups:
-        path, row = lookup.reading.file.path, next(rows) if lookup.key else None
-        if row:
-            lines, elements, *tokens = _ROW.unpack(row)
-            sizes[path] = FileSizes(path, lines, elements, _by_view(tokens))
-        else:
-            yield lookup
-
-
-def _measured(
-    unknown: Iterator[_Unknown], index: Index, on_done: Callable[[int], None] | None
+def _measure_portion(
+    files: Sequence[File], index: Index, on_done: Callable[[int], None] | None
 ) -> list[FileSizes]:
-    """Measure files: threads count tokens while child processes make the next views."""
-    waiting: deque[_Unknown] = deque()
-    measured: list[tuple[FileSizes, bytes]] = []
+    """Return the sizes of files, and cache new ones."""
+    keys = [_key(file) for file in files]
+    rows = iter(index.get_many(_kind(), [key for key in keys if key]))
+    sizes: dict[str, FileSizes] = {}
+    unknown: list[tuple[File, bytes]] = []
+    for file, key in zip(files, keys, strict=True):
+        row = next(rows) if key else None
+        if row or file.source.error:
+            numbers = _ROW.unpack(row) if row else ()
+            sizes[file.path] = FileSizes.of(file.path, numbers, error=file.source.error)
+        else:
+            unknown.append((file, key))
+    if on_done:
+        on_done(len(sizes) * len(_MEASURED))
+    views, tokens = _counted_views([file for file, _ in unknown], on_done)
+    new_rows: list[tuple[bytes, bytes]] = []
+    for number, (file, key) in enumerate(unknown):
+        part = slice(number * len(_MEASURED), (number + 1) * len(_MEASURED))
+        numbers = line_count(file.source.text), _elements(file, views[part]), *tokens[part]
+        problems = [problem for view in views[part] for problem in _problems(view)]
+        problem = next(iter(problems), "")
+        sizes[file.path] = FileSizes.of(file.path, numbers, problem=problem)
+        # A view that took too long on a busy machine is not cached.
+        if key and not problems and all(isinstance(view, View) for view in views[part]):
+            new_rows.append((key, _ROW.pack(*numbers)))
+    index.put_many(_kind(), new_rows)
+    return [sizes[file.path] for file in files]
 
-    def requests() -> Iterator[ViewRequest]:
-        for lookup in unknown:
-            waiting.append(lookup)
-            reading = lookup.reading
-            yield from (
-                ViewRequest(reading.file.path, reading.source.text, mode) for mode in _MEASURED
-            )
 
-    rendered = render_all(requests(), on_done=on_done)
+def _counted_views(
+    files: Sequence[File], on_done: Callable[[int], None] | None
+) -> tuple[list[View | str], list[int]]:
+    """Return all views of files, or their errors, and the tokens of each.
+
+    Threads count tokens while child processes make the next views.
+    """
+    requests = [
+        ViewRequest(file.path, file.source.text, mode) for file in files for mode in _MEASURED
+    ]
+    views: list[View | str] = []
     with TokenCounter() as counter:
-        while views := list(islice(rendered, len(_MEASURED))):
-            for view in views:
-                counter.submit(view.text if isinstance(view, View) else view)
-            measured.append(_without_tokens(waiting.popleft(), views))
-        counts = iter(counter.results())
-    files: list[FileSizes] = []
-    rows: list[tuple[bytes, bytes]] = []
-    for sizes, key in measured:
-        tokens = list(islice(counts, len(_MEASURED)))
-        files.append(sizes if sizes.error else replace(sizes, tokens=_by_view(tokens)))
-        if key:
-            rows.append((key, _ROW.pack(sizes.lines, sizes.elements, *tokens)))
-    index.put_many(_kind(), rows)
-    return files
+        for view in render_all(requests, on_done=on_done):
+            views.append(view)
+            counter.submit(view.text if isinstance(view, View) else view)
+        return views, counter.results()
 
 
-def _without_tokens(unknown: _Unknown, views: Sequence[View | str]) -> tuple[FileSizes, bytes]:
-    """Return the sizes of a file with tokens still to be counted, and its cache key."""
-    file, source = unknown.reading.file, unknown.reading.source
-    language, outline = language_of(file.path, source.text), views[_OUTLINE]
-    elements = 0
-    if language and language.kind is LanguageKind.CODE and isinstance(outline, View):
-        elements = len(outline.spans)  # one for each definition
-    problems = [problem for view in views if isinstance(view, View) for problem in view.problems]
-    sizes = FileSizes(
-        file.path,
-        line_count(source.text),
-        elements,
-        _by_view([0] * len(_MEASURED)),
-        source.error,
-        next(iter(problems), ""),
-    )
-    # A view that took too long on a busy machine is not cached.
-    is_sound = not problems and not source.error and all(isinstance(view, View) for view in views)
-    return sizes, unknown.key if is_sound else b""
+def _problems(view: View | str) -> Sequence[str]:
+    return view.problems if isinstance(view, View) else ()
 
 
-def _key(reading: Reading) -> bytes:
+def _elements(file: File, views: Sequence[View | str]) -> int:
+    """Return the number of a file's definitions, one for each span of its outline."""
+    language, outline = language_of(file.path, file.source.text), views[_OUTLINE]
+    is_code = language is not None and language.kind is LanguageKind.CODE
+    return len(outline.spans) if is_code and isinstance(outline, View) else 0
+
+
+def _key(file: File) -> bytes:
     """Return the key of a file's sizes in the cache."""
-    path, content_hash = reading.file.path, reading.source.content_hash
-    name = path[path.rfind("/") + 1 :]
+    name = file.path[file.path.rfind("/") + 1 :]
+    content_hash = file.source.content_hash
     return content_hash and sha256(content_hash + name.encode(errors="surrogatepass")).digest()
 
 

@@ -3,27 +3,24 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import tee
+from itertools import islice
+from typing import Final
 
-from aggregate.base.files import (
-    RenderedFile,
-    ShownText,
-    Span,
-    View,
-    ViewMode,
-    ViewRequest,
-    source_lines,
-)
+from aggregate.base.files import ShownText, Span, ViewMode, ViewRequest, source_lines
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
 from aggregate.prompt.asking.request import FOCUS_TIER, FocusIndex
 from aggregate.prompt.document import Screenshot, Section, Segment, Stability
+from aggregate.prompt.files.file import File
 
 FILES = "## Files"
 FILES_SUMMARY = "## Files (Summary)"
 FILES_TIER3 = "## Files (Tier 3 - Focused)"
-_BEFORE = 3  # lines of a file's block before its content
+BEFORE_CONTENT: Final = 3  # lines of a file's block before its content
+MORE_TOKENS: Final = 20  # upper bound by which a document's tags exceed a heading and a fence
+_DIGESTED: Final = 512  # files digested together
+_CLOSING: Final = re.compile(r"<(?=/\s*(?:documents?|document_content|source)\b)", re.IGNORECASE)
 
 
 def file_block(
@@ -58,14 +55,22 @@ def files_section(title: str, files: Iterable[Segment]) -> Iterator[Segment]:
         yield segment
 
 
-def rendered_segment(file: RenderedFile) -> Segment:
-    language = "text" if file.error else file.language or "text"
+def rendered_segment(file: File) -> Segment:
+    language = "text" if file.is_error else file.view.language or "text"
     is_none = file.view_mode is ViewMode.NONE
-    is_excluded = is_none and not file.error and not file.force_full
+    is_excluded = is_none and not file.is_error and not file.item.force_full
     block = file_block(
-        file.path, file.content, language=language, excluded=is_excluded, note=file.note
+        file.path, file.view.text, language=language, excluded=is_excluded, note=file.note
     )
     return file_segment(file.path, block, file.shown)
+
+
+def _raw_segment(file: File) -> Segment:
+    text = file.source.text
+    if file.is_error and not text:
+        return rendered_segment(file)
+    block = file_block(file.path, text, language=fence_tag(file.path, text), note=file.note)
+    return file_segment(file.path, block, ShownText(text, None, file.source.redacted))
 
 
 def numbered(segment: Segment) -> Segment:
@@ -76,53 +81,76 @@ def numbered(segment: Segment) -> Segment:
     source, lines = segment.shown, segment.text.split("\n")
     if source is None or source.is_message or not is_fenced(segment.text):
         return segment
-    content = lines[_BEFORE:-1]
+    content = lines[BEFORE_CONTENT:-1]
     spans = (Span(1, len(content), 1, len(content)),) if source.spans is None else source.spans
     numbers = source_lines(spans)
     width = len(str(max(numbers.values(), default=0)))
-    lines[_BEFORE:-1] = [
+    lines[BEFORE_CONTENT:-1] = [
         f"{numbers.get(line, ''):>{width}} | {text}" for line, text in enumerate(content, start=1)
     ]
     return replace(segment, text="\n".join(lines), shown=source._replace(is_numbered=True))
 
 
-def view_segment(file: RenderedFile, mode: ViewMode, view: View | str) -> Segment:
-    """Return the segment with the view of a file, or with the error that prevented it."""
-    if isinstance(view, str):
-        block = file_block(file.path, view_error_text(file.path, mode, view))
-        return file_segment(file.path, block, ShownText(file.source, (), is_message=True))
-    block = file_block(file.path, view.text, language=view.language, note=file.note)
-    return file_segment(file.path, block, ShownText(file.source, view.spans, file.redacted))
+def as_documents(files: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield the segments of the Files section with each file as a numbered XML document.
+
+    The form is that of Anthropic's guide to long contexts (rule T-16).
+    """
+    number = 0
+    is_open = False
+    for segment in files:
+        if bool(segment.source) is not is_open:
+            is_open = not is_open
+            yield _tag("<documents>" if is_open else "</documents>")
+        number += bool(segment.source)
+        yield _document(segment, number) if segment.source else segment
+    if is_open:
+        yield _tag("</documents>")
 
 
-def view_error_text(path: str, mode: ViewMode, reason: str) -> str:
-    return f"ERROR in {mode.value} view mode for {heading_text(path)}:\n{reason}"
+def _tag(text: str) -> Segment:
+    return Segment(Section.FILES, text, Stability.STABLE)
 
 
-def files_segments(files: Iterable[RenderedFile], *, is_summary: bool = False) -> Iterator[Segment]:
+def _document(segment: Segment, number: int) -> Segment:
+    """Return a file's block as a document, with as many lines around the content."""
+    heading, _, *lines = segment.text.split("\n")
+    shown, content = segment.shown, lines
+    if is_fenced(segment.text):
+        content = lines[1:-1]
+    elif shown:
+        shown = shown._replace(is_message=True)
+    name = heading.removeprefix(file_heading("")).replace("&", "&amp;").replace("<", "&lt;")
+    escaped = [_CLOSING.sub("&lt;", line) for line in content]
+    if shown and shown.spans is None and escaped != content:
+        shown = shown._replace(spans=(Span(1, len(content), 1, len(content)),))
+    opening = f'<document index="{number}">\n<source>{name}</source>\n<document_content>'
+    text = "\n".join((opening, *escaped, "</document_content></document>"))
+    return replace(segment, text=text, shown=shown)
+
+
+def files_segments(files: Iterable[File], *, is_summary: bool = False) -> Iterator[Segment]:
     """Yield the Files section, without files that have ``auto_aggregate`` off."""
-    in_prompt = (file for file in files if file.auto_aggregate)
+    in_prompt = (file for file in files if file.item.auto_aggregate)
     if is_summary:
         return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
     return files_section(FILES, map(rendered_segment, in_prompt))
 
 
-def _summary_segments(files: Iterable[RenderedFile]) -> Iterator[Segment]:
+def _summary_segments(files: Iterator[File]) -> Iterator[Segment]:
     """Yield digests of the raw texts (rule M-X2); full files, errors and notes stay."""
-    rendered, sources = tee(files)
-    requests = (
-        ViewRequest(file.path, file.source, ViewMode.NONE if _stays(file) else ViewMode.SUMMARY)
-        for file in sources
-    )
-    for file, view in zip(rendered, render_all(requests), strict=True):
-        if _stays(file):
-            yield rendered_segment(file)
-        else:
-            yield view_segment(file, ViewMode.SUMMARY, view)
+    mode = ViewMode.SUMMARY
+    while portion := list(islice(files, _DIGESTED)):
+        digested = [file for file in portion if not _stays(file)]
+        requests = [ViewRequest(file.path, file.source.text, mode) for file in digested]
+        views = render_all(requests)
+        for file in portion:
+            shown = file if _stays(file) else file.with_view(next(views), mode)
+            yield rendered_segment(shown)
 
 
-def _stays(file: RenderedFile) -> bool:
-    return file.force_full or file.error or file.view_mode is ViewMode.NONE
+def _stays(file: File) -> bool:
+    return file.item.force_full or file.is_error or file.view_mode is ViewMode.NONE
 
 
 HEADING = "## Screenshots"
@@ -173,14 +201,13 @@ def _percent(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in raw)
 
 
+# Views of unfocused files in a Tier 3 prompt, by language.
 _CONTEXT_MODES = {"python": ViewMode.SKELETON, "c": ViewMode.OUTLINE, "cpp": ViewMode.OUTLINE}
 # Views by size, the smallest first.
 _BY_SIZE = (ViewMode.SUMMARY, ViewMode.OUTLINE, ViewMode.SKELETON)
 
 
-def tier3_segments(
-    files: Iterable[RenderedFile], focus_files: Sequence[str]
-) -> tuple[Segment, ...]:
+def tier3_segments(files: Iterable[File], focus_files: Sequence[str]) -> tuple[Segment, ...]:
     """Return the section ``## Files (Tier 3 - Focused)``.
 
     See rule M-53. Focus files, files of tier 3 and files forced to full are shown as they are; focus files even if
@@ -201,71 +228,59 @@ class Tier3Files:
             Records of other origin may contain anything.
     """
 
-    def __init__(self, files: Iterable[RenderedFile], *, as_rendered: bool = False) -> None:
+    def __init__(self, files: Iterable[File], *, as_rendered: bool = False) -> None:
         self._files = tuple(files)
         self._as_rendered = as_rendered
-        self._index = FocusIndex((file.path, file.entry) for file in self._files)
+        self._index = FocusIndex((file.path, file.item.path) for file in self._files)
         self._raw: dict[int, Segment] = {}
         self._context: dict[int, Segment] = {}
 
-    def named(self, focus: str) -> list[RenderedFile]:
+    def named(self, focus: str) -> list[File]:
         return [self._files[number] for number in self._index.find(focus)]
 
     def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
-        blocks = dict.fromkeys(self._index.find(*focus_files), self._raw)
+        raw, context = self._index.find(*focus_files), list[int]()
+        focused = set(raw)
         for number, file in enumerate(self._files):
-            if file.auto_aggregate and number not in blocks:
-                is_raw = file.tier == FOCUS_TIER or file.force_full
-                blocks[number] = self._raw if is_raw else self._context
-        self._make_raw(sorted(number for number in blocks if blocks[number] is self._raw))
-        self._make_context(sorted(number for number in blocks if blocks[number] is self._context))
+            if file.item.auto_aggregate and number not in focused:
+                is_raw = file.entry.tier == FOCUS_TIER or file.item.force_full
+                (raw if is_raw else context).append(number)
+        blocks = self._raw_segments(raw) | self._context_segments(context)
         title = Segment(Section.FILES, FILES_TIER3, Stability.STABLE)
-        return (title, *(blocks[number][number] for number in sorted(blocks))) if blocks else ()
+        return (title, *(blocks[number] for number in sorted(blocks))) if blocks else ()
 
     def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
-        numbers = self._index.find(*focus_files)
-        self._make_raw(numbers)
-        return {self._files[number].path: self._raw[number] for number in numbers}
+        segments = self._raw_segments(self._index.find(*focus_files))
+        return {self._files[number].path: segment for number, segment in segments.items()}
 
-    def _make_raw(self, numbers: Iterable[int]) -> None:
-        new = [number for number in numbers if number not in self._raw]
-        segments = []
-        for file in (self._files[number] for number in new):
-            if file.error and not file.source:
-                segments.append(rendered_segment(file))
-            else:
-                language = fence_tag(file.path, file.source)
-                block = file_block(file.path, file.source, language=language, note=file.note)
-                segments.append(file_segment(file.path, block, file.shown_raw))
-        self._raw.update(zip(new, segments, strict=True))
+    def _raw_segments(self, numbers: Sequence[int]) -> dict[int, Segment]:
+        for number in numbers:
+            if number not in self._raw:
+                self._raw[number] = _raw_segment(self._files[number])
+        return {number: self._raw[number] for number in numbers}
 
-    def _make_context(self, numbers: Iterable[int]) -> None:
+    def _context_segments(self, numbers: Sequence[int]) -> dict[int, Segment]:
         new = [number for number in numbers if number not in self._context]
-        files = [self._files[number] for number in new]
-        requests = [_context_request(file, as_rendered=self._as_rendered) for file in files]
+        requests = [self._context_request(self._files[number]) for number in new]
         views = iter(render_all([request for request in requests if request]))
-        segments = [
-            view_segment(file, request.mode, next(views)) if request else rendered_segment(file)
-            for file, request in zip(files, requests, strict=True)
-        ]
-        self._context.update(zip(new, segments, strict=True))
+        for number, request in zip(new, requests, strict=True):
+            file = self._files[number]
+            shown = file.with_view(next(views), request.mode) if request else file
+            self._context[number] = rendered_segment(shown)
+        return {number: self._context[number] for number in numbers}
 
-
-def _context_request(file: RenderedFile, *, as_rendered: bool) -> ViewRequest | None:
-    """Return the view for rendering an unfocused file.
-
-    Return ``None`` if the file's content is shown unchanged.
-    """
-    if file.error or file.view_mode is ViewMode.NONE:
-        return None
-    mode: ViewMode | None = ViewMode.CUSTOM
-    if not file.custom_slices:
-        language = language_of(file.path, file.source)
-        mode = _CONTEXT_MODES.get(language.name) if language else None
-    if mode is None:
-        return None
-    if as_rendered and file.language:
-        smaller = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
-        if file.view_mode in (mode, *smaller):
+    def _context_request(self, file: File) -> ViewRequest | None:
+        """Return the view for rendering an unfocused file, ``None`` to show its content unchanged."""
+        if file.is_error or file.view_mode is ViewMode.NONE:
             return None
-    return ViewRequest(file.path, file.source, mode, slices=tuple(file.custom_slices))
+        text, slices, mode = file.source.text, tuple(file.item.custom_slices), ViewMode.CUSTOM
+        if not slices:
+            language = language_of(file.path, text)
+            if language is None or language.name not in _CONTEXT_MODES:
+                return None
+            mode = _CONTEXT_MODES[language.name]
+        if self._as_rendered and file.view.language:
+            smaller = _BY_SIZE[: _BY_SIZE.index(mode)] if mode in _BY_SIZE else ()
+            if file.view_mode in (mode, *smaller):
+                return None
+        return ViewRequest(file.path, text, mode, slices=slices)

@@ -2,32 +2,23 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from aggregate.base.disk.reading import project_root, real_path
 from aggregate.base.errors import ConfigError
-from aggregate.base.files import (
-    Entry,
-    FileItem,
-    GeneratedPolicy,
-    GeneratedView,
-    Narrowing,
-    ViewMode,
-)
+from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.text import heading_text
 from aggregate.base.values import row_maker
-from aggregate.code.views import is_the_text
 from aggregate.project.files import FolderListing, ResolvedPath, display_path, display_prefix
 from aggregate.project.git import AttributesReader
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
-from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, Scope, TooManyRulesError
+from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, TooManyRulesError
 from aggregate.prompt.asking.request import focus_paths
+from aggregate.prompt.files.file import File, Remark
 
 if TYPE_CHECKING:
     from aggregate.prompt.asking.request import Request
@@ -35,241 +26,197 @@ if TYPE_CHECKING:
 _MOST_NAMED: Final = 3  # files in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
 _NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
-
-
-class ResolvedFile(NamedTuple):
-    """A file to read, or a note in its place.
-
-    A named tuple takes little memory: large projects have 100,000 files.
-
-    Attributes:
-        path: The path in the prompt: relative to the base directory with ``/``.
-        file: Its location, ``""`` for an unread file.
-        problem: Why it is not read, or not whole; ``""`` for a file to read.
-        refused: The scope forbids to read it.
-        is_remark: It is a remark on a glob's omitted files.
-        details: Further lines of a remark.
-    """
-
-    path: str
-    file: str
-    entry: Entry
-    by_glob: bool = False
-    problem: str = ""
-    refused: bool = False
-    is_remark: bool = False
-    details: tuple[str, ...] = ()
-
-    @property
-    def item(self) -> FileItem:
-        return self.entry.item
-
-    @property
-    def view_mode(self) -> ViewMode:
-        return self.entry.view_mode
-
-    @property
-    def is_rendered(self) -> bool:
-        """Whether the file is shown by a view.
-
-        Raw files, files with a problem and files with ``auto_aggregate`` off are not.
-        """
-        item = self.entry.item
-        is_raw = item.force_full or is_the_text(self.path, self.entry.view_mode)
-        return not is_raw and item.auto_aggregate and not self.problem
-
-    def with_slices(self, slices: list[dict[str, Any]]) -> "ResolvedFile":
-        return self.with_item(replace(self.item, custom_slices=slices))
-
-    def with_item(self, item: FileItem) -> "ResolvedFile":
-        return self._replace(entry=replace(self.entry, item=item))
-
-
 # The fields behind ``by_glob`` of a file that can be read.
-_NO_PROBLEM: Final = tuple(ResolvedFile._field_defaults.values())[1:]
+_NO_PROBLEM: Final = tuple(File._field_defaults.values())[1:]
 Note = tuple[str, str]  # a path, and a doubt
+_Test = Callable[[str], bool]
+_Row = TypeVar("_Row", File, Remark)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The files of a prompt in order."""
+    """The files of a prompt in order, and remarks on files that globs leave out."""
 
-    files: tuple[ResolvedFile, ...]
+    files: tuple[File, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     skipped: tuple[Note, ...] = ()
-    generated: GeneratedPolicy = field(default_factory=GeneratedPolicy)
+    generated: GeneratedView = GeneratedView.FULL  # ``FULL``: each file as its entry says
+    focus_paths: frozenset[str] = frozenset()  # shown as their entries say
+    marks: Mapping[str, bool] = field(default_factory=dict)  # ``.gitattributes`` by path
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Errors about files outside of the readable scope."""
+        refused = (file for file in self.files if file.refused)
+        return tuple(f"ERROR: {file.problem}: {heading_text(file.path)}" for file in refused)
 
 
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
     """Return the files of a request.
 
-    Secrets in their names are replaced. Globs skip the program's own output and excluded files. With a task and no
-    budget, focus files are shown in full (rule T-2); prompts with a budget and Tier 3 prompts have other rules.
+    Secrets in their names are replaced. Globs skip the program's own output and excluded files.
     """
-    base_dir = request.base_dir
-    if request.entries and not base_dir.is_dir():
+    if request.entries and not request.base_dir.is_dir():
         raise ConfigError(
-            f"files.base_dir: no such folder: {base_dir}: correct it, relative to the configuration",
+            f"files.base_dir: no such folder: {request.base_dir}: correct it, relative to the configuration",
             key="files.base_dir",
         )
-    is_own = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
-    output = request.output_file and display_path(request.output_file, base_dir)
-
-    def is_ours(path: str) -> bool:
-        return path == output or is_own(path)
-
-    resolve = partial(
-        resolve_entries,
-        base_dir,
-        is_ours=is_ours,
-        is_excluded=_pattern_filter(request.exclude, "files.exclude"),
-        listing=listing or FolderListing(request.scope),
-    )
-    selection = _narrowed(resolve(request.entries), request.narrowing, resolve)
-    selection = _redact_names(selection, request.redaction)
+    matcher = _EntryMatcher.of(request, listing or FolderListing(request.scope))
+    selection = matcher.match(request.entries)
+    selection = _narrowed(selection, request.narrowing, matcher)
+    selection = _with_clean_names(selection, request.redaction)
     selection = with_generated_policy(selection, request)
+    return _with_focus(selection, request)
+
+
+def _with_focus(selection: Selection, request: "Request") -> Selection:
+    """Show focus files in full with a task and no budget (rule T-2).
+
+    Prompts with a budget and Tier 3 prompts have other rules.
+    """
     if request.task is None or request.budget is not None or request.is_tier3:
         return selection
-    pairs = ((file.path, file.item.path) for file in selection.files if not file.is_remark)
+    pairs = ((file.path, file.item.path) for file in selection.files)
     pinned = focus_paths(pairs, request.focus_paths)
-    files = (
+    files = [
         file.with_item(replace(file.item, force_full=True, auto_aggregate=True))
         if file.path in pinned
         else file
         for file in selection.files
-    )
+    ]
     return replace(selection, files=tuple(files))
 
 
-def _narrowed(
-    selection: Selection, narrowing: Narrowing, resolve: Callable[[Iterable[Entry]], Selection]
-) -> Selection:
+def _narrowed(selection: Selection, narrowing: Narrowing, matcher: "_EntryMatcher") -> Selection:
     """Return the files that the command line selects, with the settings of configured entries (T-13, B-3)."""
     if narrowing.paths:
-        configured = {file.path: file for file in selection.files if not file.is_remark}
-        selected = resolve(Entry(FileItem(path)) for path in narrowing.paths)
-        files = (
-            configured[file.path]._replace(by_glob=file.by_glob)
-            if file.path in configured
-            else file
-            for file in selected.files
-        )
-        selection = replace(selected, files=tuple(files))
+        configured = {file.path: file for file in selection.files}
+        selection = matcher.match(Entry(FileItem(path)) for path in narrowing.paths)
+        files = [
+            configured.get(file.path, file)._replace(by_glob=file.by_glob)
+            for file in selection.files
+        ]
+        selection = replace(selection, files=tuple(files))
     if not (narrowing.include or narrowing.exclude):
         return selection
     includes = _pattern_filter(narrowing.include, "--include")
     excludes = _pattern_filter(narrowing.exclude, "--exclude")
+    wanted: list[File] = []
+    for file in selection.files:
+        name = file.path.removeprefix(narrowing.folder)
+        if not file.path.startswith(narrowing.folder):
+            is_wanted = not narrowing.include
+        else:
+            is_wanted = not excludes(name) and (not narrowing.include or includes(name))
+        if is_wanted:
+            wanted.append(file)
+    return replace(selection, files=tuple(wanted))
 
-    def is_wanted(path: str) -> bool:
-        if not path.startswith(narrowing.folder):
-            return not narrowing.include
-        name = path[len(narrowing.folder) :]
-        return not excludes(name) and (not narrowing.include or includes(name))
 
-    files = (file for file in selection.files if file.is_remark or is_wanted(file.path))
-    return replace(selection, files=tuple(files))
+def _nothing(_path: str) -> bool:
+    return False
 
 
 def resolve_entries(
-    base_dir: Path,
-    entries: Iterable[Entry],
-    *,
-    is_ours: Callable[[str], bool] = lambda _: False,
-    is_excluded: Callable[[str], bool] = lambda _: False,
-    listing: FolderListing | None = None,
+    base_dir: Path, entries: Iterable[Entry], *, listing: FolderListing | None = None
 ) -> Selection:
-    """Resolve ``entries`` below ``base_dir``.
+    """Return the files that entries below ``base_dir`` match, without any filter."""
+    return _EntryMatcher(base_dir, listing or FolderListing()).match(entries)
 
-    A file is listed once, at its first entry. Entries without wildcards override globs, later entries earlier ones.
-    ``is_ours`` and ``is_excluded`` filter globs. Forbidden entries, globs without matches and globs with
-    secret-looking files are listed with the reason.
-    """
-    listing = listing or FolderListing()
-    files: dict[str, ResolvedFile] = {}
-    skipped: dict[str, str] = {}
 
-    def ignored(glob: str, prefix: str) -> str:
-        names = listing.ignored(base_dir, glob)
-        return next((name for name in names if not is_ours(prefix + name)), "")
+@dataclass(frozen=True, slots=True)
+class _EntryMatcher:
+    """Finds the files that entries match."""
 
-    for entry in entries:
-        resolved = listing.resolve(base_dir, entry.item.path)
-        if resolved.is_glob:
-            prefix = display_prefix(resolved.folder, base_dir)
+    base_dir: Path
+    listing: FolderListing
+    is_ours: _Test = _nothing  # the program's own output, which globs skip
+    is_excluded: _Test = _nothing  # other files that globs skip
+
+    @classmethod
+    def of(cls, request: "Request", listing: FolderListing) -> "_EntryMatcher":
+        base_dir, output = request.base_dir, ""
+        if request.output_file:
+            output = display_path(request.output_file, base_dir)
+        is_ours = own_output_filter(
+            base_dir, request.output_dir, request.namespace, request.shown_from, output=output
+        )
+        return cls(base_dir, listing, is_ours, _pattern_filter(request.exclude, "files.exclude"))
+
+    def match(self, entries: Iterable[Entry]) -> Selection:
+        """Return the files of entries.
+
+        A file is listed once, at its first entry. Entries without wildcards override globs, later entries earlier ones.
+        Forbidden entries and globs without matches are listed with the reason.
+        """
+        files: dict[str, File] = {}
+        remarks: dict[str, Remark] = {}
+        skipped: dict[str, str] = {}
+        for entry in entries:
+            resolved = self.listing.resolve(self.base_dir, entry.item.path)
+            if not resolved.is_glob:
+                self._add_names(files, entry, resolved)
+                continue
+            prefix = display_prefix(resolved.folder, self.base_dir)
             skipped |= {prefix + name: reason for name, reason in resolved.skipped}
-            names, secrets = (
-                [
-                    name
-                    for name in matches
-                    if not (is_ours(prefix + name) or is_excluded(prefix + name))
-                ]
-                for matches in (resolved.names, resolved.secrets)
-            )
+            names = self._unfiltered(prefix, resolved.names)
+            secrets = [prefix + name for name in self._unfiltered(prefix, resolved.secrets)]
             _add_matches(files, entry, resolved.folder, prefix, names)
-            if remark := _glob_remark(
-                entry, resolved, prefix, names, secrets, listing.scope, ignored
-            ):
-                files[remark.path] = remark
-            continue
+            if secrets:
+                hint = "" if self.listing.scope.is_fixed else _NAME_SECRETS
+                remark = omission_remark(entry, "secret-looking", secrets, hint=hint)
+                remarks[remark.path] = remark
+            elif problem := resolved.refused or ("" if names else self._why_empty(entry, prefix)):
+                refused = bool(resolved.refused)
+                glob = entry.item.path
+                files[glob] = File(glob, "", entry, problem=problem, refused=refused)
+        for folder, problem in self.listing.problems():
+            skipped[display_prefix(folder, self.base_dir).rstrip("/") or "."] = problem
+        # An entry may skip a file that another one names.
+        left_out = tuple((path, reason) for path, reason in skipped.items() if path not in files)
+        return Selection(tuple(files.values()), tuple(remarks.values()), left_out)
+
+    def _add_names(self, files: dict[str, File], entry: Entry, resolved: ResolvedPath) -> None:
         for name in resolved.names:
-            file = os.path.join(base_dir, name)
-            path = display_path(file, base_dir)
-            reason = resolved.refused
+            file = os.path.join(self.base_dir, name)
+            path, reason = display_path(file, self.base_dir), resolved.refused
             location = "" if reason else resolved.real or file
-            files[path] = ResolvedFile(path, location, entry, problem=reason, refused=bool(reason))
-    for folder, problem in listing.problems():
-        skipped[display_prefix(folder, base_dir).rstrip("/") or "."] = problem
-    # An entry may skip a file that another one names.
-    left_out = tuple((path, reason) for path, reason in skipped.items() if path not in files)
-    return Selection(tuple(files.values()), left_out)
+            files[path] = File(path, location, entry, problem=reason, refused=bool(reason))
+
+    def _unfiltered(self, prefix: str, names: Sequence[str]) -> list[str]:
+        is_ours, is_excluded = self.is_ours, self.is_excluded
+        return [
+            name for name in names if not (is_ours(prefix + name) or is_excluded(prefix + name))
+        ]
+
+    def _why_empty(self, entry: Entry, prefix: str) -> str:
+        """Return why a glob matches no file."""
+        for name in self.listing.ignored(self.base_dir, entry.item.path):
+            if not self.is_ours(prefix + name):
+                why = "all files that match this pattern are ignored or excluded"
+                return f"{why}, such as {name}; name one to include it"
+        return "no file matches this pattern"
 
 
 def _add_matches(
-    files: dict[str, ResolvedFile], entry: Entry, folder: str, prefix: str, names: Sequence[str]
+    files: dict[str, File], entry: Entry, folder: str, prefix: str, names: Sequence[str]
 ) -> None:
     folder = os.path.join(folder, "")
-    new_file = row_maker(ResolvedFile)
+    new_file = row_maker(File)
     for name in names:  # a loop for 100,000 files
         path = prefix + name
         if path not in files or files[path].by_glob:
             files[path] = new_file((path, folder + name, entry, True, *_NO_PROBLEM))
 
 
-def _glob_remark(
-    entry: Entry,
-    resolved: ResolvedPath,
-    prefix: str,
-    names: Sequence[str],
-    secrets: Sequence[str],
-    scope: Scope,
-    find_ignored: Callable[[str, str], str],
-) -> ResolvedFile | None:
-    """Return a remark on a glob that matches no files, or secret-looking or forbidden ones."""
-    glob = entry.item.path
-    if secrets:
-        hint = "" if scope.is_fixed else _NAME_SECRETS
-        paths = [prefix + name for name in secrets]
-        return omission_remark(entry, "secret-looking", paths, hint=hint)
-    if resolved.refused:
-        return ResolvedFile(glob, "", entry, problem=resolved.refused, refused=True)
-    if names:
-        return None
-    problem = "no file matches this pattern"
-    if ignored := find_ignored(glob, prefix):
-        why = "all files that match this pattern are ignored or excluded"
-        problem = f"{why}, such as {ignored}; name one to include it"
-    return ResolvedFile(glob, "", entry, problem=problem)
-
-
-def omission_remark(
-    entry: Entry, kind: str, paths: Sequence[str], *, hint: str = ""
-) -> ResolvedFile:
+def omission_remark(entry: Entry, kind: str, paths: Sequence[str], *, hint: str = "") -> Remark:
     """Return a remark on the files of one kind that a glob left out."""
     files = "files are" if len(paths) > 1 else "file is"
     names = ", ".join(map(heading_text, paths[:_MOST_NAMED]))
     if len(paths) > _MOST_NAMED:
         names += f" and {len(paths) - _MOST_NAMED:,} more"
     problem = f"{len(paths):,} {kind} {files} left out ({names}){hint}"
-    return ResolvedFile(entry.item.path, "", entry, problem=problem, is_remark=True)
+    return Remark(entry.item.path, entry, problem)
 
 
 def with_generated_policy(selection: Selection, request: "Request") -> Selection:
@@ -288,25 +235,27 @@ def with_generated_policy(selection: Selection, request: "Request") -> Selection
     return replace(
         selection,
         skipped=(*selection.skipped, *reader.problems),
-        generated=GeneratedPolicy(request.generated, focused, marks),
+        generated=request.generated,
+        focus_paths=focused,
+        marks=marks,
     )
 
 
 def own_output_filter(
-    base_dir: Path, output_dir: Path, namespace: str, folder: Path
-) -> Callable[[str], bool]:
+    base_dir: Path, output_dir: Path, namespace: str, folder: Path, *, output: str = ""
+) -> _Test:
     """Return a test for this program's own files.
 
     Globs must skip these files. Below the output folder: numbered prompts of the namespace with replies, and folders of
     tracks' runs. Below the configuration's ``folder``: ``state/``. Anywhere: records of prompts, prompts and replies
-    beside a record, the index, and temporary files.
+    beside a record, the index, temporary files, and the file ``output``.
     """
     begins = (display_prefix(output_dir, base_dir), display_prefix(folder / "state", base_dir))
-    output, state = map(re.escape, begins)
+    prompts, state = map(re.escape, begins)
     own_files = (
-        rf"{output}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.(?:md|xml)",
+        rf"{prompts}{re.escape(namespace)}_[0-9]+(?:\.[a-z]+)?\.(?:md|xml)",
         r"(?:.*/)?\.[^/]+\.(?:audit|chain)\.json",
-        rf"{output}[^/]+_[0-9]{{3,}}/(?:report\.md|events\.jsonl|[0-9]{{3,}}_[^/]+\.md)",
+        rf"{prompts}[^/]+_[0-9]{{3,}}/(?:report\.md|events\.jsonl|[0-9]{{3,}}_[^/]+\.md)",
         rf"{state}data_cache/.*",
         rf"{state}(?:conductor\.sqlite|state\.db)(?:-wal|-shm|-journal)?",
         rf"(?:.*/)?{INDEX_FOLDER}/{re.escape(INDEX_FILE)}(?:-wal|-shm|-journal)?",
@@ -320,8 +269,8 @@ def own_output_filter(
         # A quick check for each file: nothing else can match.
         is_like_ours = path.endswith((".tmp", ".md", ".txt", ".xml", ".audit.json", ".chain.json"))
         if not (is_like_ours or path.startswith(begins) or INDEX_FOLDER in path):
-            return False
-        if ours.fullmatch(path):
+            return path == output
+        if path == output or ours.fullmatch(path):
             return True
         match = recorded.fullmatch(path)
         return match is not None and any(
@@ -332,31 +281,41 @@ def own_output_filter(
     return is_ours
 
 
-def _pattern_filter(patterns: Sequence[str], key: str) -> Callable[[str], bool]:
+def _pattern_filter(patterns: Sequence[str], key: str) -> _Test:
     """Return a test for paths that match patterns as in ``.gitignore``."""
     if not patterns:
-        return lambda _: False
+        return _nothing
     try:
-        rules = IgnoreRules().below("", patterns)
+        return _Patterns(IgnoreRules().below("", patterns)).match
     except TooManyRulesError as error:
         raise ConfigError(f"{key} {error}: shorten it", key=key) from None
-    hidden = {"": False}
 
-    def is_hidden(folder: str) -> bool:
-        unknown: list[str] = []
-        while folder not in hidden:
-            unknown.append(folder)
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """Patterns as in ``.gitignore``, which match files and folders with all their files."""
+
+    rules: IgnoreRules
+    folders: dict[str, bool] = field(default_factory=lambda: {"": False})  # tested ones
+
+    def match(self, path: str) -> bool:
+        # Folders first: most files share theirs with others.
+        folder = path.rpartition("/")[0]
+        return self._match_folder(folder) or self.rules.ignores(path, is_folder=False)
+
+    def _match_folder(self, folder: str) -> bool:
+        untested: list[str] = []
+        while folder not in self.folders:
+            untested.append(folder)
             folder = folder.rpartition("/")[0]
-        for below in reversed(unknown):  # each folder once, from the top down
-            hidden[below] = hidden[folder] or rules.ignores(below, is_folder=True)
+        for below in reversed(untested):  # each folder once, from the top down
+            is_matched = self.folders[folder] or self.rules.ignores(below, is_folder=True)
+            self.folders[below] = is_matched
             folder = below
-        return hidden[folder]
-
-    # Folders first: most files share theirs with others.
-    return lambda path: is_hidden(path.rpartition("/")[0]) or rules.ignores(path, is_folder=False)
+        return self.folders[folder]
 
 
-def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
+def _with_clean_names(selection: Selection, redaction: Redaction) -> Selection:
     """Return a selection without secrets in names, entries and slices.
 
     Files with equal names then get numbers.
@@ -364,48 +323,59 @@ def _redact_names(selection: Selection, redaction: Redaction) -> Selection:
     clean = redact_words([*_words_of(selection)], redaction) if redaction.replaces else {}
     if not clean:
         return selection
-    clean_paths = {file.path for file in selection.files if file.path not in clean}
-    entries: dict[int, Entry] = {}
+    names = _CleanNames(clean, {file.path for file in selection.files if file.path not in clean})
+    files = tuple(map(names.row, selection.files))
+    remarks = tuple(map(names.row, selection.remarks))
+    skipped = tuple((names.text(path), names.text(reason)) for path, reason in selection.skipped)
+    return replace(selection, files=files, remarks=remarks, skipped=skipped)
 
-    def said(text: str) -> str:
-        return clean.get(text, text)
 
-    def clean_entry(entry: Entry) -> Entry:
-        item = entry.item
-        slices = [dict(piece) for piece in item.custom_slices]
-        for piece in slices:
-            piece |= {key: said(piece[key]) for key in SLICE_LABELS if piece.get(key)}
-        return replace(entry, item=replace(item, path=said(item.path), custom_slices=slices))
+@dataclass(frozen=True, slots=True)
+class _CleanNames:
+    """Texts without secrets."""
 
-    files: list[ResolvedFile] = []
-    for file in selection.files:
-        path = file.path
-        if path in clean:
-            names = chain([clean[path]], (f"{clean[path]} ({number})" for number in count(2)))
-            path = next(name for name in names if name not in clean_paths)
-            clean_paths.add(path)
-        if id(file.entry) not in entries:
-            entries[id(file.entry)] = clean_entry(file.entry)
-        details = tuple(map(said, file.details))
-        files.append(
-            file._replace(
-                path=path,
-                entry=entries[id(file.entry)],
-                problem=said(file.problem),
-                details=details,
-            )
-        )
-    skipped = tuple((said(path), said(reason)) for path, reason in selection.skipped)
-    return replace(selection, files=tuple(files), skipped=skipped)
+    clean: Mapping[str, str]  # by the text
+    paths: set[str]  # given away
+    entries: dict[int, Entry] = field(default_factory=dict)
+
+    def row(self, row: _Row) -> _Row:
+        path, entry, problem = self.path(row.path), self.entry(row.entry), self.text(row.problem)
+        return row._replace(path=path, entry=entry, problem=problem)
+
+    def text(self, text: str) -> str:
+        return self.clean.get(text, text)
+
+    def path(self, path: str) -> str:
+        if path not in self.clean:
+            return path
+        name = clean = self.clean[path]
+        number = 2
+        while name in self.paths:
+            name, number = f"{clean} ({number})", number + 1
+        self.paths.add(name)
+        return name
+
+    def entry(self, entry: Entry) -> Entry:
+        if id(entry) not in self.entries:
+            item = entry.item
+            slices = [dict(piece) for piece in item.custom_slices]
+            for piece in slices:
+                piece |= {key: self.text(piece[key]) for key in SLICE_LABELS if piece.get(key)}
+            item = replace(item, path=self.text(item.path), custom_slices=slices)
+            self.entries[id(entry)] = replace(entry, item=item)
+        return self.entries[id(entry)]
 
 
 def _words_of(selection: Selection) -> Iterator[str]:
     last = None
-    for file in selection.files:
-        yield from (file.path, file.problem, *file.details)
-        if file.entry is not last:
-            last = file.entry
+    rows = [(file.path, file.problem, file.entry) for file in selection.files]
+    rows += [(remark.path, remark.problem, remark.entry) for remark in selection.remarks]
+    for path, problem, entry in rows:
+        yield from (path, problem)
+        if entry is not last:
+            last = entry
             yield last.item.path
             slices = last.item.custom_slices
             yield from (str(piece.get(key) or "") for piece in slices for key in SLICE_LABELS)
-    yield from chain(*selection.skipped)
+    for path, reason in selection.skipped:
+        yield from (path, reason)

@@ -5,13 +5,12 @@ Texts and views are made when a fit first needs them, and reused for the next bu
 
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from math import inf
 from typing import Final, NamedTuple
 
-from aggregate.base.files import RenderedFile, ViewMode
+from aggregate.base.files import ViewMode
 from aggregate.base.task import Place
 from aggregate.base.text import has_long_line
 from aggregate.code.views import focused
@@ -19,10 +18,9 @@ from aggregate.project.index import Index
 from aggregate.prompt.asking.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
 from aggregate.prompt.corpus.ranked_files import RankedFiles
 from aggregate.prompt.document.token_counts import SavedCounts
-from aggregate.prompt.files.documents import MORE_TOKENS
-from aggregate.prompt.files.file_rendering import refusals, rendered_file
+from aggregate.prompt.files.file import File
+from aggregate.prompt.files.layout import MORE_TOKENS
 from aggregate.prompt.files.line_runs import ALL_LINES, Run, signature_run
-from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN, SEEN_FILES
 from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines, open_file
 from aggregate.ranking import RankedFile
@@ -45,7 +43,7 @@ class Candidate(NamedTuple):
     """A ranked file which the prompt may show."""
 
     number: int  # in the corpus
-    file: ResolvedFile
+    file: File
     mode: ViewMode  # its largest view
     ranked: RankedFile
 
@@ -57,7 +55,7 @@ class Pins(NamedTuple):
     doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
 
 
-def find_pins(request: Request, files: Sequence[ResolvedFile]) -> Pins:
+def find_pins(request: Request, files: Sequence[File]) -> Pins:
     pinned: dict[str, tuple[Place, ...]] = {
         file.path: ()
         for file in files
@@ -134,7 +132,7 @@ class Candidates:
         self._around = MORE_TOKENS if request.is_xml else 0
         self._shortens = True  # whether long lines are cut; not in a prompt with all files
         self.opened: dict[int, OpenedFile | None] = {}
-        self._rendered: dict[int, tuple[bytes, RenderedFile]] = {}
+        self._rendered: dict[int, tuple[bytes, File]] = {}
         sizes = (facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self.corpus.files)
         self.estimates: Sequence[int] = array("q", sizes)
         # One notebook can fill an overview.
@@ -155,7 +153,7 @@ class Candidates:
         self.by_number = {candidate.number: candidate for candidate in self.in_rank_order}
         self.numbers = {file.path: number for number, file, _, _ in self.in_rank_order}
         self.ranks = {file.path: rank for rank, (_, file, _, _) in enumerate(self.in_rank_order)}
-        self.refused = refusals(self.corpus.selection)
+        self.refused = self.corpus.selection.refused
 
     @cached_property
     def pinned(self) -> Mapping[int, Sequence[Run]]:
@@ -240,19 +238,19 @@ class Candidates:
     def open(self, number: int) -> OpenedFile | None:
         """Return a file with its lines, ``None`` if its view fails."""
         if number not in self.opened:
-            reading = self.corpus.reading(number)
+            file = self.corpus.reading(number)
             is_code = self.corpus.files[number].is_code
             self.opened[number] = open_file(
-                reading.file,  # with slices resolved in its text
+                file,  # with slices resolved in its text
                 self.by_number[number].mode,
-                reading.source,
+                file.source,
                 statements=self.corpus.analysis(number).statements,
                 definitions=self._definitions(number) if is_code else (),
                 count=self.count,
                 is_numbered=self._is_numbered,
                 around=self._around,
                 has_leads=number in self.leading,
-                shortens=self._shortens and self.pins.files.get(reading.file.path) != (),
+                shortens=self._shortens and self.pins.files.get(file.path) != (),
             )
         return self.opened[number]
 
@@ -266,7 +264,7 @@ class Candidates:
                 del self.opened[number]
                 self._rendered.pop(number, None)
 
-    def rendered(self, number: int, state: ShownLines) -> RenderedFile:
+    def rendered(self, number: int, state: ShownLines) -> File:
         """Return a file with the shown lines, cached: a prompt is laid out several times."""
         marks = bytes(state.marks)
         cached = self._rendered.get(number)
@@ -277,6 +275,7 @@ class Candidates:
             view = opened.view
             if not state.is_complete:
                 view = focused(view, opened.texts, state.runs(), ends=opened.ends)
-            rendered = replace(rendered_file(file, opened.source, view), view_mode=mode)
+            entry = file.entry.in_mode(mode)
+            rendered = file._replace(source=opened.source, view=view, entry=entry)
             cached = self._rendered[number] = marks, rendered
         return cached[1]

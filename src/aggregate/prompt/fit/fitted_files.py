@@ -6,11 +6,12 @@ from math import inf
 from operator import gt
 from typing import Final
 
-from aggregate.base.files import RenderedFile, ViewMode
+from aggregate.base.files import View, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
-from aggregate.code.views import is_the_text
+from aggregate.code.views import EXCLUDED, is_the_text
 from aggregate.prompt.asking.request import ALL_FILES
-from aggregate.prompt.files.file_rendering import RenderedFiles, error_sentence, noted_file
+from aggregate.prompt.files.file import File
+from aggregate.prompt.files.file_rendering import RenderedFiles, error_sentence
 from aggregate.prompt.files.line_runs import marked_runs, signature_run
 from aggregate.prompt.files.selection import omission_remark
 from aggregate.prompt.fit.candidates import Candidate, Candidates
@@ -76,16 +77,14 @@ def shown_files(
         for number, state in fit.shown.items()
         if not state.is_empty or number in candidates.pinned
     }
-    # A remark or an unreadable file of all files is not asked for by name.
-    wanted = [other for other in corpus.others if other.file.item.path != ALL_FILES]
-    notes = [noted_file(other.file, other.source) for other in wanted if not other.file.is_remark]
-    if with_notes:
-        notes += [
-            noted_file(file, corpus.reading(number).source)
-            for number, file in enumerate(corpus.shown)
-            if number not in candidates.by_number and file.item.auto_aggregate
-        ]
-        notes += [noted_file(other.file, other.source) for other in wanted if other.file.is_remark]
+    # Only files and globs that the user named have notes.
+    notes = [file.unreadable() for file in corpus.others if file.item.path != ALL_FILES]
+    for number, file in enumerate(corpus.shown if with_notes else ()):
+        if number not in candidates.by_number and file.item.auto_aggregate:
+            excluded = file._replace(source=corpus.reading(number).source, view=View(EXCLUDED))
+            notes.append(excluded.unreadable() if excluded.source.error else excluded)
+    remarks = corpus.remarks if with_notes else ()
+    notes += [remark.file for remark in remarks if remark.path != ALL_FILES]
     visible.update((file.path, file) for file in notes)
     files = _in_order(candidates, visible, order)
     warnings = (*doubts, *_warnings(candidates, files))
@@ -93,8 +92,8 @@ def shown_files(
 
 
 def _in_order(
-    candidates: Candidates, visible: Mapping[str, RenderedFile], order: FileOrder
-) -> Sequence[RenderedFile]:
+    candidates: Candidates, visible: Mapping[str, File], order: FileOrder
+) -> Sequence[File]:
     selected = (file.path for file in candidates.corpus.selection.files)
     configured = _sorted_by(visible, selected)
     if order is FileOrder.CONFIGURED:
@@ -111,14 +110,12 @@ def _in_order(
     return [*ranked[1::2], *ranked[::2][::-1]]
 
 
-def _sorted_by(
-    files: Mapping[str, RenderedFile], paths: Iterable[str]
-) -> Mapping[str, RenderedFile]:
+def _sorted_by(files: Mapping[str, File], paths: Iterable[str]) -> Mapping[str, File]:
     ranks = {path: rank for rank, path in enumerate(paths) if path in files}
     return dict(sorted(files.items(), key=lambda item: ranks.get(item[0], inf)))
 
 
-def _by_relevance(candidates: Candidates, files: Mapping[str, RenderedFile]) -> list[RenderedFile]:
+def _by_relevance(candidates: Candidates, files: Mapping[str, File]) -> list[File]:
     """Return files in the order of their scores; tests and documents follow their source (rule B-8)."""
     ranks = candidates.ranks
     sources = {
@@ -137,23 +134,23 @@ def _by_relevance(candidates: Candidates, files: Mapping[str, RenderedFile]) -> 
     return [files[path] for path in sorted(files, key=keys.__getitem__)]
 
 
-def _warnings(candidates: Candidates, files: Sequence[RenderedFile]) -> tuple[str, ...]:
+def _warnings(candidates: Candidates, files: Sequence[File]) -> tuple[str, ...]:
     corpus = candidates.corpus
-    remarks = [other.file for other in corpus.others if other.file.is_remark]
+    remarks = [*corpus.remarks]
     unreadable = [
-        other.file
-        for other in corpus.others
-        if not other.file.is_remark
-        and other.file.item.path == ALL_FILES
-        and other.file.path != ALL_FILES  # the glob itself: there is no file at all
+        file
+        for file in corpus.others
+        if file.item.path == ALL_FILES
+        and file.path != ALL_FILES  # the glob itself: there is no file at all
     ]
     if unreadable:
         paths = [file.path for file in unreadable]
         remarks.append(omission_remark(unreadable[0].entry, "unreadable", paths))
     sentences = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
-    errors = (error_sentence(file) for file in files if file.error and file.path not in sentences)
-    shown = (file.path for file in files)
-    doubts = corpus.notes.warnings(corpus.selection, errors, shown=shown)
+    errors = (
+        error_sentence(file) for file in files if file.is_error and file.path not in sentences
+    )
+    doubts = corpus.notes.warnings(errors, [file.path for file in files])
     beyond = (
         f"focus {place}: there is no such line: the file ends with line {len(opened.texts):,}"
         for number in candidates.pinned
@@ -186,7 +183,7 @@ def choices_of(
     for file in candidates.corpus.selection.files:
         path, size = file.path, tokens.get(file.path, 0)
         if path not in ranks:
-            if file.is_remark or path == ALL_FILES:  # a glob without matches
+            if path == ALL_FILES:  # a glob without matches
                 continue
             is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
             level = Level.NONE if is_excluded else Level.LEFT_OUT

@@ -14,10 +14,9 @@ from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files.file_reading import encoding_note
+from aggregate.prompt.files.file import File
 from aggregate.prompt.files.layout import file_block
 from aggregate.prompt.files.line_runs import Run, marked_runs
-from aggregate.prompt.files.selection import ResolvedFile
 from aggregate.ranking.files import DefinedName
 
 # Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.
@@ -250,7 +249,7 @@ def mark(marks: bytearray, first: int, last: int) -> None:
 
 
 def open_file(
-    file: ResolvedFile,
+    file: File,
     mode: ViewMode,
     source: SourceFile,
     *,
@@ -275,10 +274,11 @@ def open_file(
     if not texts[-1].endswith("\n"):
         texts[-1] += "\n"
     # The frame has a fence that is long enough for the whole text.
-    note = encoding_note(source.encoding) if source.is_guess else ""
     block = file_block(path, view.text, language=view.language)
     ticks = "`" * (len(block) - len(block.rstrip("`")))
-    frame = file_block(path, "", language=view.language, note=note).replace("```", ticks or "```")
+    frame = file_block(path, "", language=view.language, note=file.note).replace(
+        "```", ticks or "```"
+    )
     is_text = is_the_text(path, mode)
     # A notebook on few lines is analysed by the lines of its cells.
     is_own = is_text or (mode is ViewMode.FULL and is_compact(s.source_start for s in view.spans))
@@ -302,7 +302,7 @@ def open_file(
     )
 
 
-def _view(file: ResolvedFile, mode: ViewMode, text: str, *, shortens: bool) -> View | None:
+def _view(file: File, mode: ViewMode, text: str, *, shortens: bool) -> View | None:
     path, item = file.path, file.item
     if not is_the_text(path, mode):
         request = ViewRequest(path, text, mode, item.ast_mask, tuple(item.custom_slices))

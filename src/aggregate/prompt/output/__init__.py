@@ -1,1 +1,17 @@
 """A finished prompt: its numbered files, its parts and its source map."""
+
+from aggregate.base.door import TYPE_CHECKING, door
+
+if TYPE_CHECKING:
+    from aggregate.prompt.output.numbered_output import *
+    from aggregate.prompt.output.references import *
+    from aggregate.prompt.output.source_map import *
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "numbered_output": "audit_path prune_outputs request_log_path write_numbered",
+            "references": "recognise_reference",
+            "source_map": "map_sources RunCollector",
+        },
+    )

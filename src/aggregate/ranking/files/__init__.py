@@ -12,10 +12,10 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "analysis": "Analysis Corpus DefinedName FileFacts Piece",
             "analyse": "analyse",
-            "rough": "RoughFile look_roughly",
+            "analysis": "Analysis Corpus DefinedName FileFacts Piece Reference",
             "group_table": "GroupTable pack_tables",
-            "term_tables": "MOST_MEMBERS TermTable",
+            "rough": "RoughFile look_roughly",
+            "term_tables": "MOST_MEMBERS pack_terms TermTable",
         },
     )

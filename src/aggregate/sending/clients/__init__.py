@@ -4,7 +4,9 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.clients.client import *
-    from aggregate.sending.clients.connection import refuses_tools
+    from aggregate.sending.clients.connection import *
+    from aggregate.sending.clients.deltas import *
+    from aggregate.sending.clients.learned import *
     from aggregate.sending.clients.own_models import *
     from aggregate.sending.clients.protocol import *
     from aggregate.sending.clients.providers import *
@@ -12,10 +14,12 @@ else:
     __getattr__ = door(
         __name__,
         {
+            "client": "Client redacting RequestStop Retry Script scripted_client ScriptedTransport",
             "connection": "refuses_tools",
-            "client": "Client redacting scripted_client",
+            "deltas": "LeadingThoughts",
+            "learned": "truncation_warning",
             "own_models": "cache_policy context_window cost exceeded_window shipped_ratio takes_tools",
-            "protocol": "Ask ChatRequest OnText loop_texts",
+            "protocol": "Ask ChatRequest Effort loop_texts OnText",
             "providers": "NAMES PROVIDERS open_client priced_models usual_recipient",
         },
     )

@@ -3,3 +3,21 @@
 Signs of life show which workers are dead. DBOS is the library for all this; no other package imports DBOS.
 ``dbos_queue.open_database`` opens a database.
 """
+
+from aggregate.base.door import TYPE_CHECKING, door
+
+if TYPE_CHECKING:
+    from aggregate.agents.tracks.durable.backend import *
+    from aggregate.agents.tracks.durable.database import *
+    from aggregate.agents.tracks.durable.runs import *
+    from aggregate.agents.tracks.durable.worker_process import *
+else:
+    __getattr__ = door(
+        __name__,
+        {
+            "backend": "conducting is_conducted open_engine worker_heartbeat",
+            "database": "SEGMENTS database_url retry_while_away",
+            "runs": "Run Runs SegmentTable",
+            "worker_process": "WorkerProcess",
+        },
+    )

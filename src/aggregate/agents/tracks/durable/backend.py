@@ -1,4 +1,4 @@
-"""SQLite for one machine, or Postgres for many.
+"""The database in use: SQLite for one machine, or Postgres for many.
 
 Only the module of the database in use is loaded.
 """
@@ -8,7 +8,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from pathlib import Path
 from secrets import token_hex
 
 import sqlalchemy as sa
@@ -16,10 +15,11 @@ import sqlalchemy as sa
 from aggregate.agents.tracks.durable.database import (
     METADATA,
     SQLITE,
+    Engine,
+    Heartbeat,
     database_errors,
     retry_while_away,
 )
-from aggregate.agents.tracks.durable.heartbeat import Heartbeat
 
 _POOL_SIZE = 16
 # Connections beyond the pool, closed after use: each ticket has a thread, and so have the poller and the heartbeat.
@@ -27,60 +27,36 @@ _POOL_SIZE = 16
 _MAX_OVERFLOW = 48
 
 
-def open_engine(url: str) -> sa.Engine:
+def open_engine(url: str) -> Engine:
     """Connect to a database; create missing tables.
 
     SQLite is in write-ahead mode: a kill loses nothing, a power failure the last transactions, which are repeated.
     """
     is_file = url.startswith(SQLITE)
     with database_errors(url):
+        # A server may have closed a pooled connection.
         engine = sa.create_engine(
-            url,
-            pool_size=_POOL_SIZE,
-            max_overflow=_MAX_OVERFLOW,
-            # A server may have closed a pooled connection.
-            pool_pre_ping=not is_file,
+            url, pool_size=_POOL_SIZE, max_overflow=_MAX_OVERFLOW, pool_pre_ping=not is_file
         )
         if is_file:
-            _create_in_file(engine, Path(url.removeprefix(SQLITE)))
+            from aggregate.agents.tracks.durable.sqlite import prepare
         else:
-            _create_on_server(engine)
+            from aggregate.agents.tracks.durable.postgres import prepare
+        lock = prepare(engine)
+        with engine.begin() as connection:
+            connection.execute(lock)  # otherwise several new processes would create the tables
+            METADATA.create_all(connection)
         return engine
 
 
-def _create_in_file(engine: sa.Engine, path: Path) -> None:
-    from aggregate.agents.tracks.durable import sqlite
-
-    sqlite.create_file(path)
-    sa.event.listen(engine, "connect", sqlite.prepare_connection)
-    with engine.begin() as connection:
-        # Otherwise several new processes would create the tables.
-        connection.execute(sa.text("BEGIN IMMEDIATE"))
-        METADATA.create_all(connection)
-
-
-def _create_on_server(engine: sa.Engine) -> None:
-    from aggregate.agents.tracks.durable import postgres
-
-    sa.event.listen(engine, "handle_error", postgres.mark_disconnected)
-    with engine.begin() as connection:
-        postgres.lock_schema(connection)
-        METADATA.create_all(connection)
-        postgres.METADATA.create_all(connection)
-
-
-def worker_heartbeat(engine: sa.Engine, lease: float) -> Heartbeat:
+def worker_heartbeat(engine: Engine, lease: float) -> Heartbeat:
     name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(6)}"
     return _heartbeat(engine, name, lease)
 
 
 @contextmanager
 def conducting(
-    engine: sa.Engine,
-    run_id: str,
-    *,
-    lease: float,
-    away: Callable[[str], None] = lambda _reason: None,
+    engine: Engine, run_id: str, *, lease: float, away: Callable[[str], None] = lambda _reason: None
 ) -> Iterator[None]:
     """Mark this process as a run's conductor during the block."""
     heartbeat = _heartbeat(engine, f"{_prefix(run_id)}{token_hex(6)}", lease)
@@ -92,12 +68,12 @@ def conducting(
         heartbeat.stop()
 
 
-def is_conducted(engine: sa.Engine, run_id: str) -> bool:
+def is_conducted(engine: Engine, run_id: str) -> bool:
     heartbeat = _heartbeat(engine, "", 0)
     return bool(retry_while_away(engine, lambda: heartbeat.alive(_prefix(run_id))))
 
 
-def _heartbeat(engine: sa.Engine, executor_id: str, lease: float) -> Heartbeat:
+def _heartbeat(engine: Engine, executor_id: str, lease: float) -> Heartbeat:
     if engine.dialect.name == "sqlite":
         from aggregate.agents.tracks.durable.sqlite import LockFile
 

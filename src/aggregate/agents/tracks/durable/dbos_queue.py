@@ -17,9 +17,11 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient, EnqueueOptions, WorkflowStatus
+from dbos._serialization import DefaultSerializer
 
 from aggregate.agents.tracks.assignment import (
     Assignment,
@@ -29,26 +31,27 @@ from aggregate.agents.tracks.assignment import (
     run_of,
     ticket_of,
 )
+from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.backend import open_engine
 from aggregate.agents.tracks.durable.database import (
     JSON,
+    QUEUE,
+    Engine,
     batches,
     begins_with,
     database_errors,
-    refuse_pickles,
+    execute,
     refuse_row,
     retry_while_away,
     workflow_table,
 )
-from aggregate.agents.tracks.durable.heartbeat import QUEUE
-from aggregate.agents.tracks.durable.run_table import SegmentTable
-from aggregate.agents.tracks.steps import WorkerStopping
+from aggregate.agents.tracks.durable.runs import SegmentTable
 from aggregate.base.errors import StateError
 from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
 # Of workflows' inputs and steps, raised if one side cannot read the other's
-VERSION = "aggregate-conductor-5"
+VERSION = "aggregate-conductor-6"
 WORKFLOW = "ticket"
 POLL_SECONDS = 0.02  # between two looks for work: short beside a model's answer
 # On a server: with 0.02 s four workers on two cores took three times as long.
@@ -62,7 +65,7 @@ _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 
 @contextmanager
-def open_database(url: str) -> Iterator[sa.Engine]:
+def open_database(url: str) -> Iterator[Engine]:
     engine = open_engine(url)
     try:
         prepare_database(engine)
@@ -71,26 +74,35 @@ def open_database(url: str) -> Iterator[sa.Engine]:
         engine.dispose()
 
 
-def prepare_database(engine: sa.Engine) -> None:
+def prepare_database(engine: Engine) -> None:
     """Create or update the DBOS tables, and register the queue."""
     # Errors are raised or retried, so DBOS's log stays off standard error; without a handler DBOS would add one.
-    log = logging.getLogger("dbos")
-    for handler in list(log.handlers):
-        log.removeHandler(handler)
-    log.addHandler(logging.NullHandler())
+    logging.getLogger("dbos").handlers = [logging.NullHandler()]
     with database_errors(str(engine.url)):
         DBOS.migrate(engine.url.render_as_string(hide_password=False))
     DbosQueue(engine).set_concurrency(None)
 
 
+def refuse_pickles() -> None:
+    """Make DBOS refuse pickled values in this process.
+
+    DBOS has no setting for it: the format of a row overrides the configured serializer.
+    """
+
+    def refuse(_self: DefaultSerializer, _text: str) -> Any:  # noqa: ANN401 - replaces a method of this type
+        refuse_row("a value")
+
+    DefaultSerializer.deserialize = refuse  # type: ignore[method-assign, assignment]
+
+
 class DbosQueue:
     """The queue of assignments, for any number of processes."""
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: Engine) -> None:
         refuse_pickles()
         self._engine = engine
         self._segments = SegmentTable(engine)
-        self._workflows = workflow_table(engine.dialect.name, "status").c
+        self._workflows = workflow_table(engine, "status").c
         self._client = DBOSClient(
             system_database_engine=engine,
             application_name=APPLICATION,
@@ -145,21 +157,20 @@ class DbosQueue:
 
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         # Most tickets are under way, and reading a row costs more than finding it.
-        workflows = self._find(self._with_status(keys, self._workflows.status.in_(_ENDED)))
+        workflows = self._find(self._where(keys, self._workflows.status.in_(_ENDED)))
         return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
 
     def keys(self, run_id: str) -> set[str]:
         return self._keys_where(begins_with(self._workflows.workflow_uuid, f"{run_id}/"))
 
     def unfinished(self, keys: Collection[str]) -> set[str]:
-        return self._with_status(keys, self._workflows.status.not_in(_ENDED))
+        return self._where(keys, self._workflows.status.not_in(_ENDED))
 
     def cancelled(self, keys: Collection[str]) -> set[str]:
-        return self._with_status(keys, self._workflows.status == "CANCELLED")
+        return self._where(keys, self._workflows.status == "CANCELLED")
 
     def cancel(self, keys: Collection[str]) -> None:
-        unfinished = sorted(self.unfinished(keys))
-        if unfinished:
+        if unfinished := sorted(self.unfinished(keys)):
             retry_while_away(self._engine, lambda: self._client.cancel_workflows(unfinished))
 
     def steps(self, key: str) -> list[RecordedStep]:
@@ -202,7 +213,7 @@ class DbosQueue:
             workflows += retry_while_away(self._engine, find)
         return workflows
 
-    def _with_status(self, keys: Collection[str], condition: sa.ColumnElement[bool]) -> set[str]:
+    def _where(self, keys: Collection[str], condition: sa.ColumnElement[bool]) -> set[str]:
         met: set[str] = set()
         for batch in batches(keys, _KEYS_AT_ONCE):
             met |= self._keys_where(self._workflows.workflow_uuid.in_(batch) & condition)
@@ -211,12 +222,7 @@ class DbosQueue:
     def _keys_where(self, condition: sa.ColumnElement[bool]) -> set[str]:
         """Return workflow keys without reading the rows, which may be damaged."""
         query = sa.select(self._workflows.workflow_uuid).where(condition)
-
-        def find() -> set[str]:
-            with self._engine.connect() as connection:
-                return set(connection.execute(query).scalars())
-
-        return retry_while_away(self._engine, find)
+        return {str(row[0]) for row in execute(self._engine, query)}
 
 
 def _outcome(workflow: WorkflowStatus) -> TicketOutcome:

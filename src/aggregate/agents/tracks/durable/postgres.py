@@ -6,29 +6,24 @@ again, which never happens on another machine. A run on SQLite does not load thi
 
 import sqlalchemy as sa
 
-from aggregate.agents.tracks.durable.database import begins_with
-from aggregate.agents.tracks.durable.heartbeat import Heartbeat
+from aggregate.agents.tracks.durable.database import Heartbeat, begins_with, column, table
 
 _SCHEMA_LOCK = 7266437226  # an advisory lock's number, unused by other programs
 # The server's clock: those of two machines may differ by more than a lease.
 _NOW: sa.ColumnElement[float] = sa.literal_column(
     "extract(epoch from clock_timestamp())", sa.Double
 )
-METADATA = sa.MetaData()
-LEASES = sa.Table(
-    "conductor_processes",
-    METADATA,
-    sa.Column("executor_id", sa.Text, primary_key=True),
-    sa.Column("until", sa.Double, nullable=False),  # seconds since 1970 by the server's clock
-)
+# Until when each process counts as alive, in seconds since 1970 by the server's clock
+LEASES = table("conductor_processes", "executor_id", column("until", sa.Double))
 
 
-def lock_schema(connection: sa.Connection) -> None:
-    """Let only one process at a time create tables, until its transaction ends."""
-    connection.execute(sa.text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})"))
+def prepare(engine: sa.Engine) -> sa.TextClause:
+    """Watch for lost connections; return the statement that locks the schema."""
+    sa.event.listen(engine, "handle_error", _mark_disconnected)
+    return sa.text(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
 
 
-def mark_disconnected(context: sa.engine.ExceptionContext) -> None:
+def _mark_disconnected(context: sa.engine.ExceptionContext) -> None:
     """Mark a failed connection as lost, so DBOS retries it.
 
     DBOS recognises only some reasons by their words. For a reason such as a missing socket it would give up a ticket

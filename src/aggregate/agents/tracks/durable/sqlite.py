@@ -12,7 +12,9 @@ from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any
 
-from aggregate.agents.tracks.durable.heartbeat import Heartbeat
+import sqlalchemy as sa
+
+from aggregate.agents.tracks.durable.database import Heartbeat
 from aggregate.base.disk.writing import create_private, private_folder
 
 _SUBSEC_SINCE = (3, 42)  # the version of SQLite with unixepoch('subsec')
@@ -21,14 +23,21 @@ _BUSY_LOOK_SECONDS = 0.02
 _ABANDONED_SECONDS = 60.0  # age of a deleted lock file: a new one is not locked yet
 
 
-def create_file(path: Path) -> None:
-    """Create the database file, private since it contains prompts and answers."""
+def prepare(engine: sa.Engine) -> sa.TextClause:
+    """Create the database file; return the statement that locks it."""
+    _create_file(_path_of(engine))
+    sa.event.listen(engine, "connect", _prepare_connection)
+    return sa.text("BEGIN IMMEDIATE")
+
+
+def _create_file(path: Path) -> None:
+    """Create a file, private since it contains prompts and answers."""
     private_folder(path.parent)
     with suppress(FileExistsError):
         os.close(create_private(path))
 
 
-def prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
+def _prepare_connection(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy hands over the driver's own
     """Set up a new connection like DBOS's own connections."""
     # Writers take turns from their first read on, and none gives up.
     connection.isolation_level = "IMMEDIATE"
@@ -58,18 +67,17 @@ class LockFile(Heartbeat):
 
     def renew(self) -> None:
         if self._lock is None:
-            path = self._path(self.executor_id)
-            create_file(path)
-            self._lock = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            _create_file(self._path)
+            self._lock = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
             self._lock.execute("BEGIN EXCLUSIVE")
 
     def end(self) -> None:
         if self._lock is not None:
-            self._path(self.executor_id).unlink(missing_ok=True)
+            self._path.unlink(missing_ok=True)
             self._lock.close()
 
     def alive(self, prefix: str) -> set[str]:
-        database = self._database
+        database = _path_of(self.engine)
         alive: set[str] = set()
         for path in database.parent.glob(f"{glob.escape(database.name)}.{prefix}*.lock"):
             if _is_locked(path):
@@ -81,11 +89,13 @@ class LockFile(Heartbeat):
         return alive
 
     @property
-    def _database(self) -> Path:
-        return Path(self.engine.url.database or "")
+    def _path(self) -> Path:
+        database = _path_of(self.engine)
+        return database.with_name(f"{database.name}.{self.executor_id}.lock")
 
-    def _path(self, executor_id: str) -> Path:
-        return self._database.with_name(f"{self._database.name}.{executor_id}.lock")
+
+def _path_of(engine: sa.Engine) -> Path:
+    return Path(engine.url.database or "")
 
 
 def _is_locked(path: Path) -> bool:

@@ -14,9 +14,17 @@ from dbos import DBOS, DBOSConfig
 from sqlalchemy.exc import SQLAlchemyError
 
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
-from aggregate.agents.tracks.attempt import attempt_assignment, complete_assignment
+from aggregate.agents.tracks.attempt import (
+    LEASE_SECONDS,
+    STOP_SECONDS,
+    Action,
+    Steps,
+    WorkerStopping,
+    attempt_assignment,
+    complete_assignment,
+)
 from aggregate.agents.tracks.durable.backend import open_engine, worker_heartbeat
-from aggregate.agents.tracks.durable.database import JSON, database_errors, refuse_row
+from aggregate.agents.tracks.durable.database import JSON, Engine, database_errors, refuse_row
 from aggregate.agents.tracks.durable.dbos_queue import (
     APPLICATION,
     MAX_STARTS,
@@ -25,9 +33,7 @@ from aggregate.agents.tracks.durable.dbos_queue import (
     WORKFLOW,
     DbosQueue,
 )
-from aggregate.agents.tracks.durable.run_table import PackTable
-from aggregate.agents.tracks.run_files import LEASE_SECONDS
-from aggregate.agents.tracks.steps import STOP_SECONDS, WorkerStopping
+from aggregate.agents.tracks.durable.runs import PackTable
 from aggregate.agents.tracks.trees import Trees
 from aggregate.agents.tracks.worker import AnyWorker
 from aggregate.base.errors import StateError
@@ -47,7 +53,7 @@ class WorkerProcess:
 
     def __init__(
         self,
-        engine: sa.Engine,
+        engine: Engine,
         worker: AnyWorker,
         *,
         lease: float = LEASE_SECONDS,
@@ -177,24 +183,15 @@ class WorkerProcess:
                 self._queue.mark_begun(assignment.key)
                 self._changed.set()
 
-        def keep(name: str, action: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-            try:
-                return DBOS.run_step({"name": name}, action)
-            except SQLAlchemyError as error:  # no failure of the ticket's, which is given back
-                raise WorkerStopping from error
-
-        def attempt() -> dict[str, Any]:
-            result = attempt_assignment(
-                worker, assignment, number, begun=begun, stop=stop, kept=keep, trees=self._trees
-            )
-            return asdict(result)
-
+        steps = Steps(stop, _keep, self._trees, begun)
         try:
             if assignment.tools:  # its steps are kept one by one, which a step's own cannot be
-                acted = attempt()
-                recorded = keep("attempt", lambda: acted)
+                acted = asdict(attempt_assignment(worker, assignment, number, steps))
+                recorded = _keep("attempt", lambda: acted)
             else:
-                recorded = keep("attempt", attempt)
+                recorded = _keep(
+                    "attempt", lambda: asdict(attempt_assignment(worker, assignment, number, steps))
+                )
         finally:
             self._slots.release()
         try:
@@ -230,6 +227,13 @@ class WorkerProcess:
         """
         if dead := self._heartbeat.dead():
             DBOS._recover_pending_workflows(dead)
+
+
+def _keep(name: str, action: Action) -> dict[str, Any]:
+    try:
+        return DBOS.run_step({"name": name}, action)
+    except SQLAlchemyError as error:  # no failure of the ticket's, which is given back
+        raise WorkerStopping from error
 
 
 def _wait(stop: Event, seconds: float) -> None:

@@ -1,10 +1,13 @@
-"""The account of a run: files, costs, events and report."""
+"""The account of a run: costs, events, files and report."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import monotonic, time
 
+from aggregate.agents.results import FailurePolicy
 from aggregate.agents.tracks.assignment import TicketOutcome, TicketStatus
+from aggregate.agents.tracks.outcomes import RunOutcomes
+from aggregate.agents.tracks.report import ReportLine, RunFiles, TrackResult, report_text
 from aggregate.agents.tracks.run_events import (
     EventFile,
     Line,
@@ -13,20 +16,18 @@ from aggregate.agents.tracks.run_events import (
     record_spans,
     step_lines,
 )
-from aggregate.agents.tracks.run_files import (
-    ReportLine,
-    RunFiles,
-    TicketEvent,
-    TrackResult,
-    report_text,
-)
-from aggregate.agents.tracks.run_outcomes import RunOutcomes
-from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.track import Checkbox, Track
-from aggregate.prompt.asking.results import AggregatedResult
+from aggregate.agents.tracks.tickets import Ticket, parent_of
+from aggregate.agents.tracks.track import Track
 
 _ROUNDING = 1e-9
 _FOLLOW_SECONDS = 2.0  # between two looks at workers' steps, each a query for each ticket
+
+
+@dataclass(frozen=True, slots=True)
+class TicketEvent:
+    ticket: Ticket
+    status: TicketStatus
+    detail: str = ""
 
 
 @dataclass(slots=True)
@@ -44,7 +45,8 @@ class Spending:
     unpriced: str = ""  # a ticket of unknown price, with which no limit can be kept
     _any: bool = False
 
-    def add(self, outcome: TicketOutcome) -> None:
+    def add(self, outcome: TicketOutcome, *, is_earlier: bool = False) -> None:
+        """Add the cost of a ticket, or of its earlier round."""
         if outcome.cost is None:
             # Without tokens and answer, perhaps no server was reached.
             if not self.unpriced and (outcome.tokens > 0 or outcome.failure is None):
@@ -53,11 +55,8 @@ class Spending:
         self._any = True
         self.spent += outcome.cost
         self.dearest = max(self.dearest, outcome.cost)
-
-    def add_earlier(self, outcome: TicketOutcome) -> None:
-        """Add the cost of a ticket's earlier round."""
-        self.add(outcome)
-        self.earlier += outcome.cost or 0.0
+        if is_earlier:
+            self.earlier += outcome.cost
 
     def room(self, most: int, under_way: int) -> int:
         """Return how many more tickets may start within the cost limit, at most ``most``."""
@@ -71,6 +70,7 @@ class Spending:
 
     @property
     def reason(self) -> str:
+        """Why no further ticket may start, ``""`` if one may."""
         if self.limit is None:
             return ""
         if self.unpriced:
@@ -108,9 +108,6 @@ class RunLedger:
         self._events = EventFile(files.folder)
         self._followed = 0.0  # when, on the monotonic clock
         self._lines: dict[str, ReportLine] = {}
-
-    def begin(self) -> None:
-        self.track.mark(Checkbox.STARTED)
 
     def note(self, ticket: Ticket, status: TicketStatus, detail: str = "") -> None:
         """Report that a ticket has started or waits."""
@@ -155,21 +152,16 @@ class RunLedger:
         self.note_steps(ticket)
         self._events.add([cancel_line(self._outcomes.keys.of(ticket.id))])
 
-    def close(
-        self,
-        in_order: Sequence[Ticket],
-        results: Callable[[Sequence[str]], Mapping[str, AggregatedResult]],
-        *,
-        warnings: Sequence[str],
-        stopped: str,
-        cancelled: bool,
-    ) -> TrackResult:
-        """Write the report of a run; ``results`` merges the outcomes of tickets."""
+    def close(self, warnings: Sequence[str], *, stopped: str, cancelled: bool) -> TrackResult:
+        """Write the report of a run."""
         reason = f"not run: {self.spending.reason or 'cancelled'}"
-        lines = tuple(
-            self._lines.get(each.id) or ReportLine.not_run(each, reason) for each in in_order
-        )
-        merged = results([line.ticket.id for line in lines if line.has_run])
+        lines = []
+        for ticket in self._outcomes.in_order():
+            not_run = TicketOutcome.without_worker(ticket.id, TicketStatus.NOT_RUN, reason)
+            lines.append(self._lines.get(ticket.id) or ReportLine(ticket, not_run))
+        ids = [line.ticket.id for line in lines if line.has_run]
+        ids = [ticket_id for ticket_id in ids if ticket_id == parent_of(ticket_id)]
+        merged = self._outcomes.merge(ids, on_error=FailurePolicy.REPORT)
         text = report_text(
             self.track.description,
             lines,
@@ -181,7 +173,7 @@ class RunLedger:
         # Errors beyond those of failed tickets come from merging.
         unmerged = tuple(name for name, one in merged.items() if len(one.errors) > one.failed)
         report = self.files.write_report(text)
-        result = TrackResult(report, lines, cancelled, unmerged, stopped)
+        result = TrackResult(report, tuple(lines), cancelled, unmerged, stopped)
         self.track.mark(result.checkbox)
         return result
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aggregate.agents.script_file import load_replies
-from aggregate.base.errors import ConfigError
+from aggregate.agents import load_replies
+from aggregate.base import ConfigError
 
 SCRIPTS = [
     ("a.toml", 'answers.a = ["x", {text = "y", cost = 1}]\nanswers.b = "z"'),

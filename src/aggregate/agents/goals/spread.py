@@ -1,4 +1,4 @@
-"""Split a step into sub-tasks, and merge their results (D-20 to D-34, P6 to P9)."""
+"""Spread a step over its parts or over the items of a list, and merge the results (D-20 to D-34, P6 to P9)."""
 
 import json
 import re
@@ -6,12 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import heuristics, questions, result_texts
-from aggregate.agents.goals.execution import item_fills
-from aggregate.agents.goals.goal_context import Branch, StepFailed
+from aggregate.agents.goals import questions, replies
+from aggregate.agents.goals.answers import SHOWN_ITEMS, envelope_content
+from aggregate.agents.goals.branch import Branch, StepFailed
+from aggregate.agents.goals.calls import item_fills, sure_arguments
+from aggregate.agents.goals.goal_result import DENDRITES, failure_message, is_failure
+from aggregate.agents.goals.lists import (
+    ATTACHED,
+    USUAL,
+    ItemList,
+    filter_items,
+    find_list,
+    item_goal,
+    item_identity,
+    item_names,
+    lists_in,
+    rule_template,
+    without_attached,
+)
 from aggregate.agents.goals.questions import QuestionKind
+from aggregate.agents.goals.words import Iteration, has_parts, is_compound, significant_words, words
 from aggregate.agents.limits import Limit
-from aggregate.agents.results import FailurePolicy, failures
+from aggregate.agents.results import FailurePolicy, LabelledOutput, failures
 from aggregate.agents.tools import ANALYSIS, Tool
 from aggregate.base.json_forms import json_text, jsonable
 from aggregate.base.values import Value
@@ -24,27 +40,26 @@ LEFT_CHARACTERS: Final = 40
 DAY: Final = 86_400
 _START: Final = re.compile(r"\b(?:start(?:ing)?|first|from|begin(?:ning)?|after)\b", re.IGNORECASE)
 _END: Final = re.compile(r"\b(?:end(?:ing)?|last|until|till|before)\b", re.IGNORECASE)
+_ID: Final = re.compile(r"_?(?:id|Id|ID)$")
 
 
-def may_spawn(branch: Branch) -> bool:
-    is_whole = not (branch.corrective or branch.chosen)
-    return is_whole and branch.depth < branch.run.limits.depth - 1
+# Parts
 
 
 def parts_of(branch: Branch, step: str, tool: Tool | None) -> list[str]:
     """Return the 2 or 3 parts that the model splits a step into, or none."""
-    if not may_spawn(branch) or branch.item is not None or not heuristics.has_parts(step, tool):
+    if not branch.may_spawn or branch.item is not None or not has_parts(step, tool):
         return []
     text = branch.ask(QuestionKind.SPLIT, goal=branch.goal, step=step)
     if text is None or re.match(r"\W*single\b", text, re.IGNORECASE):
         return []
-    parts = questions.parse_steps(text)
+    parts = replies.parse_steps(text)
     return parts if 2 <= len(parts) <= MOST_PARTS else []
 
 
 def parts_result(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any]:
     """Merge the results of a step's parts; the step fails if a part failed."""
-    errors, fails = failures(result_texts.labelled(results), FailurePolicy.FAIL)
+    errors, fails = failures(_outputs(results), FailurePolicy.FAIL)
     if fails:
         error = f"a part of the step failed: {errors[0]}"
         return {"success": False, "error": error, "results": results}
@@ -65,14 +80,10 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
         names_start, names_end = bool(_START.search(part)), bool(_END.search(part))
         if number is not None and names_start != names_end:
             merged["start" if names_start else "end"] = number
-    whole_numbers = [number for number in numbers if number is not None]
-    if (
-        not merged
-        and len(whole_numbers) == len(numbers) == 2
-        and whole_numbers == sorted(whole_numbers)
-    ):
-        merged = {"start": whole_numbers[0], "end": whole_numbers[1]}
-    if {"start", "end"} <= merged.keys() and all(abs(moment) > DAY for moment in merged.values()):
+    known = [number for number in numbers if number is not None]
+    if not merged and len(known) == len(numbers) == 2 and known == sorted(known):
+        merged = {"start": known[0], "end": known[1]}
+    if len(merged) == 2 and all(abs(moment) > DAY for moment in merged.values()):
         ends_at_midnight = merged["end"] % DAY == 0
         merged["after_unix"] = merged["start"]
         merged["before_unix"] = merged["end"] + (DAY - 1 if ends_at_midnight else 0)
@@ -80,7 +91,8 @@ def merge_parts(parts: Sequence[str], results: Sequence[Value]) -> dict[str, Any
 
 
 def _number(result: Value) -> int | None:
-    content = result_texts.envelope_content(result)
+    """Return the whole number or timestamp in a part's result."""
+    content = envelope_content(result)
     if isinstance(content, Mapping):
         content = content.get("unix_timestamp", content.get("timestamp"))
     if isinstance(content, str) and re.fullmatch(r"-?\d{1,15}", content.strip()):
@@ -88,29 +100,71 @@ def _number(result: Value) -> int | None:
     return content if isinstance(content, int) and not isinstance(content, bool) else None
 
 
+def _outputs(results: Sequence[Value]) -> list[LabelledOutput]:
+    return [
+        LabelledOutput(result, error=failure_message(result) if is_failure(result) else None)
+        for result in results
+    ]
+
+
+# Lists
+
+
 @dataclass(frozen=True, slots=True)
 class Loop:
     """A step, and the list processed item by item."""
 
     step: str
-    iteration: heuristics.Iteration
-    source: heuristics.ItemList
+    iteration: Iteration
+    source: ItemList
 
 
-def find_loop(branch: Branch, step: str, iteration: heuristics.Iteration) -> Loop | None:
+def find_loop(branch: Branch, step: str, iteration: Iteration | None) -> Loop | None:
     """Find the list that a step loops over, unless an outer loop uses it (D-20, D-34)."""
-    source = heuristics.find_list(branch.context, iteration.noun, branch.run.cache_dir)
+    if iteration is None:
+        return None
+    source = find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
 
-def loop_over_result(
-    branch: Branch, step: str, iteration: heuristics.Iteration, result: Value
-) -> Loop | None:
-    if not result_texts.is_failure(result):
-        for source in heuristics.lists_in(result, iteration.noun):
-            if len(source.items) > 1:
-                return None if source.digest in branch.lists else Loop(step, iteration, source)
+def loop_over_result(branch: Branch, step: str, iteration: Iteration, result: Value) -> Loop | None:
+    """Return the first list with several items in a result, unless an outer loop uses it."""
+    for source in () if is_failure(result) else lists_in(result, iteration.noun):
+        if len(source.items) > 1:
+            return None if source.digest in branch.lists else Loop(step, iteration, source)
     return None
+
+
+def list_in_reach(
+    branch: Branch, step: str, tool: Tool | None, iteration: Iteration | None
+) -> Loop | None:
+    """Find an earlier result's list whose items ``tool`` takes one at a time (P18)."""
+    if tool is None or branch.item is not None or tool.name == ANALYSIS or not tool.parameters:
+        return None
+    stems = [stem for parameter in tool.parameters if (stem := _ID.sub("", parameter.name))]
+    nouns = [iteration.noun] if iteration else []
+    nouns += [noun for name in (*stems, tool.name) for noun in words(name)[-1:]]
+    for noun in dict.fromkeys(nouns):
+        source = find_list(branch.context, noun, branch.run.cache_dir)
+        if not source or not source.items or not _takes_one(tool, stems, source, noun):
+            continue
+        certain = sure_arguments(tool, step, branch)
+        names = {name for item in item_names(source.items, noun) for name in item}
+        if certain and names.isdisjoint(map(str, certain.values())):
+            return None  # "Get the price of article 9" is not about a list of others
+        phrase = iteration.phrase if iteration and iteration.noun == noun else ""
+        return Loop(step, Iteration(phrase, noun), source)
+    return None
+
+
+def _takes_one(tool: Tool, stems: Sequence[str], source: ItemList, noun: str) -> bool:
+    if any(parameter.type.startswith("list") for parameter in tool.required):
+        return False
+    if not source.named and source.name and source.name not in USUAL:
+        return False  # a list of something else
+    if any(item_fills(tool, item, noun) for item in source.items):
+        return source.named or isinstance(source.items[0], dict)
+    return source.named and noun in words(" ".join((tool.name, *stems)))
 
 
 def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
@@ -127,7 +181,7 @@ def needs_each(branch: Branch, loop: Loop, tool: Tool | None) -> bool:
         return False
     if not items or any(item_fills(tool, item, loop.iteration.noun) for item in items):
         return True
-    verdict = questions.yes_or_no(_ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED))
+    verdict = _ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED)
     if verdict is None:
         raise StepFailed(f"the model did not say whether to call {tool.name} for each item")
     return verdict
@@ -139,48 +193,42 @@ def more_calls_needed(branch: Branch, loop: Loop, used: Tool) -> bool:
     They do not if the items have all fields mentioned in the step, or if no tool except ``used`` takes one of the
     fields.
     """
-    registry, noun = branch.run.tools, loop.iteration.noun
-    other_tools = (
-        tool
-        for tool in registry
-        if tool.name not in (used.name, ANALYSIS) and tool.permissions <= registry.permissions
-    )
-    if not any(item_fills(tool, loop.source.items[0], noun) for tool in other_tools):
+    registry, item = branch.run.tools, loop.source.items[0]
+    others = [tool for tool in registry if tool.name not in (used.name, ANALYSIS)]
+    others = [tool for tool in others if tool.permissions <= registry.permissions]
+    if not any(item_fills(tool, item, loop.iteration.noun) for tool in others):
         return False
-    field_words = set(heuristics.words(" ".join(heuristics.fields_of(loop.source.items))))
-    iteration_words = heuristics.words(loop.iteration.phrase)
-    after_verb = heuristics.significant_words(loop.step)[1:]
-    object_words = [word for word in after_verb if word not in iteration_words]
-    names_fields_only = bool(object_words) and field_words.issuperset(object_words)
+    iteration_words = words(loop.iteration.phrase)
+    after_verb = significant_words(loop.step)[1:]
+    objects = {word for word in after_verb if word not in iteration_words}
+    names_fields_only = bool(objects) and objects.issubset(words(" ".join(loop.source.fields)))
     return not names_fields_only and _more_needed(branch, loop)
 
 
 def _more_needed(branch: Branch, loop: Loop) -> bool:
-    reply = _ask_about_item(branch, loop, QuestionKind.FIELDS_PRESENT)
-    if questions.yes_or_no(reply) is not False:
+    has_all = _ask_about_item(branch, loop, QuestionKind.FIELDS_PRESENT)
+    if has_all is not False:
         return False
-    reply = _ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED)
-    return questions.yes_or_no(reply) is True
+    return _ask_about_item(branch, loop, QuestionKind.CALLS_NEEDED) is True
 
 
-def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> str | None:
-    item = result_texts.fenced_data(loop.source.items[0], result_texts.ALL_RESULTS)
-    return branch.ask(kind, step=loop.step, item=item)
+def _ask_about_item(branch: Branch, loop: Loop, kind: QuestionKind) -> bool | None:
+    item = questions.fenced_data(loop.source.items[0], questions.ALL_RESULTS)
+    return replies.yes_or_no(branch.ask(kind, step=loop.step, item=item))
 
 
-def template_for(branch: Branch, loop: Loop, *, ask: bool) -> str:
+def template_for(branch: Branch, loop: Loop, *, ask: bool = False) -> str:
     """Return the template of the items' sub-tasks (P8).
 
     Names of the items' fields are in braces. The template is made from the step by a rule, else by the model; else it
     is the step itself.
     """
-    items = loop.source.items
-    by_rule = heuristics.rule_template(loop.step, loop.iteration, items[0])
+    by_rule = rule_template(loop.step, loop.iteration, loop.source.items[0])
     if not loop.iteration.phrase or (by_rule and not ask):
         return by_rule or loop.step
-    fields = result_texts.field_names(heuristics.fields_of(items) or ["item"])
+    fields = questions.field_names(loop.source.fields or ["item"])
     reply = branch.ask(QuestionKind.ITEM_GOAL, step=loop.step, fields=fields)
-    return questions.first_line(reply) or by_rule or loop.step
+    return replies.first_line(reply) or by_rule or loop.step
 
 
 def item_branches(
@@ -188,9 +236,7 @@ def item_branches(
 ) -> list[Branch]:
     """Return a branch for each item's sub-task; a ``chosen`` item gets a single step."""
     total, limit = len(loop.source.items), branch.run.limits.dendrites
-    matching = loop.source.items
-    if not chosen:
-        matching = heuristics.filter_items(matching, loop.step)
+    matching = loop.source.items if chosen else filter_items(loop.source.items, loop.step)
     if lacking := total - len(matching):
         branch.warn(
             f"{lacking} of {total} items lack a field that the step names and are left out."
@@ -200,7 +246,7 @@ def item_branches(
         branch.run.budget.stop(Limit.ITEMS, branch.node.place)
         branch.warn(
             f"Only {limit} of {len(items)} items were processed: the limit of sub-tasks is reached."
-            f" {_left(items[limit:])}"
+            f" {_unfinished(items[limit:])}"
         )
     branch.finished_loops.add((loop.source.digest, template))
     if items and not limit:
@@ -210,11 +256,11 @@ def item_branches(
         "lists": branch.lists | {loop.source.digest},
         "chosen": chosen,
     }
-    if chosen or not heuristics.is_compound(template):
+    if chosen or not is_compound(template):
         # A single step is decided here for all items; the model splits a compound one for each item.
         fields |= {"template": template, "decided": True, "tool": tool}
     return [
-        branch.below(number, heuristics.item_goal(template, item, number), item=item, **fields)
+        branch.below(number, item_goal(template, item, number), item=item, **fields)
         for number, item in enumerate(items[:limit], 1)
     ]
 
@@ -233,7 +279,7 @@ def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
                 f"{duplicates} items were repeated; the {rest} items after them were left out."
             )
             return list(distinct.values())
-        distinct.setdefault(key, heuristics.without_attached(item))
+        distinct.setdefault(key, without_attached(item))
     if duplicates:
         branch.warn(f"{duplicates} of {len(items)} items are repeated and processed once.")
     return list(distinct.values())
@@ -243,14 +289,13 @@ def items_result(
     branch: Branch, loop: Loop, items: Sequence[Value], results: Sequence[Value]
 ) -> dict[str, Any]:
     """Merge the results of all items; the step fails if all failed."""
-    errors, fails = failures(result_texts.labelled(results), FailurePolicy.REPORT)
-    pairs = list(zip(items, results, strict=True))
-    merged: dict[str, Any] = {"success": True}
+    errors, fails = failures(_outputs(results), FailurePolicy.REPORT)
+    merged: dict[str, Any] = {"success": not fails}
     if fails:
-        error = f"all sub-tasks failed, the first one with: {errors[0]}"
-        merged = {"success": False, "error": error}
+        merged["error"] = f"all sub-tasks failed, the first one with: {errors[0]}"
     elif errors:
-        unfinished = _left([item for item, result in pairs if result_texts.is_failure(result)])
+        pairs = zip(items, results, strict=True)
+        unfinished = _unfinished([item for item, result in pairs if is_failure(result)])
         failed = f"{len(errors)} of {len(results)} sub-tasks failed"
         branch.warn(f"{failed}, the first one with: {errors[0]}. {unfinished}")
     objects = [item if isinstance(item, Mapping) else {"item": item} for item in items]
@@ -259,30 +304,31 @@ def items_result(
         **merged,
         "items_processed": len(results),
         "item_noun": loop.iteration.noun,
-        result_texts.DENDRITES: results,
-        "items": [{**item, heuristics.ATTACHED: result} for item, result in attached],
+        DENDRITES: results,
+        "items": [{**item, ATTACHED: result} for item, result in attached],
     }
 
 
-def _left(items: Sequence[Value]) -> str:
+def _unfinished(items: Sequence[Value]) -> str:
     """List unfinished items by id or content, in a sentence."""
-    names = [
-        str(identity[1]) if (identity := heuristics.item_identity(item)) else json_text(item)
-        for item in items[: result_texts.SHOWN_ITEMS]
-    ]
+    names = []
+    for item in items[:SHOWN_ITEMS]:
+        identity = item_identity(item)
+        name = str(identity[1]) if identity else json_text(item)
+        names.append(questions.clip(name, LEFT_CHARACTERS))
     more = f" and {len(items) - len(names)} more" if len(items) > len(names) else ""
-    return f"Unfinished: {', '.join(result_texts.clip(name, LEFT_CHARACTERS) for name in names)}{more}."
+    return f"Unfinished: {', '.join(names)}{more}."
 
 
-def with_results(result: Value, source: heuristics.ItemList, spawned: dict[str, Any]) -> Value:
+def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Value:
     """Add to each item of a tool's result the result of its sub-task (D-29)."""
     if not isinstance(result, dict) or not source.name:
         return spawned
     by_key = {_item_key(item): item for item in spawned["items"]}
     items = [by_key.get(_item_key(item), item) for item in source.items]
-    counts = {key: spawned[key] for key in ("items_processed", "item_noun", result_texts.DENDRITES)}
+    counts = {key: spawned[key] for key in ("items_processed", "item_noun", DENDRITES)}
     return {**result, source.name: items, **counts}
 
 
 def _item_key(item: Value) -> str:
-    return json.dumps(jsonable(heuristics.without_attached(item)), sort_keys=True)
+    return json.dumps(jsonable(without_attached(item)), sort_keys=True)

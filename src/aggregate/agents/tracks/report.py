@@ -1,14 +1,13 @@
-"""The options, files and report of a run."""
+"""The folder and the report of a run."""
 
 import glob
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from aggregate.agents.tracks.assignment import Assignment, TicketOutcome, TicketStatus
-from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, parent_of
 from aggregate.agents.tracks.track import Checkbox
 from aggregate.base.disk.reading import confined
@@ -65,14 +64,14 @@ class RunFiles:
         replace_own(self._path(outcome.ticket, kind), text)
         self._path(outcome.ticket, other_kind).unlink(missing_ok=True)
 
-    def names(self, ticket: str) -> dict[str, str]:
-        paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
-        return {kind: path.name for kind, path in paths.items() if path.exists()}
-
     def write_report(self, text: str) -> Path:
         path = self.folder / "report.md"
         replace_own(path, text, durable=True)
         return path
+
+    def names(self, ticket: str) -> dict[str, str]:
+        paths = {kind: self._path(ticket, kind) for kind in ("prompt", "reply", "failed")}
+        return {kind: path.name for kind, path in paths.items() if path.exists()}
 
     def _path(self, ticket: str, kind: str) -> Path:
         digits = max(3, len(str(len(self.numbers))))
@@ -85,11 +84,6 @@ class ReportLine:
 
     ticket: Ticket
     end: TicketOutcome
-
-    @classmethod
-    def not_run(cls, ticket: Ticket, reason: str) -> "ReportLine":
-        outcome = TicketOutcome.without_worker(ticket.id, TicketStatus.NOT_RUN, reason)
-        return cls(ticket, outcome)
 
     @property
     def status(self) -> TicketStatus:
@@ -120,6 +114,31 @@ class ReportLine:
         end = self.end
         measures = [duration(end.seconds), f"{end.tokens:,} tokens", dollars(end.cost)]
         return ", ".join([self.state, *(filter(None, measures) if self.attempts else ())])
+
+
+@dataclass(frozen=True, slots=True)
+class TrackResult:
+    report: Path
+    lines: tuple[ReportLine, ...]  # one for each ticket, in order
+    cancelled: bool = False
+    unmerged: tuple[str, ...] = ()  # variables whose merge failed
+    stopped: str = ""  # why ready tickets did not start: the limit of cost
+
+    @property
+    def succeeded(self) -> bool:
+        return not self.unmerged and all(line.is_done for line in self.lines)
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """Ids of tickets with edit tools but without changes."""
+        return tuple(line.ticket.id for line in self.lines if line.status is TicketStatus.UNCHANGED)
+
+    @property
+    def checkbox(self) -> Checkbox:
+        """The track's new checkbox in ``tracks.md``; open after a cancelled run."""
+        if self.cancelled:
+            return Checkbox.OPEN
+        return Checkbox.DONE if self.succeeded else Checkbox.STARTED
 
 
 def report_text(
@@ -205,64 +224,3 @@ def _section(heading: str, sentences: Sequence[str]) -> list[str]:
     if _is_long(sentences):
         sentences = first_of(sentences, NOTES_SHOWN, NOTE_CHARACTERS)
     return [heading, fence("\n".join(map(one_line, sentences)), "text")]
-
-
-LEASE_SECONDS = 15.0  # longer than a pause of a busy machine, short beside an answer's minutes
-
-
-@dataclass(frozen=True, slots=True)
-class TicketEvent:
-    ticket: Ticket
-    status: TicketStatus
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PollingOptions:
-    # Assignments in the queue at one time, enough for 32 workers of the default concurrency
-    window: int = 256
-    poll: float = 0.02  # seconds between two looks at the queue
-    warm_up: bool = True  # send one worker ahead of others with its prefix
-
-
-@dataclass(frozen=True, slots=True)
-class TrackResult:
-    report: Path
-    lines: tuple[ReportLine, ...]  # one for each ticket, in order
-    cancelled: bool = False
-    unmerged: tuple[str, ...] = ()  # variables whose merge failed
-    stopped: str = ""  # why ready tickets did not start: the limit of cost
-
-    @property
-    def succeeded(self) -> bool:
-        return not self.unmerged and all(line.is_done for line in self.lines)
-
-    @property
-    def unchanged(self) -> tuple[str, ...]:
-        """Ids of tickets with edit tools but without changes."""
-        return tuple(line.ticket.id for line in self.lines if line.status is TicketStatus.UNCHANGED)
-
-    @property
-    def checkbox(self) -> Checkbox:
-        """The track's new checkbox in ``tracks.md``; open after a cancelled run."""
-        if self.cancelled:
-            return Checkbox.OPEN
-        return Checkbox.DONE if self.succeeded else Checkbox.STARTED
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """The options of a run."""
-
-    database: str = (
-        ""  # a URL or a file; by default SQLite in the user's state folder of this project
-    )
-    concurrency: int | None = (
-        None  # tickets of each worker at one time; by default as before, at first 8
-    )
-    lease: float = LEASE_SECONDS  # after which a worker without a sign of life is dead
-    resume: bool = False  # continue the latest run, with its failed tickets; begin none
-    retry: tuple[str, ...] = ()  # continue the latest run, with these tickets and their dependents
-    max_cost: float | None = None  # in US dollars; the track can only lower it
-    polling: PollingOptions = field(default_factory=PollingOptions)
-    terms: WorkerTerms | None = None  # by default the worker's own

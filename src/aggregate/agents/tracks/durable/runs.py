@@ -1,17 +1,16 @@
-"""Tables of runs, endings, prompt segments and changes."""
+"""The records of runs: state, endings of tickets, rounds, prompt segments and changes."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from aggregate.agents.tracks.assignment import Ending, TicketKeys, TicketStatus, ticket_of
+from aggregate.agents.tracks.durable.backend import is_conducted
 from aggregate.agents.tracks.durable.database import (
     ENDINGS,
     PACKS,
@@ -19,27 +18,70 @@ from aggregate.agents.tracks.durable.database import (
     ROUNDS,
     RUNS,
     SEGMENTS,
+    Engine,
     batches,
+    execute,
+    insert_into,
     refuse_row,
-    retry_while_away,
 )
 from aggregate.agents.tracks.tickets import Tickets, check_tickets
 from aggregate.agents.tracks.trees import Pack
 from aggregate.base.errors import StateError
+from aggregate.project.configuration import Project
 from aggregate.prompt.document import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
-_RECORD = 4  # the version of runs and workers' records, raised if an earlier one would be misread
+_RECORD = 5  # the version of runs and workers' records, raised if an earlier one would be misread
 _MOST_ROUNDS = 1_000_000  # a larger number is foreign
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
 _REMEMBERED = 20_000  # segments of files, and digests: the next ticket has nearly the same ones
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """One run in the database; its id is ``<project>/<track>/<NNN>``."""
+class Runs:
+    """The runs of a track."""
 
+    def __init__(self, engine: Engine, project: str, track: str) -> None:
+        self._engine = engine
+        self._names = {"project": project, "track": track}
+        columns = RUNS.c
+        self._rows = sa.select(
+            columns.run_id, columns.number, columns.state, columns.tickets
+        ).where((columns.project == project) & (columns.track == track))
+
+    @classmethod
+    def of(cls, engine: Engine, project: Project, track: str) -> "Runs":
+        name = project.config.project.name or project.folder.resolve().name
+        return cls(engine, name, track)
+
+    def latest(self) -> "Run | None":
+        rows = execute(self._engine, self._rows.order_by(RUNS.c.number.desc()).limit(1))
+        return Run(self._engine, *rows[0]) if rows else None
+
+    def over(self) -> "list[Run]":
+        query = self._rows.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
+        return [Run(self._engine, *row) for row in execute(self._engine, query)]
+
+    def begin(self, tickets: Tickets, number: int) -> "Run":
+        """Insert a new run; if another process was first, return that one's."""
+        record = json.dumps({"record": _RECORD, "run": tickets.model_dump(mode="json")})
+        run_id = "/".join((*self._names.values(), f"{number:03d}"))
+        run = Run(self._engine, run_id, number, RUNNING, record)
+        row = {"run_id": run_id, "number": number, "state": RUNNING, "tickets": record}
+        try:
+            execute(self._engine, RUNS.insert().values(**self._names, **row))
+        except StateError as error:
+            if not isinstance(error.__cause__, IntegrityError):
+                raise
+            return self.latest() or run
+        return run
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The record of one run; its id is ``<project>/<track>/<NNN>``."""
+
+    engine: Engine
     run_id: str
     number: int
     state: str  # running, finished or cancelled
@@ -55,93 +97,42 @@ class RunRow:
         except (ValueError, RecursionError):  # pydantic's own error is one
             refuse_row(f"the run {self.run_id}")
 
+    @property
+    def packs(self) -> "PackTable":
+        return PackTable(self.engine, self.run_id)
 
-class RunTable:
-    def __init__(self, engine: sa.Engine, project: str, track: str) -> None:
-        self._engine = engine
-        self._project = project
-        self._track = track
-        columns = RUNS.c
-        self._rows = sa.select(
-            columns.run_id, columns.number, columns.state, columns.tickets
-        ).where((columns.project == project) & (columns.track == track))
+    @property
+    def is_conducted(self) -> bool:
+        return self.state == RUNNING and is_conducted(self.engine, self.run_id)
 
-    def latest(self) -> RunRow | None:
-        rows = execute(self._engine, self._rows.order_by(RUNS.c.number.desc()).limit(1))
-        return RunRow(*rows[0]) if rows else None
+    def is_cancelled(self) -> bool:
+        """Return whether the run was cancelled, or forgotten, since it was read."""
+        rows = execute(self.engine, sa.select(RUNS.c.state).where(self._of_run(RUNS)))
+        return not rows or rows[0].state == CANCELLED
 
-    def over(self) -> list[RunRow]:
-        query = self._rows.where(RUNS.c.state != RUNNING).order_by(RUNS.c.number)
-        return [RunRow(*row) for row in execute(self._engine, query)]
+    def end(self, state: str) -> None:
+        running = self._of_run(RUNS) & (RUNS.c.state == RUNNING)
+        execute(self.engine, RUNS.update().where(running).values(state=state))
 
-    def begin(self, tickets: Tickets, number: int) -> RunRow:
-        """Insert a new run; if another process was first, return that one's."""
-        run_id = f"{self._project}/{self._track}/{number:03d}"
-        record = {"record": _RECORD, "run": tickets.model_dump(mode="json")}
-        run = RunRow(run_id, number, RUNNING, json.dumps(record))
-        statement = RUNS.insert().values(
-            run_id=run_id,
-            project=self._project,
-            track=self._track,
-            number=number,
-            state=RUNNING,
-            tickets=run.tickets_json,
-        )
-        try:
-            execute(self._engine, statement)
-        except StateError as error:
-            if not isinstance(error.__cause__, IntegrityError):
-                raise
-            return self.latest() or run
-        return run
+    def reopen(self) -> "Run":
+        execute(self.engine, RUNS.update().where(self._of_run(RUNS)).values(state=RUNNING))
+        return replace(self, state=RUNNING)
 
-    def set_state(self, run: RunRow, state: str) -> None:
-        running = (RUNS.c.run_id == run.run_id) & (RUNS.c.state == RUNNING)
-        execute(self._engine, RUNS.update().where(running).values(state=state))
+    def forget(self) -> None:
+        for table in (ENDINGS, ROUNDS, PACKS, REFS, SEGMENTS):
+            execute(self.engine, table.delete().where(self._of_run(table)))
+        is_over = self._of_run(RUNS) & (RUNS.c.state != RUNNING)
+        execute(self.engine, RUNS.delete().where(is_over))
 
-    def reopen(self, run: RunRow) -> RunRow:
-        is_this = RUNS.c.run_id == run.run_id
-        execute(self._engine, RUNS.update().where(is_this).values(state=RUNNING))
-        return replace(run, state=RUNNING)
-
-    def state(self, run: RunRow) -> str:
-        rows = execute(self._engine, sa.select(RUNS.c.state).where(RUNS.c.run_id == run.run_id))
-        return str(rows[0].state) if rows else CANCELLED
-
-    def forget(self, run: RunRow) -> None:
-        is_over = (RUNS.c.run_id == run.run_id) & (RUNS.c.state != RUNNING)
-        execute(self._engine, SEGMENTS.delete().where(SEGMENTS.c.run_id == run.run_id))
-        execute(self._engine, RUNS.delete().where(is_over))
-
-
-def execute(engine: sa.Engine, statement: sa.Executable, rows: Any = None) -> Sequence[Any]:  # noqa: ANN401 - as SQLAlchemy has it
-    def execute() -> Sequence[Any]:
-        with engine.begin() as connection:
-            result = connection.execute(statement, rows)
-            return result.all() if result.returns_rows else ()
-
-    return retry_while_away(engine, execute)
-
-
-def insert_into(engine: sa.Engine, table: sa.Table) -> Any:  # noqa: ANN401 - of either kind, which share no type
-    dialect = sqlite if engine.dialect.name == "sqlite" else postgresql
-    return dialect.insert(table)
-
-
-class EndingTable:
-    def __init__(self, engine: sa.Engine, run_id: str) -> None:
-        self._engine = engine
-        self._run_id = run_id
-
-    def all(self) -> Mapping[str, Ending]:
-        rows = execute(self._engine, self._query())
+    def endings(self) -> Mapping[str, Ending]:
+        rows = execute(self.engine, self._endings())
         return {str(key): _ending(key, state, text) for key, state, text in rows}
 
     def record(self, key: str, ending: Ending) -> Ending:
-        values = {"run_id": self._run_id, "key": key, "state": ending.status, "text": ending.text}
-        insert = insert_into(self._engine, ENDINGS).values(**values)
-        execute(self._engine, insert.on_conflict_do_nothing())
-        for row in execute(self._engine, self._query().where(ENDINGS.c.key == key)):
+        values = {"run_id": self.run_id, "key": key, "state": ending.status, "text": ending.text}
+        insert = insert_into(self.engine, ENDINGS).values(**values)
+        execute(self.engine, insert.on_conflict_do_nothing())
+        for row in execute(self.engine, self._endings().where(ENDINGS.c.key == key)):
             return _ending(*row)
         return ending  # the run was forgotten meanwhile
 
@@ -150,37 +141,37 @@ class EndingTable:
         waits = self._of_run(ENDINGS) & (ENDINGS.c.key == key)
         waits &= ENDINGS.c.state == TicketStatus.WAITING
         update = ENDINGS.update().where(waits).values(state=ending.status, text=ending.text)
-        return bool(execute(self._engine, update.returning(ENDINGS.c.key)))
+        return bool(execute(self.engine, update.returning(ENDINGS.c.key)))
 
     def keys(self) -> TicketKeys:
         query = sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
-        rounds: dict[str, int] = dict(map(tuple, execute(self._engine, query)))
+        rounds: dict[str, int] = dict(map(tuple, execute(self.engine, query)))
         for ticket_id, number in rounds.items():
             if not 1 <= number <= _MOST_ROUNDS:
                 refuse_row(f"the round of {ticket_id}")
-        return TicketKeys(self._run_id, rounds)
+        return TicketKeys(self.run_id, rounds)
 
     def raise_rounds(self, rounds: Mapping[str, int]) -> None:
         """Set the rounds of tickets to these numbers, unless they are higher."""
         for ticket_id, number in sorted(rounds.items()):
-            values = {"run_id": self._run_id, "ticket": ticket_id, "round": number}
-            insert = insert_into(self._engine, ROUNDS).values(**values)
-            is_earlier = ROUNDS.c.round < number
-            upsert = insert.on_conflict_do_update(
-                index_elements=["run_id", "ticket"], set_={"round": number}, where=is_earlier
+            values = {"run_id": self.run_id, "ticket": ticket_id, "round": number}
+            upsert = (
+                insert_into(self.engine, ROUNDS)
+                .values(**values)
+                .on_conflict_do_update(
+                    index_elements=["run_id", "ticket"],
+                    set_={"round": number},
+                    where=ROUNDS.c.round < number,
+                )
             )
-            execute(self._engine, upsert)
+            execute(self.engine, upsert)
 
-    def forget(self) -> None:
-        for table in (ENDINGS, ROUNDS):
-            execute(self._engine, table.delete().where(self._of_run(table)))
-
-    def _query(self) -> sa.Select[Any]:
+    def _endings(self) -> sa.Select[tuple[str, str, str]]:
         columns = ENDINGS.c
         return sa.select(columns.key, columns.state, columns.text).where(self._of_run(ENDINGS))
 
     def _of_run(self, table: sa.Table) -> sa.ColumnElement[bool]:
-        return table.c.run_id == self._run_id
+        return table.c.run_id == self.run_id
 
 
 def _ending(key: str, state: str, text: str) -> Ending:
@@ -198,7 +189,7 @@ def _ending(key: str, state: str, text: str) -> Ending:
 class SegmentTable:
     """The segments of all prompts; equal segments are stored once per run."""
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._written: set[tuple[str, str]] = set()
         self._read: dict[str, Segment] = {}
@@ -207,13 +198,13 @@ class SegmentTable:
         digests = list(map(_digest_of, segments))
         by_digest = dict(zip(digests, segments, strict=True))
         new = [digest for digest in by_digest if (run_id, digest) not in self._written]
+        # Another process may have written them.
+        insert = insert_into(self._engine, SEGMENTS).on_conflict_do_nothing()
         for batch in batches(new, _ROWS_AT_ONCE):
             rows = [
                 {"run_id": run_id, "digest": digest, "segment": _to_json(by_digest[digest])}
                 for digest in batch
             ]
-            # Another process may have written them.
-            insert = insert_into(self._engine, SEGMENTS).on_conflict_do_nothing()
             execute(self._engine, insert, rows)
             self._written.update((run_id, digest) for digest in batch)
         return digests
@@ -263,30 +254,30 @@ def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=_DIGEST_BYTES).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
 class PackTable:
     """The commits of a run as packs, and the names of some commits."""
 
-    def __init__(self, engine: sa.Engine, run_id: str) -> None:
-        self._engine = engine
-        self._run_id = run_id
+    engine: Engine
+    run_id: str
 
     def get(self, commit: str) -> Pack | None:
         query = sa.select(PACKS.c.parents, PACKS.c.data).where(
-            (PACKS.c.run_id == self._run_id) & (PACKS.c["commit"] == commit)
+            (PACKS.c.run_id == self.run_id) & (PACKS.c["commit"] == commit)
         )
-        for parents, data in execute(self._engine, query):
+        for parents, data in execute(self.engine, query):
             return Pack(commit, tuple(parents.split()), bytes(data))
         return None
 
     def put(self, pack: Pack) -> None:
-        insert = insert_into(self._engine, PACKS).values(
-            run_id=self._run_id, commit=pack.commit, parents=" ".join(pack.parents), data=pack.data
+        insert = insert_into(self.engine, PACKS).values(
+            run_id=self.run_id, commit=pack.commit, parents=" ".join(pack.parents), data=pack.data
         )
-        execute(self._engine, insert.on_conflict_do_nothing())
+        execute(self.engine, insert.on_conflict_do_nothing())
 
     def ref(self, name: str) -> str:
         query = sa.select(REFS.c["commit"]).where(self._named(name))
-        return next((str(row[0]) for row in execute(self._engine, query)), "")
+        return next((str(row[0]) for row in execute(self.engine, query)), "")
 
     def move(self, name: str, before: str, after: str) -> bool:
         """Move a name from one commit to another; return whether this process did."""
@@ -294,13 +285,13 @@ class PackTable:
             stands = self._named(name) & (REFS.c["commit"] == before)
             change = REFS.update().where(stands).values(commit=after)
         else:
-            values = {"run_id": self._run_id, "name": name, "commit": after}
-            change = insert_into(self._engine, REFS).values(**values).on_conflict_do_nothing()
-        return bool(execute(self._engine, change.returning(REFS.c.name)))
+            values = {"run_id": self.run_id, "name": name, "commit": after}
+            change = insert_into(self.engine, REFS).values(**values).on_conflict_do_nothing()
+        return bool(execute(self.engine, change.returning(REFS.c.name)))
 
     def forget(self) -> None:
         for table in (PACKS, REFS):
-            execute(self._engine, table.delete().where(table.c.run_id == self._run_id))
+            execute(self.engine, table.delete().where(table.c.run_id == self.run_id))
 
     def _named(self, name: str) -> sa.ColumnElement[bool]:
-        return (REFS.c.run_id == self._run_id) & (REFS.c.name == name)
+        return (REFS.c.run_id == self.run_id) & (REFS.c.name == name)

@@ -1,10 +1,10 @@
-"""The state of a goal, and branches for its sub-tasks."""
+"""The state of a goal, and branches for its sub-tasks: questions and calls within its limits."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import Trace, TraceKind
+from aggregate.agents.goals.goal_result import Trace, TraceKind, failure_message, is_failure
 from aggregate.agents.goals.questions import (
     QUESTIONS,
     SCHEMAS,
@@ -15,8 +15,8 @@ from aggregate.agents.goals.questions import (
     Question,
     QuestionKind,
     Schema,
+    clip,
 )
-from aggregate.agents.goals.result_texts import clip, failure_message, is_failure
 from aggregate.agents.limits import BudgetTracker, EngineLimits
 from aggregate.agents.tools import Tool, ToolContext, ToolRegistry
 from aggregate.base.concurrency import result_within, run_in_thread
@@ -50,13 +50,7 @@ class GoalContext:
     done: dict[str, tuple[Value, Value]] = field(default_factory=dict)
 
     def answer(self, question: Question, node: Trace) -> str:
-        """Return the model's answer to a question.
-
-        The goal's remaining time and tokens limit the question.
-
-        Raises:
-            ModelError: There is no usable answer.
-        """
+        """Return the model's answer, or raise a ``ModelError`` without a usable one."""
         future = run_in_thread(f"model {question.call}", lambda: self.model.ask(question))
         try:
             completion: Completion = result_within(future, self.budget.seconds_left)
@@ -98,6 +92,11 @@ class Branch:
     finished_loops: set[tuple[str, str]] = field(default_factory=set)  # digests with templates
     corrective: bool = False  # it may fetch nothing (rule P14)
 
+    @property
+    def may_spawn(self) -> bool:
+        is_whole = not (self.corrective or self.chosen)
+        return is_whole and self.depth < self.run.limits.depth - 1
+
     def deciding_text(self, step: str) -> str:
         return self.template or step
 
@@ -124,7 +123,7 @@ class Branch:
                 raise  # the host's mistake, which no further question mends
             except Exception as error:  # noqa: BLE001 - whatever a client raises, the goal goes on without this answer
                 child.fail(f"{type(error).__name__}: {error!s:.300}")
-                node.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
+                self.warn(f'The model gave no answer to "{kind}": {error!s:.300}')
                 return None
         child.text = clip(" ".join(text[: NOTE * 2].split()), NOTE)
         return text
@@ -135,20 +134,17 @@ class Branch:
         run.budget.check()
         line = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
         child = self.node.child(TraceKind.TOOL, tool.name, clip(line, NOTE))
+        key = f"{tool.name} {json_text(arguments)}"
+        if key in run.done:
+            result, item = run.done[key]
+            if None not in (item, self.item) and item != self.item:
+                reason = f"would be called in the same way for two items: {line}"
+                raise ItemsUnclear(f"{tool.name} {reason}")
+            self.warn(f"{tool.name} was not called again: it has succeeded with these arguments.")
+            return result
         with child.timed():
             seconds = min(run.limits.tool_seconds, run.budget.seconds_left)
             context = ToolContext(dict(self.context), run.cache_dir, seconds)
-            key = f"{tool.name} {json_text(arguments)}"
-            if key in run.done:
-                result, item = run.done[key]
-                if None not in (item, self.item) and item != self.item:
-                    raise ItemsUnclear(
-                        f"{tool.name} would be called in the same way for two items: {line}"
-                    )
-                self.warn(
-                    f"{tool.name} was not called again: it has succeeded with these arguments."
-                )
-                return result
             result = run.tools.run(tool.name, arguments, context=context, seconds=seconds)
         if is_failure(result):
             child.fail(failure_message(result))
@@ -157,7 +153,7 @@ class Branch:
         return result
 
     def warn(self, sentence: str) -> None:
-        self.node.warn(sentence)
+        self.node.warnings.append(sentence)
 
     def at(self, node: Trace) -> "Branch":
         return replace(self, node=node)

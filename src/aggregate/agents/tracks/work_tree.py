@@ -1,54 +1,63 @@
-"""Work on a ticket with tools: work tree, tool loop, one commit."""
+"""The folder that a ticket's tools work on: the worker's own, or a work tree with one commit at the end."""
 
-from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
-from aggregate.agents.limits import TicketLimits
 from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
 from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
-from aggregate.agents.tracks.steps import Steps
+from aggregate.agents.tracks.attempt import Steps
 from aggregate.agents.tracks.terms import WorkerTerms
-from aggregate.agents.tracks.tool_loop import Changes, ToolLoop
 from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
 from aggregate.base.errors import SandboxError, ToolError, WorkerError
-from aggregate.sending.clients import Client
 
 CHECK_SECONDS: Final = 600.0  # of one run of a ticket's check
 _NAMED: Final = 40  # files that others have changed
 _CHANGED: Final = "Other tickets have changed these files since the context above was made, so read them anew: {}."
 
 
-def act(
-    assignment: Assignment,
-    client: Client,
-    terms: WorkerTerms,
-    limits: TicketLimits,
-    *,
-    steps: Steps,
-    begun: Callable[[], None],
-) -> WorkerReply:
-    """Work on a ticket with tools; return the reply with its commit."""
-    try:
-        if assignment.verify:
-            terms.commands.words(assignment.verify)
-        with closing(_opened(assignment, terms, steps)) as changes:
-            informed = changes.informed(assignment)
-            reply = ToolLoop(informed, client, limits, changes, steps, begun).run()
-            return changes.finish(reply)
-    except ToolError as error:
-        raise WorkerError(f"{assignment.ticket}: {error}", again=False) from None
+class Changes:
+    """The folder of a ticket without a work tree, which is only read."""
+
+    def __init__(self, assignment: Assignment, terms: WorkerTerms) -> None:
+        self.assignment = assignment
+        self.terms = terms
+
+    def tools(self) -> ToolRegistry:
+        return self.terms.tools.only(self.assignment.tools)
+
+    def save(self) -> str:
+        """Return the commit of the folder's present state, ``""`` if it has none."""
+        return ""
+
+    def go_to(self, commit: str) -> None:
+        """Restore the state of a recorded commit."""
+
+    def check(self) -> str:
+        """Run the ticket's check; return its output if it fails, else ``""``."""
+        return ""
+
+    def informed(self) -> Assignment:
+        """Return the assignment with a note on other tickets' changes."""
+        return self.assignment
+
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Add the ticket's changes to the reply."""
+        return reply
+
+    def close(self) -> None:
+        """Delete temporary files and folders."""
 
 
-def _opened(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Changes:
+def open_changes(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Changes:
+    if assignment.verify:
+        terms.commands.words(assignment.verify)
     if not assignment.base:
         if assignment.verify or any(name in CHANGES for name in assignment.tools):
             raise WorkerError(
                 f"{assignment.ticket}: its changes and checks need a work tree, which only a run has",
                 again=False,
             )
-        return Changes(terms.tools.only(assignment.tools))
+        return Changes(assignment, terms)
     if steps.trees is None:
         raise WorkerError(f"{assignment.ticket}: this worker has no work trees", again=False)
     depot, packs = steps.trees.of(run_of(assignment.key))
@@ -61,8 +70,7 @@ class TreeChanges(Changes):
     def __init__(
         self, assignment: Assignment, terms: WorkerTerms, depot: Depot, packs: Packs
     ) -> None:
-        self.assignment = assignment
-        self.terms = terms
+        super().__init__(assignment, terms)
         self.depot = depot
         self.packs = packs
         self.commit = assignment.base  # the state after the recorded calls
@@ -100,16 +108,15 @@ class TreeChanges(Changes):
         tree.commit = ""  # files written by the check are not the ticket's changes
         return "" if output.partition("\n")[0] == "exit code 0" else output
 
-    def informed(self, assignment: Assignment) -> Assignment:
-        """Add files changed by other tickets to the assignment's message."""
-        start = self.packs.ref("base")
+    def informed(self) -> Assignment:
+        assignment, start = self.assignment, self.packs.ref("base")
         if not start or start == assignment.base:
             return assignment
         self.depot.take(assignment.base, self.packs)
         paths = [change.path for change in self.depot.changes(start, assignment.base)]
-        path_list = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
         if not paths:
             return assignment
+        path_list = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
         return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
