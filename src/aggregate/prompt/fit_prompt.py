@@ -39,8 +39,8 @@ from aggregate.prompt.fit.fitted_sections import (
     frame_of,
     shares_of,
 )
-from aggregate.prompt.fit.revision_changes import changes_for
 from aggregate.prompt.fit.sent_files import keep_sent_files
+from aggregate.prompt.sections.changes import changes_for
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.prompt.sections.tree import described_tree
 from aggregate.ranking import WEIGHTS
@@ -104,21 +104,17 @@ def _fitted_prompt(request: Request, candidates: Candidates) -> Composition:
     budget, ranking = request.budget, candidates.ranking
     if budget is None:
         raise ValueError("a prompt without a budget is not fitted")
-    changes = changes_for(request, candidates)
-    tree = (
-        described_tree(candidates.numbers, candidates.corpus.text)
-        if request.is_structural
-        else None
-    )
+    changes = changes_for(request, candidates.ranks, candidates.generated)
+    tree = None
+    if request.is_structural:
+        tree = described_tree(candidates.numbers, candidates.corpus.text)
     shares = shares_of(request, budget, candidates.count, changes=changes, tree=tree)
     filling = _Filling(request, budget, candidates, shares, frame_of(request))
     whole = filling.whole_prompt()
-    guess = (
-        f"The choice of files is a guess: {heading_text(ranking.guess.sentence)}."
-        if ranking.guess
-        else ""
-    )
-    fitted = whole or replace(filling, frame=frame_of(request, note=guess)).filled_prompt()
+    note = ""
+    if ranking.guess:
+        note = f"The choice of files is a guess: {heading_text(ranking.guess.sentence)}."
+    fitted = whole or replace(filling, frame=frame_of(request, note=note)).filled_prompt()
     fit, marks = fitted.fit, fitted.fit.marks()
     if not fit.is_exhausted:
         fit.advance(fit.spent + int(budget.tokens * _NEXT))

@@ -115,6 +115,7 @@ class Candidates:
     """The ranked files of a request, for several budgets.
 
     Attributes:
+        request: The budget alone may differ between prompts.
         in_rank_order: The likeliest first.
         numbers: Numbers in the corpus by path, the likeliest first.
         ranks: Positions in the ranking by path.
@@ -126,10 +127,7 @@ class Candidates:
         self.corpus, self.question, self.ranking = ranked
         self.count: Callable[[str], int] = SavedCounts(index)
         self.pins = find_pins(request, self.corpus.selection.files)
-        self.is_scored = request.task is not None
-        self.is_finished = request.is_finished
-        self._is_numbered = request.is_numbered
-        self._around = MORE_TOKENS if request.is_xml else 0
+        self.request = request
         self._shortens = True  # whether long lines are cut; not in a prompt with all files
         self.opened: dict[int, OpenedFile | None] = {}
         self._rendered: dict[int, tuple[bytes, File]] = {}
@@ -164,6 +162,12 @@ class Candidates:
             for number, path in sorted((c.number, c.file.path) for c in self.in_rank_order)
             if path in pins
         }
+
+    @property
+    def generated(self) -> set[str]:
+        """Paths of generated files."""
+        files = self.corpus.files
+        return {path for path, number in self.numbers.items() if files[number].is_generated}
 
     def _definitions(self, number: int) -> Sequence[DefinedName]:
         return self.corpus.analysis(number).definitions
@@ -200,7 +204,7 @@ class Candidates:
         After a pick they stay visible, because all unpicked files score little.
         """
         is_picked = self.ranking.unpicked != 1.0
-        is_limited = self.has_least and self.is_finished
+        is_limited = self.has_least and self.request.is_finished
         return is_limited and bool(self.in_rank_order) and not is_picked
 
     def least(self, score: float) -> float:
@@ -243,12 +247,11 @@ class Candidates:
             self.opened[number] = open_file(
                 file,  # with slices resolved in its text
                 self.by_number[number].mode,
-                file.source,
                 statements=self.corpus.analysis(number).statements,
                 definitions=self._definitions(number) if is_code else (),
                 count=self.count,
-                is_numbered=self._is_numbered,
-                around=self._around,
+                is_numbered=self.request.is_numbered,
+                around=MORE_TOKENS if self.request.is_xml else 0,
                 has_leads=number in self.leading,
                 shortens=self._shortens and self.pins.files.get(file.path) != (),
             )
@@ -260,7 +263,7 @@ class Candidates:
             return
         self._shortens = is_on
         for number, file in [*self.opened.items()]:
-            if file and has_long_line(file.source.text):
+            if file and has_long_line(file.file.source.text):
                 del self.opened[number]
                 self._rendered.pop(number, None)
 
@@ -269,13 +272,9 @@ class Candidates:
         marks = bytes(state.marks)
         cached = self._rendered.get(number)
         if cached is None or cached[0] != marks:
-            opened, (_, file, mode, _) = self.opened[number], self.by_number[number]
-            if opened is None:
-                raise KeyError(number)
-            view = opened.view
+            opened, file = state.opened, state.opened.file
             if not state.is_complete:
-                view = focused(view, opened.texts, state.runs(), ends=opened.ends)
-            entry = file.entry.in_mode(mode)
-            rendered = file._replace(source=opened.source, view=view, entry=entry)
-            cached = self._rendered[number] = marks, rendered
+                view = focused(file.view, opened.texts, state.runs(), ends=opened.ends)
+                file = file._replace(view=view)
+            cached = self._rendered[number] = marks, file
         return cached[1]

@@ -178,7 +178,7 @@ class Step(NamedTuple):
 
 
 @dataclass(slots=True)
-class Share:
+class FileShare:
     """A group of files with a fixed part of the tokens.
 
     Bodies enter in the order of probability per token.
@@ -246,9 +246,9 @@ class StepOrder:
     The first share gives the next step, unless another one has used less than its part of the tokens.
     """
 
-    shares: Sequence[Share]
+    shares: Sequence[FileShare]
     signatures: float = WITH_TASK
-    _owners: dict[int, Share] = field(init=False, default_factory=dict)
+    _owners: dict[int, FileShare] = field(init=False, default_factory=dict)
 
     def spend(self, step: Step, tokens: int) -> None:
         share = self._owners.get(step.file, self.shares[0])  # pinned files have none

@@ -13,8 +13,8 @@ from aggregate.prompt.fit.entry_order import (
     DENSITY,
     SEEN_FILES,
     WITH_TASK,
+    FileShare,
     Fittable,
-    Share,
     StepOrder,
 )
 from aggregate.prompt.fit.fit import Fit
@@ -90,7 +90,7 @@ def _whole_fit(candidates: Candidates, most: int) -> Fit | None:
     return fit
 
 
-def _shares(candidates: Candidates) -> list[Share]:
+def _shares(candidates: Candidates) -> list[FileShare]:
     """Return the shares of likely files, of their tests and documents; all others follow the likely ones."""
     companions = candidates.ranking.companions
     by_kind: dict[str, list[int]] = {}
@@ -103,16 +103,16 @@ def _shares(candidates: Candidates) -> list[Share]:
             by_kind.setdefault(kind, []).append(number)
     others = [number for kind in _OTHERS for number in by_kind.get(kind, [])]
     groups = _groups(candidates, by_kind.get("read", []), others)
-    is_limited = candidates.has_least and candidates.is_finished
+    is_limited = candidates.has_least and candidates.request.is_finished
     companion_shares = (
-        Share([_fittables(candidates, by_kind.get(kind, []))], part, 0, is_limited)
+        FileShare([_fittables(candidates, by_kind.get(kind, []))], part, 0, is_limited)
         for kind, part in _PARTS.items()
     )
     first = _SEEN_FOR_TASK if candidates.has_least else SEEN_FILES
-    return [Share(groups, 0.0, first, is_limited), *companion_shares]
+    return [FileShare(groups, 0.0, first, is_limited), *companion_shares]
 
 
-def _overview_shares(candidates: Candidates) -> list[Share]:
+def _overview_shares(candidates: Candidates) -> list[FileShare]:
     """Return the shares of introductions, of large folders' sources, of tests and the like, and all others (T-12)."""
     corpus, introductions = candidates.corpus, candidates.ranking.companions
     kinds = kinds_of(corpus.files)
@@ -136,13 +136,13 @@ def _overview_shares(candidates: Candidates) -> list[Share]:
     }
     total = sum(sizes.values()) or 1
     folders = large_folders(sizes, _MOST_FOLDERS)
-    shares = [Share([_fittables(candidates, first_read)])]
+    shares = [FileShare([_fittables(candidates, first_read)])]
     for paths in folders:
         part = _PART_OF_FOLDERS * sum(map(sizes.__getitem__, paths)) / total
         files = _fittables(candidates, [sources[path] for path in paths])
-        shares.append(Share([files], part, first=1 + SEEN_FILES // len(folders)))
-    shares.append(Share([_fittables(candidates, beside)], _PART_BESIDE))
-    return [*shares, Share(_groups(candidates, [], others))]
+        shares.append(FileShare([files], part, first=1 + SEEN_FILES // len(folders)))
+    shares.append(FileShare([_fittables(candidates, beside)], _PART_BESIDE))
+    return [*shares, FileShare(_groups(candidates, [], others))]
 
 
 def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:

@@ -83,7 +83,7 @@ class Fit:
     def drop_bare(self) -> None:
         """Hide the files that show hardly more than their names, and free their tokens."""
         for number, state in [*self.shown.items()]:
-            shown = compress(state.file.texts, state.marks)
+            shown = compress(state.opened.texts, state.marks)
             if not state.is_complete and sum(map(bool, map(_WORD.search, shown))) < _FEWEST_LINES:
                 del self.shown[number]
                 self._unusable.add(number)
@@ -104,7 +104,7 @@ class Fit:
             runs = state.with_small_gaps(state.new_runs(step.runs)) if state else []
             if state is None or not runs:
                 continue
-            wait = 0 if patience else self._patience(state.file, runs)
+            wait = 0 if patience else self._patience(state.opened, runs)
             if wait > self.spent:
                 heappush(self._postponed, (wait, len(self._postponed), step))
             elif not self._try(_Entering(step, state, runs, state.is_empty, is_last), limit):
@@ -148,7 +148,7 @@ class Fit:
 
         Gap marks and the heading of a new file count.
         """
-        file = entering.state.file
+        file = entering.state.opened
         tokens = sum(self.count("".join(file.texts[first - 1 : last])) for first, last in runs)
         gap = file.gap + _MARGIN + file.number
         tokens += sum(last - first + 1 for first, last in runs) * file.number
@@ -174,7 +174,7 @@ class Fit:
 
         The next statement is cut if more than ``max_unused`` tokens would be left.
         """
-        file = entering.state.file
+        file = entering.state.opened
         if file.is_whole:
             return []
         numbers = [number for first, last in entering.runs for number in range(first, last + 1)]
@@ -192,7 +192,7 @@ class Fit:
         self, entering: _Entering, parts: Sequence[Sequence[int]], limit: int
     ) -> list[Run]:
         """Return the lines of the first ``parts`` within ``limit`` tokens, without blank lines at the end."""
-        blank = entering.state.file.blank
+        blank = entering.state.opened.blank
         low, high = 0, len(parts)
         while low < high:
             middle = (low + high + 1) // 2

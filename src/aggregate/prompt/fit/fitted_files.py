@@ -39,7 +39,7 @@ def called_definitions(candidates: Candidates, fit: Fit) -> list[Called]:
     marks = {
         number: bytes(fit.shown[number].marks)
         for number in (candidates.leading if candidates.has_least else ())
-        if number in fit.shown and fit.shown[number].file.ends
+        if number in fit.shown and fit.shown[number].opened.ends
     }
     called_names: dict[str, None] = {}
     analyses = corpus.analyses([*marks], with_references=True)
@@ -203,7 +203,7 @@ def choices_of(
 
 def _hidden_choice(candidates: Candidates, candidate: Candidate, rank: int) -> FileChoice:
     number, file, mode, ranked = candidate
-    is_scored = candidates.is_scored
+    is_scored = candidates.request.task is not None
     return FileChoice(
         file.path,
         file.entry.item.path,

@@ -8,11 +8,10 @@ from itertools import chain
 from operator import not_, or_
 from typing import Final
 
-from aggregate.base.files import Span, View, ViewMode, ViewRequest
+from aggregate.base.files import Span, View, ViewMode
 from aggregate.base.text import line_count, shorten_long_lines, split_lines
 from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
-from aggregate.project.files import SourceFile
 from aggregate.prompt.document import SEPARATOR
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.layout import file_block
@@ -38,6 +37,7 @@ class OpenedFile:
     """A view's lines, with data on statements and tokens.
 
     Attributes:
+        file: The file with its text and view.
         texts: Lines with line breaks.
         frame: Tokens of heading, fence and separators.
         gap: Maximum tokens of a gap mark, which represents hidden lines.
@@ -53,6 +53,7 @@ class OpenedFile:
         unmapped: Lines of the view without a line of the file, shown with any other.
     """
 
+    file: File
     texts: Sequence[str]
     frame: int
     gap: int
@@ -62,8 +63,6 @@ class OpenedFile:
     ends: Sequence[int] = ()
     leads: Mapping[int, Run] = field(default_factory=dict)
     spans: Sequence[Span] | None = None
-    source: SourceFile = field(default_factory=lambda: SourceFile(""))
-    view: View = field(default_factory=lambda: View(""))
     is_shortened: bool = False
     blank: bytes = field(init=False, repr=False)
     parts: Mapping[int, Sequence[Run]] = field(init=False, repr=False)
@@ -155,11 +154,11 @@ class OpenedFile:
 class ShownLines:
     """The visible lines of a file: its ``marks`` have the byte ``1`` for each."""
 
-    file: OpenedFile
+    opened: OpenedFile
     marks: bytearray = field(init=False)
 
     def __post_init__(self) -> None:
-        self.marks = bytearray(len(self.file.texts))
+        self.marks = bytearray(len(self.opened.texts))
 
     @property
     def is_empty(self) -> bool:
@@ -167,17 +166,17 @@ class ShownLines:
 
     @property
     def is_complete(self) -> bool:
-        if 0 in self.file.shown_or_blank(self.marks):
+        if 0 in self.opened.shown_or_blank(self.marks):
             return False
         return 0 not in self.marks or self.runs() == [(1, len(self.marks))]
 
     def new_runs(self, requested: Iterable[Run]) -> list[Run]:
-        if self.file.is_whole:
+        if self.opened.is_whole:
             return [(1, len(self.marks))] if self.marks and not any(self.marks) else []
-        leads = [self.file.leads[first] for first, _ in requested if first in self.file.leads]
-        runs = chain.from_iterable(map(self.file.find, (*requested, *leads)))
+        leads = [self.opened.leads[first] for first, _ in requested if first in self.opened.leads]
+        runs = chain.from_iterable(map(self.opened.find, (*requested, *leads)))
         new: list[Run] = []
-        for first, last in marked_runs(self.file.whole(runs)):
+        for first, last in marked_runs(self.opened.whole(runs)):
             new += marked_runs(self.marks, 0, first, last)
         return new
 
@@ -200,15 +199,15 @@ class ShownLines:
         """Return whether lines are better shown than a mark: few short ones with whole statements."""
         if last < first:
             return False
-        if not self.file.has_text(first, last):
-            return self.file.are_few_blanks(first, last)
+        if not self.opened.has_text(first, last):
+            return self.opened.are_few_blanks(first, last)
         if last - first >= _SMALL_GAP:
             return False
-        for begin, end in self.file.statements_of(first, last):
+        for begin, end in self.opened.statements_of(first, last):
             above, below = min(end, first - 1), max(begin - 1, last)
             if marks.find(0, begin - 1, above) >= 0 or marks.find(0, below, end) >= 0:
                 return False
-        texts = self.file.texts[first - 1 : last]
+        texts = self.opened.texts[first - 1 : last]
         characters = sum(len(text.strip()) for text in texts)
         most = _SMALL_LINE if first == last else _SMALL_GAP
         return characters <= most and sum(map(len, texts)) - characters <= _FEW_BLANKS
@@ -222,7 +221,7 @@ class ShownLines:
         joined: list[Run] = []
         following, lines = 1, len(self.marks)  # the line after the last run
         visible = marked_runs(self.marks)
-        for first, last in [run for run in visible if self.file.has_text(*run)] or visible:
+        for first, last in [run for run in visible if self.opened.has_text(*run)] or visible:
             is_gap = not self._is_filled(following, first - 1)
             if is_gap or not joined:
                 joined.append((first if is_gap else following, last))
@@ -234,11 +233,11 @@ class ShownLines:
         return [self._without_blank_ends(*run) for run in joined]
 
     def _is_filled(self, first: int, last: int) -> bool:
-        return self.marks.find(0, first - 1, last) < 0 or self.file.are_few_blanks(first, last)
+        return self.marks.find(0, first - 1, last) < 0 or self.opened.are_few_blanks(first, last)
 
     def _without_blank_ends(self, first: int, last: int) -> Run:
-        blank = self.file.blank
-        if self.file.has_text(first, last):
+        blank = self.opened.blank
+        if self.opened.has_text(first, last):
             first = first if first == 1 else blank.find(0, first - 1) + 1
             last = last if last == len(blank) else blank.rfind(0, 0, last) + 1
         return first, last
@@ -251,7 +250,6 @@ def mark(marks: bytearray, first: int, last: int) -> None:
 def open_file(
     file: File,
     mode: ViewMode,
-    source: SourceFile,
     *,
     statements: Sequence[int],
     definitions: Sequence[DefinedName],
@@ -261,57 +259,54 @@ def open_file(
     has_leads: bool = False,
     shortens: bool = True,
 ) -> OpenedFile | None:
-    """Return a file's view with its statements and definitions, ``None`` if the view fails.
+    """Return a read file in a view with its statements and definitions, ``None`` if the view fails.
 
     ``statements`` has for each line the first line of its statement. ``count`` returns the tokens of a text.
     ``is_numbered`` adds line numbers, ``around`` tokens to the file's frame, ``shortens`` cuts long lines.
     """
-    view = _view(file, mode, source.text, shortens=shortens)
+    path, text = file.path, file.source.text
+    is_text = is_the_text(path, mode)
+    view = _text_view(path, text, shortens=shortens) if is_text else _view(file, mode)
     if view is None:
         return None
-    path = file.path
     texts = split_lines(view.text) or ["\n"]  # so that an empty file can be shown
     if not texts[-1].endswith("\n"):
         texts[-1] += "\n"
     # The frame has a fence that is long enough for the whole text.
     block = file_block(path, view.text, language=view.language)
-    ticks = "`" * (len(block) - len(block.rstrip("`")))
-    frame = file_block(path, "", language=view.language, note=file.note).replace(
-        "```", ticks or "```"
-    )
-    is_text = is_the_text(path, mode)
+    ticks = "`" * (len(block) - len(block.rstrip("`"))) or "```"
+    frame = file_block(path, "", language=view.language, note=file.note).replace("```", ticks)
     # A notebook on few lines is analysed by the lines of its cells.
     is_own = is_text or (mode is ViewMode.FULL and is_compact(s.source_start for s in view.spans))
     mapped = statements if is_own else _seen_through(view, statements)
     mapped = mapped if len(mapped) == len(texts) else ()
     ends = _ends(definitions, len(texts)) if is_text and definitions else ()
     return OpenedFile(
+        file._replace(view=view, entry=file.entry.in_mode(mode)),
         texts,
         frame=around + count(frame + SEPARATOR),
         gap=count(gap_line(view.language, len(texts))) + bool(ends),  # an indented mark
         is_whole=mode in _WHOLE_VIEWS,
         # Digits, a bar and blanks, which may be tokens of their own.
-        number=count(f" {line_count(source.text)} | ") + 1 if is_numbered else 0,
+        number=count(f" {line_count(text)} | ") + 1 if is_numbered else 0,
         statements=mapped,
         ends=ends,
         leads=_leads(definitions, texts, mapped) if ends and has_leads else {},
         spans=None if is_own else sorted(view.spans),
-        source=source,
-        view=view,
-        is_shortened=is_text and view.text != source.text,
+        is_shortened=is_text and view.text != text,
     )
 
 
-def _view(file: File, mode: ViewMode, text: str, *, shortens: bool) -> View | None:
-    path, item = file.path, file.item
-    if not is_the_text(path, mode):
-        request = ViewRequest(path, text, mode, item.ast_mask, tuple(item.custom_slices))
-        result = next(iter(render_all([request], workers=1)))
-        return result if isinstance(result, View) else None
+def _text_view(path: str, text: str, *, shortens: bool) -> View:
     shortened = shorten_long_lines(text) if shortens else text
     lines = line_count(text)
     spans = () if shortened == text else (Span(1, lines, 1, lines),)
     return View(shortened, spans, fence_tag(path, text))
+
+
+def _view(file: File, mode: ViewMode) -> View | None:
+    result = next(iter(render_all([file.request(mode)], workers=1)))
+    return result if isinstance(result, View) else None
 
 
 def _ends(definitions: Sequence[DefinedName], lines: int) -> Sequence[int]:
