@@ -10,9 +10,8 @@ import click
 
 from aggregate.base.messages import did_you_mean
 from aggregate.base.task import AUTO, parse_amount
-from aggregate.cli.chat_session import ChatSession, in_tokens
+from aggregate.cli.chat_session import ChatSession, find_files, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard
-from aggregate.cli.file_words import find_files
 from aggregate.cli.output import counted, is_terminal, say
 from aggregate.cli.turn_report import file_tokens, plan_lines
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions

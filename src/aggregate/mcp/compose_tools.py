@@ -18,11 +18,11 @@ from aggregate.mcp.workspace import (
 )
 from aggregate.prompt import (
     FileCorpus,
-    FocusIndex,
     Request,
     check_focus,
     compose_within_budget,
     count_prompt,
+    find_named,
     for_reader,
     is_named,
     make_sheet,
@@ -99,9 +99,10 @@ def _with_picks(request: Request, corpus: FileCorpus) -> Request:
     task = request.task or Task()
     if not task.focus:
         return request
-    pairs = zip(corpus.files, corpus.shown, strict=True)
-    index = FocusIndex((facts.path, file.item.path) for facts, file in pairs)
-    matches = {place: () if place.first else index.find(place.path) for place in task.focus}
+    pairs = [
+        (facts.path, file.item.path) for facts, file in zip(corpus.files, corpus.shown, strict=True)
+    ]
+    matches = {place: () if place.first else find_named(pairs, place.path) for place in task.focus}
     numbers = [*chain(*matches.values())]
     picks = [Pick(corpus.files[number].path) for number in numbers]
     names = [

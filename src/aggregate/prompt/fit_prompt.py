@@ -31,16 +31,9 @@ from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.file_shares import new_fit, whole_fit
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.fitted_files import called_definitions, choices_of, left_out, shown_files
-from aggregate.prompt.fit.fitted_sections import (
-    ALL,
-    Fitted,
-    FittedSection,
-    Shares,
-    frame_of,
-    shares_of,
-)
+from aggregate.prompt.fit.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of
+from aggregate.prompt.fit.revision_changes import changes_for
 from aggregate.prompt.fit.sent_files import keep_sent_files
-from aggregate.prompt.sections.changes import changes_for
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.prompt.sections.tree import described_tree
 from aggregate.ranking import WEIGHTS
@@ -108,7 +101,7 @@ def _fitted_prompt(request: Request, candidates: Candidates) -> Composition:
     tree = None
     if request.is_structural:
         tree = described_tree(candidates.numbers, candidates.corpus.text)
-    shares = shares_of(request, budget, candidates.count, changes=changes, tree=tree)
+    shares = Shares(request, budget, candidates.count, changes, tree)
     filling = _Filling(request, budget, candidates, shares, frame_of(request))
     whole = filling.whole_prompt()
     note = ""

@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.file_shares import large_folders
     from aggregate.prompt.fit.fit import Fit
     from aggregate.prompt.fit.fitted_files import level_of, shown_choice
-    from aggregate.prompt.fit.fitted_sections import fit_history, shares_of
+    from aggregate.prompt.fit.fitted_sections import Shares
     from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
+    from aggregate.prompt.fit.revision_changes import RevisionChanges
 else:
     __getattr__ = door(
         __name__,
@@ -19,7 +20,8 @@ else:
             "file_shares": "large_folders",
             "fit": "Fit",
             "fitted_files": "level_of shown_choice",
-            "fitted_sections": "fit_history shares_of",
+            "fitted_sections": "Shares",
             "opened_file": "OpenedFile ShownLines",
+            "revision_changes": "RevisionChanges",
         },
     )

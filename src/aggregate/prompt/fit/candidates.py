@@ -15,7 +15,7 @@ from aggregate.base.task import Place
 from aggregate.base.text import has_long_line
 from aggregate.code.views import focused
 from aggregate.project.index import Index
-from aggregate.prompt.asking.request import FOCUS_TIER, FocusIndex, Request, unknown_focus
+from aggregate.prompt.asking.request import FOCUS_TIER, Request, find_named, unknown_focus
 from aggregate.prompt.corpus.ranked_files import RankedFiles
 from aggregate.prompt.document.token_counts import SavedCounts
 from aggregate.prompt.files.file import File
@@ -67,9 +67,9 @@ def find_pins(request: Request, files: Sequence[File]) -> Pins:
     wanted = (*focus, *(Place(path) for path in request.focus_files if path not in focus_paths))
     if not wanted:
         return Pins(pinned)
-    index = FocusIndex((file.path, file.item.path) for file in files)
+    pairs = [(file.path, file.item.path) for file in files]
     for place in wanted:
-        paths = [files[number].path for number in index.find(place.path)]
+        paths = [files[number].path for number in find_named(pairs, place.path)]
         # A Tier 3 prompt reports its focus files itself.
         if not paths and place.path not in request.focus_files:
             doubts.append(unknown_focus(place.path, [file.path for file in files]))
