@@ -9,11 +9,12 @@ run of the same source. The columns are JSON, compressed by zlib, in base 85, wh
 import hashlib
 import json
 import zlib
-from array import array
 from base64 import b85decode, b85encode
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from aggregate.base.files import ShownText
@@ -184,7 +185,7 @@ class Label(IntEnum):
     GIVEN = 20, OriginKind.GENERATED, "words of {source}"
 
 
-_WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
+WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
 
 
 class Origin(NamedTuple):
@@ -209,9 +210,20 @@ class Run(NamedTuple):
     first: int = 0
     last: int = 0
 
+    @property
+    def is_exact(self) -> bool:
+        return self.first > 0 and self.last - self.first + 1 == self.lines
+
+    def is_continued_by(self, new: "Run") -> bool:
+        if (self.label, self.source) != (new.label, new.source):
+            return False
+        if self.first and new.first:
+            return self.is_exact and new.is_exact and new.first == self.last + 1
+        return self.first == new.first
+
     def origin(self, offset: int) -> Origin:
         first, last, meaning = self.first, self.last, self.label.meaning
-        if first and last - first + 1 == self.lines:
+        if self.is_exact:
             first = last = first + offset
         if "{" in meaning:
             lines = "1 line" if first == last else f"{last - first + 1:,} lines"
@@ -221,27 +233,34 @@ class Run(NamedTuple):
         return Origin(self.label.kind, self.source, first, last, is_verbatim, meaning)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SourceMap:
     """The origin of every line of a prompt; a line feed ends a line."""
 
-    runs: Sequence[Run]
+    runs: list[Run] = field(default_factory=list)
+
+    def add(
+        self, lines: int, label: Label, source: str = "", first: int = 0, last: int = 0
+    ) -> None:
+        """Add lines at the end; they join the last run if they continue it."""
+        if lines < 1:
+            return
+        new = Run(lines, label, source, first, last)
+        if self.runs and self.runs[-1].is_continued_by(new):
+            old = self.runs.pop()
+            new = Run(old.lines + lines, label, source, old.first, last)
+        self.runs.append(new)
 
     @property
     def lines(self) -> int:
         return sum(run.lines for run in self.runs)
 
-    @property
-    def sources(self) -> frozenset[str]:
-        return frozenset(run.source for run in self.runs)
-
     def origin(self, line: int) -> Origin | None:
-        end = 0
-        for run in self.runs if line > 0 else ():
-            start, end = end + 1, end + run.lines
-            if line <= end:
-                return run.origin(line - start)
-        return None
+        ends = [*accumulate(run.lines for run in self.runs)]
+        if not ends or not 1 <= line <= ends[-1]:
+            return None
+        index = bisect_right(ends, line - 1)
+        return self.runs[index].origin(line - 1 - (ends[index - 1] if index else 0))
 
     def origins(self) -> Iterator[Origin]:
         for run in self.runs:
@@ -256,8 +275,7 @@ class SourceMap:
         for start, run in self.runs_of(path):
             if not run.first or not run.first <= line <= run.last:
                 continue
-            is_exact = run.last - run.first + 1 == run.lines
-            prompt_line = start + (line - run.first if is_exact else 0)
+            prompt_line = start + (line - run.first if run.is_exact else 0)
             if run.label is Label.VERBATIM:
                 return prompt_line
             stand_in = stand_in or prompt_line
@@ -268,7 +286,7 @@ class SourceMap:
         return frozenset(line for run in runs for line in range(run.first, run.last + 1))
 
     def runs_of(self, path: str) -> Iterator[tuple[int, Run]]:
-        """Yield the runs of a source, each with its first line in the prompt."""
+        """Yield the runs of a file, each with its first line in the prompt."""
         start = 1
         for run in self.runs:
             if run.source == path:
@@ -291,21 +309,23 @@ def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list
     for number, path in enumerate(row_paths):
         numbers.setdefault(path, number)
     sources: list[str] = []
+    for run in source_map.runs:
+        if run.source and run.source not in numbers:
+            numbers[run.source] = len(row_paths) + len(sources)
+            sources.append(run.source)
+    numbers[""] = 0
     rows: list[tuple[int | None, ...]] = []
     ends: dict[int, int] = {}
     previous = 0
     for lines, label, name, first, last in source_map.runs:
-        if name and name not in numbers:
-            numbers[name] = len(row_paths) + len(sources)
-            sources.append(name)
-        source = previous if label in _WITHOUT_SOURCE else numbers.get(name, 0)
+        source = previous if label in WITHOUT_SOURCE else numbers[name]
         gap = first - ends.get(source, 0) if first else None
-        excess = last - first + 1 - lines if first else 0
-        rows.append((lines, label, source - previous, gap, excess))
+        extra = last - first + 1 - lines if first else 0
+        rows.append((lines, label, source - previous, gap, extra))
         previous = source
         if first:
             ends[source] = last
-    columns = [*zip(*rows, strict=True)]
+    columns = [list(column) for column in zip(*rows, strict=True)]
     data = json.dumps(columns, separators=(",", ":")).encode()
     return sources, b85encode(zlib.compress(data, _LEVEL)).decode()
 
@@ -321,27 +341,26 @@ def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
     inflater = zlib.decompressobj()
     try:
         columns = json.loads(inflater.decompress(b85decode(text), _MOST_BYTES))
-        runs = [*_unpacked_runs(columns, sources)]
-    except (zlib.error, TypeError, OverflowError, RecursionError):
+        if not inflater.eof or not {*map(type, chain(*columns))} <= {int, type(None)}:
+            raise ValueError(_NO_MAP)
+        return SourceMap([*_unpacked(columns, sources)])
+    except (zlib.error, TypeError, RecursionError):
         raise ValueError(_NO_MAP) from None
-    if not inflater.eof:
-        raise ValueError(_NO_MAP)
-    return SourceMap(runs)
 
 
-def _unpacked_runs(columns: Sequence[Sequence[int]], sources: Sequence[str]) -> Iterator[Run]:
+def _unpacked(columns: Sequence[Sequence[int]], sources: Sequence[str]) -> Iterator[Run]:
     """Yield the runs of columns; raise ``ValueError`` if a number is out of range."""
     ends: dict[int, int] = {}
     source = 0
-    for lines, number, step, gap, excess in zip(*columns, strict=True):
-        label: Label = Label(number)  # type: ignore[call-arg] # looked up, not made
+    for lines, number, step, gap, extra in zip(*columns, strict=True):
         source += step
         first = last = 0
         if gap is not None:
             first = gap + ends.get(source, 0)
-            last = ends[source] = first + lines - 1 + excess
-        has_source = label not in _WITHOUT_SOURCE
-        if not (lines > 0 and 0 <= source < len(sources) + 1 - has_source and 0 <= first <= last):
+            last = ends[source] = first + lines - 1 + extra
+        label = Label(number)  # type: ignore[call-arg] # looked up, not made
+        has_source = label not in WITHOUT_SOURCE
+        is_known = 0 <= source < len(sources) or not has_source
+        if not (lines > 0 and source >= 0 and is_known and 0 <= first <= last):
             raise ValueError(_NO_MAP)
-        array("I", (lines, first, last))  # raises an error for other types and huge numbers
         yield Run(lines, label, sources[source] if has_source else "", first, last)
