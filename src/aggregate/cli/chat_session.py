@@ -8,7 +8,7 @@ from typing import Any
 
 from aggregate.base.errors import ConfigError
 from aggregate.cli.asking import from_here
-from aggregate.cli.file_words import mentioned_paths, tokens_of_file
+from aggregate.cli.attached import Attached, mentioned_paths, tokens_of_file
 from aggregate.cli.output import counted, say, warn_all, write_piece
 from aggregate.cli.rendered_answer import rendered_answer
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
@@ -16,7 +16,7 @@ from aggregate.cli.turn_report import turn_notes
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import for_reader
-from aggregate.sending import Attached, Charge, Discussion, Exchange, select_model
+from aggregate.sending import Charge, Discussion, Exchange, select_model
 from aggregate.sending.models import Usage
 
 
@@ -123,17 +123,17 @@ class ChatSession:
 
     def standing(self) -> list[str]:
         """Return the parts of the toolbar: cache warmth, cost, attachments, model."""
-        attached = self.asked.selection.attached
+        attached = self.asked.attached
         number = len(attached.files) + len(attached.images)
         parts = [self.sent.warmth if self.sent else "", self.spent.price]
         return [*filter(None, parts), *([f"{number} attached"] if number else []), self._who]
 
     def attach(self, change: Callable[..., Attached], paths: Iterable[str]) -> None:
-        self.select(attached=change(self.asked.selection.attached, self.project(), tuple(paths)))
+        self.point_at(attached=change(self.asked.attached, self.project(), tuple(paths)))
 
     def add_mentioned(self, message: str) -> None:
         """Attach the files mentioned as ``@path`` in a message."""
-        added = self.asked.selection.attached.files
+        added = self.asked.attached.files
         paths = dict.fromkeys(map(self.from_here, mentioned_paths(message)))
         new = [path for path in paths if path not in added and self.path_of(path).is_file()]
         if new:

@@ -11,6 +11,7 @@ import click
 from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.task import Task
 from aggregate.cli import asking, options, output
+from aggregate.cli.attached import Attached
 from aggregate.cli.turn_report import (
     answer_data,
     cache_news,
@@ -94,6 +95,7 @@ class AskedTurn:
     as_json: bool = False
     quiet: bool = False
     verbose: bool = False
+    attached: Attached = Attached()  # noqa: RUF009 - an immutable value
 
     def open(self) -> Project:
         return asking.open_asked_project(
@@ -237,6 +239,7 @@ def prepare(
             require_key=require_key,
             task=asked.seeds(project),
             replaces=replaces,
+            aside=asked.attached.of,
         )
 
 

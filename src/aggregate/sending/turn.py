@@ -50,7 +50,7 @@ def prepare_turn(
     """Compose and plan a turn; write and send nothing.
 
     ``task`` adds focus, symbols and changes to the message and needs a budget. The answered turn ``replaces`` the last
-    ones. ``aside`` changes the request of a question outside of the discussion.
+    ones. ``aside`` changes the composed request, such as its files.
     """
     client, selection = select_model(
         project, selection, environ=environ, on_wait=on_wait, require_key=require_key
@@ -161,7 +161,6 @@ def _request(
         sending=True,
         redact=selection.redact,
     )
-    request = selection.attached.of(request)
     request = aside(request) if aside else request
     if task is not None and request.budget is None:
         raise ConfigError("focus, symbol and since need a budget: add one, such as --budget 32k")
