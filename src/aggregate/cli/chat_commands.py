@@ -10,8 +10,8 @@ import click
 
 from aggregate.base.messages import did_you_mean
 from aggregate.base.task import AUTO, parse_amount
-from aggregate.cli.attached import Attached, find_files
-from aggregate.cli.chat_session import ChatSession, in_tokens
+from aggregate.cli.attached import Attached
+from aggregate.cli.chat_session import ChatSession, find_files, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import counted, is_terminal, say
 from aggregate.cli.turn_report import file_tokens, plan_lines
