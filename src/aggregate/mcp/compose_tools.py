@@ -17,11 +17,11 @@ from aggregate.mcp.workspace import (
     Workspace,
 )
 from aggregate.prompt import (
-    FocusIndex,
     Request,
     check_focus,
     compose_within_budget,
     count_prompt,
+    find_named,
     for_reader,
     is_named,
     make_sheet,
@@ -98,9 +98,10 @@ def _with_picks(request: Request, files: ReadFiles) -> Request:
     task, corpus = request.task or Task(), files.corpus
     if not task.focus:
         return request
-    pairs = zip(corpus.files, corpus.shown, strict=True)
-    index = FocusIndex((facts.path, file.item.path) for facts, file in pairs)
-    matches = {place: () if place.first else index.find(place.path) for place in task.focus}
+    pairs = [
+        (facts.path, file.item.path) for facts, file in zip(corpus.files, corpus.shown, strict=True)
+    ]
+    matches = {place: () if place.first else find_named(pairs, place.path) for place in task.focus}
     numbers = [*chain(*matches.values())]
     picks = [Pick(corpus.files[number].path) for number in numbers]
     names = [

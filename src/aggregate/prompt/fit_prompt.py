@@ -25,14 +25,7 @@ from aggregate.prompt.files.layout import (
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.fitted_sections import (
-    ALL,
-    Fitted,
-    FittedSection,
-    Shares,
-    frame_of,
-    shares_of,
-)
+from aggregate.prompt.fit.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of
 from aggregate.prompt.fit.revision_changes import changes_for
 from aggregate.prompt.fit.sent_files import keep_sent_files
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
@@ -111,7 +104,7 @@ def _fitted_prompt(request: Request, files: Candidates) -> Composition:
         raise ValueError("a prompt without a budget is not fitted")
     changes = changes_for(request, files.in_rank_order, files.files.corpus.files)
     tree = files.tree() if request.is_structural else None
-    shares = shares_of(request, request.budget, files.count, changes=changes, tree=tree)
+    shares = Shares(request, request.budget, files.count, changes, tree)
     guess = files.ranked.ranking.guess
     note = f"The choice of files is a guess: {heading_text(guess.sentence)}." if guess else ""
     frame = frame_of(request)

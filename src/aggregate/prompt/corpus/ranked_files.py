@@ -19,8 +19,8 @@ from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe
 from aggregate.prompt.asking.request import (
     FOCUS_TIER,
-    FocusIndex,
     Request,
+    find_named,
     focus_paths,
     unknown_focus,
 )
@@ -146,9 +146,9 @@ def find_pins(request: Request, files: Sequence[File]) -> Pins:
     wanted = (*focus, *(Place(path) for path in request.focus_files if path not in focus_paths))
     if not wanted:
         return Pins(pinned)
-    index = FocusIndex((file.path, file.item.path) for file in files)
+    pairs = [(file.path, file.item.path) for file in files]
     for place in wanted:
-        paths = [files[number].path for number in index.find(place.path)]
+        paths = [files[number].path for number in find_named(pairs, place.path)]
         # A Tier 3 prompt reports its focus files itself.
         if not paths and place.path not in request.focus_files:
             doubts.append(unknown_focus(place.path, [file.path for file in files]))

@@ -6,7 +6,8 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.candidates import Candidates
     from aggregate.prompt.fit.entry_order import Fittable, Share, StepOrder
     from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
-    from aggregate.prompt.fit.fitted_sections import fit_history, shares_of
+    from aggregate.prompt.fit.fitted_sections import Shares
+    from aggregate.prompt.fit.revision_changes import RevisionChanges
 else:
     __getattr__ = door(
         __name__,
@@ -14,6 +15,7 @@ else:
             "candidates": "Candidates",
             "entry_order": "Fittable Share StepOrder",
             "fit": "FileLines Fit ShownLines",
-            "fitted_sections": "fit_history shares_of",
+            "fitted_sections": "Shares",
+            "revision_changes": "RevisionChanges",
         },
     )
