@@ -1,6 +1,6 @@
 """The section of changes since a revision: all files, and hunks of the likeliest (rule T-8)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 from aggregate.base.redaction import Redaction, redact
@@ -10,10 +10,8 @@ from aggregate.prompt.asking.request import Request
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
 from aggregate.prompt.files.layout import file_heading
 from aggregate.prompt.files.selection import own_output_filter
-from aggregate.prompt.fit.opened_candidates import Candidate
 from aggregate.prompt.sections.fitted import NO_ROOM, Count, FittedSection, largest_size, tokens_of
 from aggregate.prompt.sections.given import cut_middle
-from aggregate.ranking.files import FileFacts
 
 _LEAST_HUNK = 200  # characters of a useful hunk
 _CHARACTERS = 8  # upper bound of characters per token
@@ -31,14 +29,13 @@ class RevisionChanges(NamedTuple):
     others: int = 0  # number of other changed files
 
 
-def changes_for(
-    request: Request, candidates: Sequence[Candidate], facts: Sequence[FileFacts]
-) -> RevisionChanges:
-    """Return the changed candidates, likeliest first, deleted files, and the number of others."""
+def changes_for(request: Request, ranks: Mapping[str, int], generated: Set[str]) -> RevisionChanges:
+    """Return the changed candidates, likeliest first, deleted files, and the number of others.
+
+    ``ranks`` are the candidates' positions by path, ``generated`` the paths of generated ones.
+    """
     if not (request.finish and request.finish.changes):
         return RevisionChanges()
-    ranks = {candidate.file.path: rank for rank, candidate in enumerate(candidates)}
-    generated = {file.path for number, file, _, _ in candidates if facts[number].is_generated}
     base_dir = request.base_dir
     is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
     changes = read_changes(str(base_dir), request.finish.changes)
