@@ -25,8 +25,14 @@ from aggregate.prompt.files.layout import (
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of
-from aggregate.prompt.fit.revision_changes import changes_for
+from aggregate.prompt.fit.fitted_sections import (
+    ALL,
+    Fitted,
+    FittedSection,
+    Shares,
+    changes_for,
+    frame_of,
+)
 from aggregate.prompt.fit.sent_files import keep_sent_files
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.ranking import WEIGHTS

@@ -6,8 +6,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.candidates import Candidates
     from aggregate.prompt.fit.entry_order import Fittable, Share, StepOrder
     from aggregate.prompt.fit.fit import FileLines, Fit, ShownLines
-    from aggregate.prompt.fit.fitted_sections import Shares
-    from aggregate.prompt.fit.revision_changes import RevisionChanges
+    from aggregate.prompt.fit.fitted_sections import RevisionChanges, Shares
 else:
     __getattr__ = door(
         __name__,
@@ -15,7 +14,6 @@ else:
             "candidates": "Candidates",
             "entry_order": "Fittable Share StepOrder",
             "fit": "FileLines Fit ShownLines",
-            "fitted_sections": "Shares",
-            "revision_changes": "RevisionChanges",
+            "fitted_sections": "RevisionChanges Shares",
         },
     )
