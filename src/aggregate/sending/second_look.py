@@ -18,15 +18,16 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
 from aggregate.project.tables import Config
 from aggregate.prompt import (
+    RankedFiles,
     Request,
     SavedCounts,
     Sheet,
     is_unsure,
     make_sheet,
+    rank_files,
     read_answer,
     with_answer,
 )
-from aggregate.prompt.corpus.ranked_files import RankedFiles, rank_files
 from aggregate.sending.bills import charged, spent_today
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import cost

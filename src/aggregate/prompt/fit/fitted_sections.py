@@ -1,7 +1,7 @@
 """The sections of a budgeted prompt beside its files, each within its share (rule B-5)."""
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from aggregate.prompt.asking.request import Request
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
 from aggregate.prompt.files.layout import file_heading
 from aggregate.prompt.files.selection import own_output_filter
-from aggregate.prompt.fit.opened_candidates import Candidate
 from aggregate.prompt.sections.fitted import NO_ROOM, Count, FittedSection, largest_size, tokens_of
 from aggregate.prompt.sections.given import (
     attached_section,
@@ -27,7 +26,6 @@ from aggregate.prompt.sections.given import (
 )
 from aggregate.prompt.sections.tree import Tree
 from aggregate.prompt.sections.turns import fit_history
-from aggregate.ranking.files import FileFacts
 
 ALL = 1 << 62  # more tokens than any prompt
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
@@ -74,14 +72,13 @@ class RevisionChanges(NamedTuple):
     others: int = 0  # number of other changed files
 
 
-def changes_for(
-    request: Request, candidates: Sequence[Candidate], facts: Sequence[FileFacts]
-) -> RevisionChanges:
-    """Return the changed candidates, likeliest first, deleted files, and the number of others."""
+def changes_for(request: Request, ranks: Mapping[str, int], generated: Set[str]) -> RevisionChanges:
+    """Return the changed candidates, likeliest first, deleted files, and the number of others.
+
+    ``ranks`` are the candidates' positions by path, ``generated`` the paths of generated ones.
+    """
     if not (request.finish and request.finish.changes):
         return RevisionChanges()
-    ranks = {candidate.file.path: rank for rank, candidate in enumerate(candidates)}
-    generated = {file.path for number, file, _, _ in candidates if facts[number].is_generated}
     base_dir = request.base_dir
     is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
     changes = read_changes(str(base_dir), request.finish.changes)
