@@ -16,13 +16,11 @@ from functools import cache
 from heapq import heappop, heappush
 
 from aggregate.base.tokens import toktok
-from aggregate.base.tokens.unicode_17 import NEW_CHARACTER
 from aggregate.base.tokens.vocabulary import FILE, SHA256
 
 # Above a hundred milliseconds, or so many cached pieces, loading the tokenizer is faster.
 _MOST_CHARACTERS = 200_000
 _MOST_PIECES = 20_000
-
 # Python's expressions lack character properties. So each non-ASCII character is replaced by a private character for
 # its property; private characters of a text itself count as "other".
 _UPPER, _LOWER, _LETTER, _MARK, _NUMBER, _SPACE, _OTHER = (
@@ -41,7 +39,7 @@ _LONG_S = "\u017f"  # equals "s" if case is ignored, as in the rule's suffixes
 class _Properties(dict[int, str]):
     def __missing__(self, character: int) -> str:
         text = chr(character)
-        category = "So" if NEW_CHARACTER.match(text) else unicodedata.category(text)
+        category = "So" if toktok.NEW_CHARACTER.match(text) else unicodedata.category(text)
         if category == "Cn" and toktok.is_loaded():
             category = toktok.category(text)
         # Unassigned (a newer Unicode may differ) or a surrogate. ``translate`` would ignore a LookupError.

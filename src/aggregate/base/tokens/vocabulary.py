@@ -43,7 +43,6 @@ _WITHOUT_LOOK_AHEAD = "|".join(
     ]
 )
 _PATTERN = rf"(?:{_WITHOUT_LOOK_AHEAD})|\s+(?!\S)|\s+"
-
 _LOADING = Lock()
 
 

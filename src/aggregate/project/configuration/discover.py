@@ -6,21 +6,19 @@ from pathlib import Path
 CONFIG_NAME = "manual_slop.toml"
 
 
-def nearest_config(folder: Path | None = None) -> Path:
-    """Find the nearest ``manual_slop.toml`` of a folder.
+def nearest_config() -> Path:
+    """Find the nearest ``manual_slop.toml``.
 
-    Searches the folder and its parents up to the root of the repository. Ignores folders outside a repository and those
-    of other users: on a shared machine anybody may put a repository and a configuration into ``/tmp``. Without a
-    configuration file, returns the path for a new one in the folder.
+    Searches the current folder and its parents up to the root of the repository. Ignores folders outside a repository
+    and those of other users: on a shared machine anybody may put a repository and a configuration into ``/tmp``.
+    Without a configuration file, returns the path for a new one in the current folder.
     """
     config = Path(CONFIG_NAME)
-    folder = folder or Path()
-    if (folder / config).exists():
-        return config
-    folders = [folder.absolute(), *folder.absolute().parents]
-    root = next((depth for depth, parent in enumerate(folders) if _is_own(parent / ".git")), 0)
-    for depth, parent in enumerate(folders[1 : root + 1], start=1):
-        if not _is_own(parent):
+    current = Path.cwd()
+    parents = [] if config.exists() else [*current.parents]
+    root = next((folder for folder in (current, *parents) if _is_own(folder / ".git")), current)
+    for depth, parent in enumerate(parents, start=1):
+        if not parent.is_relative_to(root) or not _is_own(parent):
             break
         if _is_own(parent / config):
             return Path(*[os.pardir] * depth, config)

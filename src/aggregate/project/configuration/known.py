@@ -30,10 +30,8 @@ _CODE: Final = (
     "project.toml_text",
 )
 _LIBRARIES: Final = ("pydantic", "pydantic_core")
-
 # Key of a table's class: an unpaired surrogate, impossible in a TOML file.
 _KIND: Final = "\ud800"
-
 _MOST_ENTRIES: Final = 50  # projects; each takes some kilobytes
 _MOST_BYTES: Final = 4_000_000  # about the largest allowed configuration as JSON
 

@@ -18,10 +18,8 @@ from aggregate.project.configuration.known import keep_config, known_config
 from aggregate.project.tables import UNION_TAGS, Config
 
 MOST_BYTES = 750_000  # a configuration with ten thousand entries has about 500,000
-
 # Errors in longer texts have no line number, since finding it takes too long.
 _LOCATED = 500_000
-
 _SHORT = 120  # characters of a value or a name in a message
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from aggregate.base.text import may_hide, with_line_feeds
 from aggregate.project.files.encodings import declared_text, guessed_text
 
 MAX_FILE_BYTES = CONTENT_BYTES  # larger files are only reported, for lack of memory
-
 UTF_8 = "utf-8"  # the default encoding
 _BOMS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),

@@ -30,7 +30,6 @@ PATCH_OPTIONS: Final = (
 )  # fmt: skip
 # Above 300 files git only detects renames of unchanged files: it compares each new file with each deleted one.
 _WITH_RENAMES: Final = (*PATCH_OPTIONS, "-M", "-l300")
-
 # First current line (the one before a pure removal), number of lines, and the line of the enclosing definition.
 _HUNK: Final = re.compile(
     r"@@ -[\d,]{1,19} \+(?P<first>\d{1,9})(?:,(?P<count>\d{1,9}))? @@ ?(?P<context>.*)"
@@ -91,16 +90,12 @@ def _same_path(names: bytes) -> str:
 
 # Interrupted runs of git; each continues after the commits already printed and takes a second or two.
 _MOST_PARTS: Final = 12
-
 _PATCHES_AT_ONCE: Final = 40  # commits per run of git
-
 # CPU seconds per run: 40 ordinary commits take 0.05, but a repository can define patterns of definitions that take git
 # minutes.
 _PATCH_LIMITS: Final = GitLimits(processor=2)
-
 # Larger files are data, and a comparison can take quadratic time.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
-
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
@@ -168,11 +163,8 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
 
 
 _MOST_BYTES: Final = 32_000_000  # of a diff; beyond, only changed files are listed
-
 _MOST_SHOWN: Final = 4_000_000  # bytes of a diff to show: more than any model reads
-
 _MOST_CHANGES: Final = 5_000  # ranges and files, tracked ones first; more would not be useful seeds
-
 _LONGEST_REVISION: Final = 200  # characters
 
 
