@@ -273,7 +273,9 @@ class Index:
         changes, self._changes = self._changes, PendingWrites()
         if not (changes.rows or changes.hits or changes.misses) or self._file is None:
             return False
+        # Before the transaction, which lets no other process write.
+        sealed = {kind: Seal.of(kind).rows(payloads) for kind, payloads in changes.rows.items()}
         return self._file.write(
-            lambda connection: write_changes(connection, changes, self._now()),
-            create=bool(changes.rows),
+            lambda connection: write_changes(connection, changes, sealed, self._now()),
+            create=bool(sealed),
         )
