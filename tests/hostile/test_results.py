@@ -17,6 +17,7 @@ from aggregate import (
     SubagentSession,
     build_tier3_context,
     compact_data,
+    count,
     load_data_reference,
     merge_outputs,
     run,
@@ -184,34 +185,28 @@ def test_nothing_returned_leaves_its_fence(one: Any, other: Any, error: str, lab
         assert set(outside(markdown).split("\n")) <= known
 
 
-def test_a_flood_of_failures_is_counted(tmp_path: Path) -> None:
-    """200 failures of 100 KB take a few kilobytes: the first are shown, head and tail, and all are kept on disk."""
+def test_a_flood_of_failures_is_cut(tmp_path: Path) -> None:
+    """200 failures of 5 KB take no more than all results may: head and tail of the list are shown (F-11)."""
     session = SubagentSession()
     for number in range(200):
         run_id = session.spawn("t", label=f"w{number}", collect_into="$a").run_id
-        session.fail(run_id, f"begin {number} " + "x" * 100_000 + f" end {number}")
-    markdown = prompt_of(session.subagent_results, tmp_path, results_threshold=5_000)
-    assert len(markdown) < 8_000
+        session.fail(run_id, f"begin {number} " + "x " * 2_500 + f" end {number}")
+    markdown = prompt_of(session.subagent_results, tmp_path)
+    assert count(markdown) <= 32_000
     assert "concat of 200 results, 200 failed" in markdown
-    assert "w0 failed: begin 0 xxx" in markdown
-    assert "xxx end 19\n... and 180 more, 200 in all" in markdown
-    assert "characters ...]" in markdown
-    said = outside(markdown)
-    assert "The whole list is in" in said
-    reference = said.partition('load_data_reference("')[2].partition('"')[0]
-    kept = load_data_reference(reference, cache_dir=tmp_path / "cache")["errors"]
-    assert kept == list(session.subagent_results["$a"].errors)
+    assert "w0 failed: begin 0 x x" in markdown
+    assert "x x end 199\n```" in markdown
+    assert " characters are left out here." in markdown
 
 
 def test_a_large_answer_is_folded_as_a_value_is(tmp_path: Path) -> None:
-    """An answer of 5 MB is told of in a few words, in ``run`` too; the whole is on disk. Its warnings are counted."""
+    """An answer of 5 MB is told of in a few words, in ``run`` too; the whole is on disk."""
     source = AnswerSource(1, AnswerKind.AI, "most recent")
-    answer = Answer("word " * 1_000_000, source, True, ("w" * 9_000,) * 30)
+    answer = Answer("word " * 1_000_000, source, True)
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
     markdown, _, _ = run(tmp_path / "manual_slop.toml", results=answer, results_threshold=5_000)
     assert len(markdown) < 10_000
     assert "Text of 5000000 characters: word word" in markdown
-    assert "... and 10 more, 30 in all" in markdown
     said = outside(markdown)
     assert "The whole value is in state/data_cache/answer_" in said
     reference = said.partition('load_data_reference("')[2].partition('"')[0]

@@ -8,8 +8,8 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
-from aggregate.cli.remembered import Earlier, last_prompt
-from aggregate.prompt import Composition, Request, edited_blocks, known_files, known_rows
+from aggregate.cli.remembered import ThisRun, last_prompt
+from aggregate.prompt import Request, edited_blocks, known_files
 from aggregate.prompt.document import END, SEPARATOR, Section
 from aggregate.sending import LoggedRequest, prompt_tokens, read_request, write_request
 from aggregate.sending.cache import HashedPrompt, HashedSegment
@@ -20,32 +20,20 @@ if TYPE_CHECKING:
 _PART_BYTES: Final = 1 << 20
 
 
-def pages_of(composition: Composition, steering: Sequence[str]) -> bytes:
-    """Pack the blocks of a prompt for reuse.
-
-    Empty if a file's block depends on other files. ``steering`` has the absolute paths of files that affect more than
-    their own block.
-    """
-    rows = known_rows(composition, steering)
-    return json.dumps([rows, composition.warnings]).encode() if rows else b""
-
-
-def edited_prompt(earlier: Earlier, request: Request, *, counts: bool) -> "EditedPrompt | None":
+def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
     """Render the changed files into the earlier prompt; ``None`` if other blocks may change too."""
-    run = earlier.run
-    if not run.pages or run.written is None:
+    run = this.earlier
+    if run is None or not run.pages or run.written is None:
         return None
     values, warnings = json.loads(run.pages)
     files = known_files(request, values)
     by_file = {file.file: file for file in files if file.file}
-    if not earlier.changed.keys() <= by_file.keys():
+    if not this.changed.keys() <= by_file.keys():
         return None
-    blocks = edited_blocks(request, [by_file[path] for path in earlier.changed])
+    blocks = edited_blocks(request, [by_file[path] for path in this.changed])
     last = blocks and last_prompt(run)
-    if not blocks or not last:
-        return None
-    logged = read_request(last.path)
-    if logged is None:
+    logged = read_request(last.path) if last else None
+    if not blocks or not last or not logged:
         return None
     with last.path.open("rb") as file:
         old = mmap(file.fileno(), 0, access=ACCESS_READ)

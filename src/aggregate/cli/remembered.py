@@ -116,19 +116,13 @@ def path_of(key: str) -> Path | None:
     return folder and folder / FOLDER / f"run-{key[:16]}"
 
 
-class Earlier(NamedTuple):
-    """The last run, and the present status of files changed since."""
-
-    run: RememberedRun
-    changed: Mapping[str, State]
-
-
 class ThisRun(NamedTuple):
     """This process's run, and the last run with equal arguments."""
 
     key: str
     began_ns: int
-    earlier: Earlier | None
+    earlier: RememberedRun | None
+    changed: Mapping[str, State]  # present status of files changed since the earlier run
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
@@ -141,26 +135,23 @@ def this_run(arguments: list[str]) -> ThisRun | None:
         return None  # its st_ctime is the time of creation
     try:
         key = key_of(arguments)
-        return ThisRun(key, began_ns, _look_back(key, began_ns))
+        path = path_of(key)
+        run = _read_run(path, began_ns) if path else None
+        changed = run.witnesses.changed() if run and run.key == key else None
+        return ThisRun(key, began_ns, None if changed is None else run, changed or {})
     except Exception:  # noqa: BLE001 - the run itself will report the cause
         return None
 
 
-def _look_back(key: str, now_ns: int) -> Earlier | None:
-    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
-        path = path_of(key)
-        run = path and _read_run(path, now_ns)
-        if run and run.key == key and (changed := run.witnesses.changed()) is not None:
-            return Earlier(run, changed)
-    return None
-
-
 def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
-    data, info = read_regular(path, limit=MOST_BYTES)
-    if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
-        return None
-    run = RememberedRun.unpack(data)
-    return run if run.began_ns <= now_ns else None
+    """Read a stored run; return ``None`` if it is missing, damaged, foreign or of the future."""
+    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
+        data, info = read_regular(path, limit=MOST_BYTES)
+        if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
+            return None
+        run = RememberedRun.unpack(data)
+        return run if run.began_ns <= now_ns else None
+    return None
 
 
 def repeat(run: RememberedRun) -> int | None:

@@ -1,9 +1,7 @@
 """``send``, and the steps of a turn shared with ``chat``."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import wraps
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
@@ -11,6 +9,8 @@ import click
 from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.task import Task
 from aggregate.cli import asking, options, output
+from aggregate.cli.attached import Attached
+from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together
 from aggregate.cli.turn_report import (
     answer_data,
     cache_news,
@@ -34,46 +34,46 @@ from aggregate.sending import (
 )
 from aggregate.sending.models import SCRIPTED
 
-_OPTIONS = (
+turn_options = together(
     options.config_option,
     options.scope_options,
-    click.option(
+    option(
         "--provider",
-        metavar="NAME",
-        default="",
-        help="Ask this provider: anthropic, gemini, deepseek, minimax, openai, compatible (your own "
+        "NAME",
+        "Ask this provider: anthropic, gemini, deepseek, minimax, openai, compatible (your own "
         "server), gateway (of others' models), or scripted; by default the persona's, else [send]'s.",
-    ),
-    click.option(
-        "--model",
-        metavar="NAME",
         default="",
-        help="Ask this model; by default the persona's, else [send]'s, else the provider's default.",
     ),
-    click.option(
-        "--persona", metavar="NAME", default="", help="Ask as this persona; by default [send]'s."
+    option(
+        "--model",
+        "NAME",
+        "Ask this model; by default the persona's, else [send]'s, else the provider's default.",
+        default="",
     ),
+    option("--persona", "NAME", "Ask as this persona; by default [send]'s.", default=""),
     options.base_url_option,
-    click.option(
+    option(
         "--max-output",
-        type=click.IntRange(1),
-        help="Limit the answer to this many tokens; by default 16,000, or as configured.",
+        "",
+        "Limit the answer to this many tokens; by default 16,000, or as configured.",
+        type=COUNT,
     ),
-    asking.budget_option(
+    options.budget_option(
         "Use each message as the task, and limit the whole request to this many tokens."
     ),
-    click.option(
+    option(
         "--effort",
+        "",
+        "Limit the model's thinking; by default the model decides.",
         type=click.Choice(["low", "medium", "high"]),
-        help="Limit the model's thinking; by default the model decides.",
     ),
-    click.option(
+    option(
         "--most",
+        "DOLLARS",
+        "Refuse requests that could cost more, without a cache and with the longest answer.",
         type=click.FloatRange(0),
-        metavar="DOLLARS",
-        help="Refuse requests that could cost more, without a cache and with the longest answer.",
     ),
-    asking.seed_options,
+    options.seed_options(),
     options.discussion_option("Ask"),
     options.redact_option(sending=True),
     options.json_option,
@@ -83,26 +83,25 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTurn:
-    config: Path
-    selection: ModelSelection
-    allow_outside: bool | None = None
-    allow_secrets: bool | None = None
+class AskedTurn(AskedProject):
+    """The options of ``send`` and ``chat``."""
+
+    selection: ModelSelection = field(default_factory=ModelSelection)
     focus: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     since: str = ""
     as_json: bool = False
     quiet: bool = False
     verbose: bool = False
+    attached: Attached = Attached()  # noqa: RUF009 - an immutable value
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "AskedTurn":
+        return take(cls, {**values, "selection": take(ModelSelection, values)})
 
     def open(self) -> Project:
-        return asking.open_asked_project(
-            self.config,
-            allow_outside=self.allow_outside,
-            allow_secrets=self.allow_secrets,
-            hint="" if self.quiet else asking.KEEP,
-            is_verbose=self.verbose,
-        )
+        hint = "" if self.quiet else asking.KEEP
+        return asking.open_asked_project(self, hint=hint, is_verbose=self.verbose)
 
     def seeds(self, project: Project) -> Task | None:
         task = asking.read_task_argument(None, symbols=self.symbols, since=self.since)
@@ -112,36 +111,15 @@ class AskedTurn:
         return replace(task or Task(), focus=focus, is_strict=True)
 
 
-def turn_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a turn to a command, as one argument ``asked``."""
-
-    @wraps(command)
-    def with_asked(**values: Any) -> None:  # noqa: ANN401 - as click passes them
-        fields = {name: values.pop(name) for name in _names(ModelSelection) & values.keys()}
-        fields = {"selection": ModelSelection(**fields), "symbols": values.pop("symbol")}
-        fields |= {name: values.pop(name) for name in _names(AskedTurn) & values.keys()}
-        command(asked=AskedTurn(**fields), **values)
-
-    for option in reversed(_OPTIONS):
-        with_asked = option(with_asked)
-    return with_asked
-
-
-def _names(record: type) -> set[str]:
-    return {field.name for field in fields(record)}
-
-
 @click.command()
 @click.argument("message", required=False)
 @turn_options
-@click.option(
-    "--compact",
-    "is_compacted",
-    is_flag=True,
-    help="First let the model summarize the oldest turns, and save all of them as another discussion.",
+@flag(
+    "--compact is_compacted",
+    "First let the model summarize the oldest turns, and save all of them as another discussion.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
-def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: bool) -> None:
+@flag("--dry-run", "Show the plan and send nothing.")
+def send(message: str | None, *, is_compacted: bool, dry_run: bool, **values: Any) -> None:  # noqa: ANN401 - click's
     """Send the prompt and MESSAGE; print the answer and save both.
 
     MESSAGE and the answer are added to the discussion. With --budget the prompt contains the files most relevant to
@@ -149,6 +127,7 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
+    asked = AskedTurn.of(values)
     if message is None and not is_compacted:
         raise click.UsageError("the message is missing: aggregate send MESSAGE")
     text = asking.read_input() if message == "-" else message
@@ -166,22 +145,32 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
             raise
         _compare(project, asked, text)
         return
+    _warn_before(turn, asked)
     if not asked.quiet:
-        output.warn_all(for_reader(turn.warnings), more="run --json")
         output.say(*turn_notes(turn))
     if not dry_run:
-        completed = deliver(turn, project, as_json=asked.as_json)
-        if not asked.quiet:
-            for warning in completed.doubts:
-                output.warn(warning)
-            output.say(*cache_news(turn))
-            warn_of_end(completed)
-            files = [str(file) for file in (completed.path, completed.history) if file is not None]
-            output.say(usage_sentence(completed), ", ".join(files))
+        completed = deliver(turn, as_json=asked.as_json)
+        files = [str(file) for file in (completed.path, completed.history) if file is not None]
+        _report(completed, asked, *cache_news(turn), ending=", ".join(files))
     elif asked.as_json:
         output.write_json(plan_data(turn))
     else:
         output.write_rows(*plan_lines(turn))
+
+
+def _warn_before(turn: Exchange, asked: AskedTurn) -> None:
+    if not asked.quiet:
+        output.warn_all(for_reader(turn.warnings), more="run --json")
+
+
+def _report(completed: Exchange, asked: AskedTurn, *news: str, ending: str) -> None:
+    if asked.quiet:
+        return
+    for warning in completed.doubts:
+        output.warn(warning)
+    output.say(*news)
+    warn_of_end(completed)
+    output.say(usage_sentence(completed), ending)
 
 
 def _compare(project: Project, asked: AskedTurn, text: str) -> None:
@@ -237,6 +226,7 @@ def prepare(
             require_key=require_key,
             task=asked.seeds(project),
             replaces=replaces,
+            aside=asked.attached.of,
         )
 
 
@@ -246,12 +236,12 @@ def _say_wait(seconds: float, error: ProviderError) -> None:
 
 def deliver(
     turn: Exchange,
-    project: Project,
     *,
     as_json: bool,
     indent: int | None = 2,
     write: Callable[[str], None] = output.write_piece,
 ) -> Exchange:
+    """Send a turn and print its answer while it arrives, or its data."""
     with output.writable_output():
         completed = send_turn(turn, on_text=None if as_json else write)
     with output.writable_output(f"the answer is in {completed.answer}"):
@@ -273,25 +263,21 @@ def compact(
     """Let the model summarize the oldest turns, after reporting the cost."""
     selection = asked.selection
     prepared = prepare_compaction(project, selection, on_wait=_say_wait, require_key=not dry_run)
-    if not asked.quiet:
-        output.warn_all(for_reader(prepared.turn.warnings), more="run --json")
-    if dry_run:
-        if asked.as_json:
-            output.write_json(compaction_data(prepared))
-        else:
-            output.write_rows(compaction_sentence(prepared))
-        return None
-    if not asked.quiet:
+    _warn_before(prepared.turn, asked)
+    if dry_run and asked.as_json:
+        output.write_json(compaction_data(prepared))
+    elif dry_run:
+        output.write_rows(compaction_sentence(prepared))
+    elif not asked.quiet:
         output.say(compaction_sentence(prepared))
+    if dry_run:
+        return None
     completed = compact_discussion(prepared, project)
     with output.writable_output(f"the summary is in {completed.answer}"):
         if shows_summary and asked.as_json:
             output.write_json(compaction_data(prepared) | answer_data(completed))
         elif shows_summary:
             output.write_piece(completed.reply.text.rstrip("\n") + "\n")
-    if not asked.quiet:
-        for warning in completed.doubts:
-            output.warn(warning)
-        sentence = f"all turns are saved: --discussion {prepared.kept_as} continues from them"
-        output.say(usage_sentence(completed), sentence)
+    ending = f"all turns are saved: --discussion {prepared.kept_as} continues from them"
+    _report(completed, asked, ending=ending)
     return completed

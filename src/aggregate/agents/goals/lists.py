@@ -1,4 +1,4 @@
-"""Lists in the results of steps, and their items (D-22, D-23, D-31, D-32)."""
+"""Lists in the results of steps, and their items (D-22, D-23, D-31)."""
 
 import hashlib
 import re
@@ -23,9 +23,6 @@ _DEPTH: Final = 5  # of nested objects whose lists count
 # Items whose fields represent all: items of one list mostly have the same
 _SAMPLE: Final = 5
 MOST_VALUE: Final = 200  # characters of a field in a goal: enough for a title or a path
-_HAVING: Final = re.compile(
-    r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
-)
 _FIELD: Final = re.compile(r"\{\s*(\w+)\s*\}")
 # Fields that can name an item, besides its id, and fields of people and titles
 _NAMES: Final = ("number", "key", "name", "title", "date", "path", "url", "item")
@@ -119,21 +116,6 @@ def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dic
     for key, items in (_lists_by_key(inner, depth + 1) if inner else {}).items():
         lists.setdefault(key, items)
     return lists
-
-
-def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
-    """Return the items matching a step's ``with X`` (D-32).
-
-    If none matches, return all items. An item has X if its field ``X``, ``X_count`` or ``has_X`` has a value.
-    """
-    for match in _HAVING.finditer(step):
-        word = match.group(1).lower()
-        noun = singular(word)
-        fields = (word, f"{word}_count", f"{noun}_count", f"has_{word}", f"{word}s", noun)
-        objects = [item for item in items if isinstance(item, Mapping)]
-        if matching := tuple(item for item in objects if any(map(item.get, fields))):
-            return matching
-    return tuple(items)
 
 
 def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:

@@ -12,6 +12,6 @@ else:
         {
             "numbered_output": "audit_path prune_outputs request_log_path write_numbered",
             "references": "recognise_reference",
-            "source_map": "map_sources RunCollector",
+            "source_map": "add_segment add_separator map_sources",
         },
     )

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 
 from aggregate.base.files import ShownText, Span
 from aggregate.base.text import common_prefix, fence, longest_rising
@@ -19,31 +19,18 @@ _MOST_PAIRS = 250_000
 
 _HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
-Block = tuple[int, int, int]  # first equal line in the older text and in the newer one, and number
-
 
 def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
-    blocks = _joined(_equal(older, newer))
-    hunk: list[str] = []
-    i = j = equal = start = to = 0
-    for number, (a, b, size) in enumerate(blocks, 1):
-        if i < a or j < b:
-            if not hunk:
-                before = min(equal, _CONTEXT)
-                start, to = i - before, j - before
-                hunk = [f" {line}" for line in older[start:i]]
-            hunk += [f"-{line}" for line in older[i:a]]
-            hunk += [f"+{line}" for line in newer[j:b]]
-        i, j, equal = a + size, b + size, size
-        if not hunk:
-            continue
-        is_over = size > 2 * _CONTEXT or number == len(blocks)
-        behind = min(size, _CONTEXT) if is_over else size
-        hunk += [f" {line}" for line in older[a : a + behind]]
-        if is_over:
-            yield f"@@ -{_range(start, a + behind)} +{_range(to, b + behind)} @@"
-            yield from hunk
-            hunk = []
+    matcher: SequenceMatcher[str] = SequenceMatcher()
+    matcher.matching_blocks = _equal(older, newer)  # type: ignore[attr-defined] # its cache
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        _, first, _, to, _ = group[0]
+        _, _, end, _, until = group[-1]
+        yield f"@@ -{_range(first, end)} +{_range(to, until)} @@"
+        for tag, i, j, k, m in group:
+            mark = " " if tag == "equal" else "-"
+            yield from (f"{mark}{line}" for line in older[i:j])
+            yield from (f"+{line}" for line in newer[k:m] if tag != "equal")
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
@@ -70,24 +57,28 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
     return [*newer, *older[position:]]
 
 
-def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks of equal lines in order.
-
-    The last block is the common end of both texts, which may be empty.
-    """
+def _equal(older: Sequence[str], newer: Sequence[str]) -> list[Match]:
+    """Return the blocks of equal lines in order, adjacent ones joined, and an empty last block."""
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
     old, new = older[first : len(older) - last], newer[first : len(newer) - last]
-    yield 0, 0, first
+    blocks = [Match(0, 0, first)]
     i = j = 0
     for a, b in (*_unique_pairs(old, new), (len(old), len(new))):
         if 0 < (a - i) * (b - j) <= _MOST_PAIRS:
             matcher = SequenceMatcher(None, old[i:a], new[j:b], autojunk=False)
             for start, to, size in matcher.get_matching_blocks():
-                yield first + i + start, first + j + to, size
+                blocks.append(Match(first + i + start, first + j + to, size))
         is_end = a == len(old)
-        yield first + a, first + b, last if is_end else 1
+        blocks.append(Match(first + a, first + b, last if is_end else 1))
         i, j = a + 1, b + 1
+    joined: list[Match] = []
+    for block in blocks:
+        if joined and (joined[-1].a + joined[-1].size, joined[-1].b + joined[-1].size) == block[:2]:
+            joined[-1] = joined[-1]._replace(size=joined[-1].size + block.size)
+        elif block.size:
+            joined.append(block)
+    return [*joined, Match(len(older), len(newer), 0)]
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
@@ -100,23 +91,6 @@ def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
         if counts[line] == 1 and line in numbers
     ]
     return longest_rising(pairs)
-
-
-def _joined(blocks: Iterable[Block]) -> list[Block]:
-    """Join adjacent blocks, and drop empty blocks.
-
-    The last block is kept even if it is empty.
-    """
-    joined: list[Block] = []
-    for a, b, size in blocks:
-        i, j, last_size = joined[-1] if joined else (0, 0, 0)
-        if joined and (i + last_size, j + last_size) == (a, b):
-            joined[-1] = (i, j, last_size + size)
-        elif joined and not last_size:
-            joined[-1] = (a, b, size)
-        else:
-            joined.append((a, b, size))
-    return joined
 
 
 def _range(start: int, end: int) -> str:

@@ -1,18 +1,53 @@
-"""``conduct status``, ``diff``, ``apply`` and ``drop``."""
+"""``conduct`` commands that run, show, apply and manage runs; they need DBOS."""
 
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Timer
+from types import FrameType
 from typing import Any
 
 import click
 
-from aggregate.agents.tracks import TicketStatus, applying, run_control
-from aggregate.cli.conduct.options import past_run_options
-from aggregate.cli.output import say, write_result, write_rows
+from aggregate.agents.tracks import TicketStatus, applying, make_worker, run_control, run_worker
+from aggregate.base.errors import DatabaseAwayError
+from aggregate.cli.conduct import (
+    AskedTerms,
+    decision_options,
+    past_run_options,
+    run_options,
+    start_track,
+    worker_options,
+)
+from aggregate.cli.options import flag, take
+from aggregate.cli.output import say, warn, write_result, write_rows
 from aggregate.project.configuration import Project
-from aggregate.prompt import open_project
+from aggregate.prompt import open_project, redaction_for
 from aggregate.prompt.sections import one_line
+
+
+@click.command()
+@run_options
+def resume(track: str, **values: Any) -> None:  # noqa: ANN401 - as click passes them
+    """Continue the latest run of TRACK: run open and failed tickets.
+
+    Print the report's path; the exit code is 1 if a ticket failed.
+    """
+    start_track(track, values, resume=True)
+
+
+@click.command()
+@run_options
+@click.argument("tickets", nargs=-1, required=True)
+def retry(track: str, tickets: tuple[str, ...], **values: Any) -> None:  # noqa: ANN401 - as above
+    """Run TICKETS of TRACK's latest run again, with their dependents.
+
+    New results replace the old ones. Name one child of a list as fan[2].
+    """
+    start_track(track, values, retry=tickets)
+
 
 _WATCH_SECONDS = 0.5
 
@@ -20,7 +55,7 @@ _WATCH_SECONDS = 0.5
 @click.command()
 @past_run_options
 @click.argument("ticket", default="")
-@click.option("--watch", is_flag=True, help="Keep updating until the run ends.")
+@flag("--watch", "Keep updating until the run ends.")
 def status(track: str, config: Path, database: str, ticket: str, watch: bool) -> None:
     """Show the latest run of TRACK, or the attempts at TICKET."""
     project = open_project(config)
@@ -70,10 +105,9 @@ def _watch(project: Project, track: str, database: str) -> None:
         while progress := run_control.status(project, track, database=database):
             live.update(Text("\n".join(_rows(progress, track))))
             if progress.state != "running":
-                break
+                return
             time.sleep(_WATCH_SECONDS)
-    if progress is None:
-        write_rows("no run yet")
+    write_rows("no run yet")
 
 
 def _attempt_rows(attempts: list[run_control.MadeAttempt]) -> Iterator[str]:
@@ -84,8 +118,7 @@ def _attempt_rows(attempts: list[run_control.MadeAttempt]) -> Iterator[str]:
         cost = f", ${reply.cost:.4f}" if reply and reply.cost else ""
         prefix = f"round {attempt.round}, " if len(rounds) > 1 else ""
         yield f"{prefix}attempt {attempt.number}: {one_line(attempt.state)}{usage}{cost}"
-        for line in attempt.lines:
-            yield f"  {_step(line)}"
+        yield from map(_step, attempt.lines)
 
 
 def _step(line: dict[str, Any]) -> str:
@@ -94,7 +127,7 @@ def _step(line: dict[str, Any]) -> str:
     tokens = f", {line['tokens']:,} tokens" if line.get("tokens") else ""
     fault = line.get("detail", "timed out" if line["outcome"] == "timeout" else "")
     reason = f": {one_line(fault)}" if fault else ""
-    return f"{name}{reason} ({line['seconds']:.1f} s{tokens})"
+    return f"  {name}{reason} ({line['seconds']:.1f} s{tokens})"
 
 
 @click.command()
@@ -124,3 +157,83 @@ def drop(track: str, config: Path, database: str) -> None:
     """Discard the changes of TRACK's latest run, with its branches."""
     run_id = applying.drop(open_project(config), track, database=database)
     write_rows(f"dropped the changes of {run_id}")
+
+
+@click.command()
+@decision_options
+def approve(config: Path, ticket: str, **values: str) -> None:
+    """Approve a waiting TICKET; run its dependents."""
+    _decide(config, ticket, **values, approved=True)
+
+
+@click.command()
+@decision_options
+def reject(config: Path, ticket: str, **values: str) -> None:
+    """Reject a waiting TICKET; do not run its dependents."""
+    _decide(config, ticket, **values, approved=False)
+
+
+def _decide(
+    config: Path, ticket: str, *, track: str, note: str, database: str, approved: bool
+) -> None:
+    run_id = run_control.decide(
+        open_project(config), track, ticket, approved=approved, note=note, database=database
+    )
+    write_rows(f"{'approved' if approved else 'rejected'} {ticket} of {run_id}")
+
+
+@click.command()
+@past_run_options
+def cancel(track: str, config: Path, database: str) -> None:
+    """Cancel the current run of TRACK."""
+    run_id = run_control.cancel(open_project(config), track, database=database)
+    write_rows(f"cancelled {run_id}")
+
+
+@click.command()
+@past_run_options
+def forget(track: str, config: Path, database: str) -> None:
+    """Delete the finished runs of TRACK from the database; keep files."""
+    forgotten = run_control.forget(open_project(config), track, database=database)
+    write_rows(*([f"forgot {run_id}" for run_id in forgotten] or ["no finished run"]))
+
+
+_LOOK_SECONDS = 0.5  # of one wait: an endless wait would hide Ctrl-C on Windows
+_AWAY_SECONDS = 2.0  # between attempts to reach the database
+_LAST_SECONDS = 5.0  # for a stopping worker's current attempt
+
+
+@click.command()
+@worker_options
+def worker(database: str, lease: float, **values: Any) -> None:  # noqa: ANN401 - as above
+    """Work on the tickets of every track on a database until interrupted."""
+    stop = Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        # A wait for an unreachable database never ends; recorded results are safe.
+        last = Timer(_LAST_SECONDS, os._exit, (0,))
+        last.daemon = True
+        last.start()
+
+    signal.signal(signal.SIGTERM, end)
+    asked = take(AskedTerms, values)
+    answering = make_worker(
+        asked.spec,
+        redaction=redaction_for(sending=True),
+        tell=warn,
+        base_url=asked.base_url,
+        terms=asked.open(Path()),
+    )
+    last_error = ""
+    while not stop.is_set():
+        try:
+            with run_worker(database, answering, lease=lease) as process:
+                say(f"working as {process.executor_id}")
+                while not stop.wait(_LOOK_SECONDS):
+                    pass
+        except DatabaseAwayError as error:
+            if str(error) != last_error:
+                say(f"waiting for the database: {error}")
+            last_error = str(error)
+            stop.wait(_AWAY_SECONDS)
