@@ -39,6 +39,13 @@ def test_a_file_says_what_its_folder_holds(path: str, text: str, sentence: str) 
     assert first_sentence(path, text) == sentence
 
 
+def test_a_repeated_sentence_gives_way_to_a_heading() -> None:
+    """Where many pages begin alike, a folder has the first line of its page that differs (rule T-12)."""
+    page = "All the code\n\n## Chapter 2: Trees\n\nWhere trees grow.\n"
+    assert first_sentence("a/README.md", page) == "All the code"
+    assert first_sentence("a/README.md", page, repeated={"All the code"}) == "Chapter 2: Trees"
+
+
 def test_of_several_files_the_best_describes_a_folder() -> None:
     """What a package says of itself goes before the file that starts it (rule T-12)."""
     paths = ["a/main.py", "a/__init__.py", "b/lib.rs", "README.md", "c/x.py"]

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from aggregate.base.text import fence, heading_text
@@ -11,6 +11,9 @@ from aggregate.prompt.document import Section, Segment, Stability
 
 _MOST_FOLDERS = 60  # open ones, about a page
 _MOST_NAMES = 40  # listed names of a folder
+_MOST_REPEATED = (
+    2  # folders that may show the same first sentence; a more common one describes none of them
+)
 # Files describing their folder, the best first.
 DESCRIBING: Final = (
     "__init__.py", "README.md", "readme.md", "README.rst", "mod.rs", "lib.rs", "doc.go", "package-info.java",
@@ -96,22 +99,37 @@ def described_tree(numbers: Mapping[str, int], read: Callable[[int], str]) -> Tr
     """
     tree = Tree([*numbers])
     describing = describing_files([*numbers])
-    for folder in tree.folders:
-        paths = describing.get(folder, ())
-        sentences = (first_sentence(path, read(numbers[path])) for path in paths)
-        tree.sentences[folder] = next(filter(None, sentences), "")
+    texts = {
+        folder: [(path, read(numbers[path])) for path in describing.get(folder, ())]
+        for folder in tree.folders
+    }
+    tree.sentences = {folder: _sentence(files) for folder, files in texts.items()}
+    counts = Counter(filter(None, tree.sentences.values()))
+    repeated = {sentence for sentence, count in counts.items() if count > _MOST_REPEATED}
+    for folder, files in texts.items():
+        if tree.sentences[folder] in repeated:
+            tree.sentences[folder] = _sentence(files, repeated)
     return tree
 
 
-def first_sentence(path: str, text: str) -> str:
-    """Return the first sentence of a file's description, ``""`` for none."""
+def _sentence(files: Sequence[tuple[str, str]], repeated: Set[str] = frozenset()) -> str:
+    sentences = (first_sentence(path, text, repeated=repeated) for path, text in files)
+    return next(filter(None, sentences), "")
+
+
+def first_sentence(path: str, text: str, *, repeated: Set[str] = frozenset()) -> str:
+    """Return the first sentence of a file's description, ``""`` for none.
+
+    If pages begin with the same ``repeated`` sentence, the first heading or sentence that differs describes each.
+    """
     text = text[:_LOOKED_AT]
     if path.endswith(".json"):
         return _description(text)
     if path.endswith((".md", ".rst")):
-        lines = (line.strip() for line in _CODE.sub("", _HTML.sub("", text)).split("\n"))
+        marks = "# " if repeated else " "
+        lines = (line.strip(marks) for line in _CODE.sub("", _HTML.sub("", text)).split("\n"))
         prose = (_shortened(_LINK.sub(r"\1", line)) for line in lines if not _NOT_PROSE.match(line))
-        return next(prose, "")
+        return next((sentence for sentence in prose if sentence not in repeated), "")
     match = _DOCSTRING.match(text) or _COMMENT.match(text)
     if match is None or _NOT_DESCRIBING.search(match["text"]):
         return ""
