@@ -99,9 +99,7 @@ _LARGE_FILE: Final = "core.bigFileThreshold=1m"
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
-class HunkContext(NamedTuple):
-    path: str
-    line: str
+HunkContext = tuple[str, str]  # path, and the line of the enclosing definition
 
 
 def context_rules() -> bytes:
@@ -154,7 +152,7 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
     for part in (b"\n" + data).split(b"\n\0")[1:]:
         commit, _, patch = part.partition(b"\n")
         contexts = {
-            HunkContext(change.path, match["context"]): None
+            (change.path, match["context"]): None
             for change in changes_in(patch)
             for hunk in change.hunks
             if (match := _HUNK.match(hunk)) and match["context"]
