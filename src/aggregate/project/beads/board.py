@@ -92,8 +92,10 @@ def is_own(files: BeadsFiles, root: str) -> bool:
     """
     main = _main_checkout(Path(root))
     roots = [root, *([os.path.realpath(main)] if main else [])]
-    paths = [path for path in (files.directory, files.readable) if path]
-    return all(any(is_inside(real_path(path), folder) for folder in roots) for path in paths)
+    for path in filter(None, (files.directory, files.readable)):
+        if not any(is_inside(real_path(path), folder) for folder in roots):
+            return False
+    return True
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:
