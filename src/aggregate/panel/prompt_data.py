@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import open_regular
 from aggregate.base.files import ViewMode
@@ -13,6 +13,9 @@ from aggregate.prompt import File
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Section
 from aggregate.sending import LoggedRequest
+
+if TYPE_CHECKING:
+    from aggregate.sending.cache import HashedSegment
 
 _MOST_LEFT_OUT: Final = 300  # listed files without content; others are found in the tree
 _MOST_PLANNED: Final = 20_000  # segments with cache breakpoints; no provider takes more
@@ -45,23 +48,17 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
         return CacheMarks(breakpoints)
     new, old = hashed, earlier.prompt
     shared = common_prefix(old.digests, new.digests)
-    old_digests = {
-        segment.source: segment.digest
-        for segment in old.segments
-        if segment.section == Section.FILES
-    }
-    changed = frozenset(
-        segment.source
-        for segment in new.segments
-        if segment.section == Section.FILES
-        and segment.source
-        and old_digests.get(segment.source, segment.digest) != segment.digest
-    )
-    files = {segment.source for segment in new.segments if segment.source in old_digests}
+    old_digests = {part.source: part.digest for part in old.segments if _is_file(part)}
+    files = [part for part in new.segments if _is_file(part) and part.source in old_digests]
+    changed = frozenset(part.source for part in files if part.digest != old_digests[part.source])
     if len(changed) > len(files) / 2:  # says little about one file
         changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
     return CacheMarks(breakpoints, kept_until, compare_prefixes(old, new).sentence, changed)
+
+
+def _is_file(part: "HashedSegment") -> bool:
+    return part.section == Section.FILES and bool(part.source)
 
 
 def prompt_data(
