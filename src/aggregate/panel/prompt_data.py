@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import open_regular
@@ -142,7 +143,6 @@ class FileRows:
         self._removed: dict[str, int] = {}
         self._sizes: Mapping[str, int] = {}
         self._shown_sizes: Mapping[str, int] | None = None
-        self._omitted: dict[str, tuple[_Stamp, str]] = {}
 
     def list(self, listed: Mapping[str, File]) -> None:
         self._sizes = _file_sizes(listed)
@@ -192,7 +192,7 @@ class FileRows:
     ) -> Mapping[str, FileRow]:
         """Return the rows of all files for a prompt."""
         rendered = {file.path: file for file in composed.composition.files}
-        omitted = self._omitted_states(composed, rendered)
+        omitted = _omitted_states(composed, rendered)
 
         def row(path: str) -> FileRow:
             state = "changed" if path in marks.changed else omitted.get(path, "")
@@ -213,23 +213,21 @@ class FileRows:
         paths = {*self.listed, *composed.selected}
         return {path: row(path) for path in sorted(paths, key=_tree_order)}
 
-    def _omitted_states(
-        self, composed: ComposedDraft, rendered: Mapping[str, File]
-    ) -> Mapping[str, str]:
-        """Return why globs skip each omitted file, cached by the file's stamp."""
-        if composed.request.budget is not None:
-            return {}
-        states: dict[str, tuple[_Stamp, str]] = {}
-        for path, file in composed.selected.items():
-            if not file.by_glob or path in rendered or file.problem:
-                continue
-            stamp = _stamp(file.file)
-            last, state = self._omitted.get(path, ((), ""))
-            if not state or last != stamp:
-                state = "binary" if _is_binary(file.file) else "generated"
-            states[path] = stamp, state
-        self._omitted = states
-        return {path: state for path, (_, state) in states.items()}
+
+def _omitted_states(composed: ComposedDraft, rendered: Mapping[str, File]) -> Mapping[str, str]:
+    """Return why globs skip each omitted file."""
+    if composed.request.budget is not None:
+        return {}
+    return {
+        path: _omission(file.file, _stamp(file.file))
+        for path, file in composed.selected.items()
+        if file.by_glob and path not in rendered and not file.problem
+    }
+
+
+@lru_cache(maxsize=100_000)
+def _omission(file: str, _unchanged: _Stamp) -> str:
+    return "binary" if _is_binary(file) else "generated"
 
 
 def _row(
