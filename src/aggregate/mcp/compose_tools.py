@@ -17,6 +17,7 @@ from aggregate.mcp.workspace import (
     Workspace,
 )
 from aggregate.prompt import (
+    FileCorpus,
     Request,
     check_focus,
     compose_within_budget,
@@ -25,9 +26,9 @@ from aggregate.prompt import (
     for_reader,
     is_named,
     make_sheet,
+    rank_files,
 )
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
-from aggregate.prompt.corpus.ranked_files import ReadFiles, rank_files
 
 _HANDLE: Final = 40  # tokens of the line with a prompt's handle, usually some 25
 _NOTES: Final = 200  # tokens of warnings
@@ -93,9 +94,9 @@ def _compose_prompt(
     return workspace.keep(request, composition)
 
 
-def _with_picks(request: Request, files: ReadFiles) -> Request:
+def _with_picks(request: Request, corpus: FileCorpus) -> Request:
     """Turn focus on symbols and whole files into picks (T-10)."""
-    task, corpus = request.task or Task(), files.corpus
+    task = request.task or Task()
     if not task.focus:
         return request
     pairs = [

@@ -5,26 +5,18 @@ No thread watches the timeouts: each call first ends the runs and groups whose t
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from heapq import heappop, heappush
 from math import inf
-from threading import TIMEOUT_MAX, Condition, Lock, get_ident
+from threading import TIMEOUT_MAX, Condition
 from time import monotonic
-from typing import Any, Final, Self, TypeVar, overload
+from typing import Any, Final, Self, overload
 
-from aggregate.agents.results import (
-    CustomFunction,
-    FailurePolicy,
-    Group,
-    LabelledOutput,
-    MergeOrder,
-    known_member,
-    merge_group,
-)
+from aggregate.agents.results import CustomFunction, FailurePolicy, Group, MergeOrder, known_member
 from aggregate.agents.subagents.runs import (
     MOST_SECONDS,
     RunRecord,
@@ -32,48 +24,14 @@ from aggregate.agents.subagents.runs import (
     SpawnRequest,
     read_timeout,
 )
-from aggregate.base.errors import AggregateError, Refusal, SpawnError
+from aggregate.agents.subagents.variables import CustomMerge, SubagentResults, merged_runs
+from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.asking.results import AggregatedResult, MergeStrategy, result_text
 
 logger: Final = logging.getLogger(__name__)
-_T = TypeVar("_T")
 NOT_BEGUN: Final = "cancelled: the session ended before it began"
-_MERGE_SECONDS: Final = 60.0  # of waiting for another thread's custom function
-# Share of the time of ``wait``: a function that reads its own variable in another thread fails within it.
-_OF_WAIT: Final = 0.8
-_LEAST_WAIT: Final = 0.1
-
-
-class ByVariable(Mapping[str, _T]):
-    """Read-only view of a session's variables (O-45, O-50).
-
-    Unknown names have an empty value. Values are copies. Reading never waits for runs and never raises.
-    """
-
-    def __init__(self, names: Callable[[], tuple[str, ...]], read: Callable[[str], _T]) -> None:
-        self._names = names
-        self._read = read
-
-    def __getitem__(self, name: str) -> _T:
-        return self._read(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
-
-    def __len__(self) -> int:
-        return len(self._names())
-
-
-class SubagentResults(ByVariable[AggregatedResult]):
-    @property
-    def bare(self) -> Mapping[str, Value]:
-        """The merged values alone; ``None`` for unfinished and unknown groups."""
-        return ByVariable(self._names, lambda name: self[name].value)
 
 
 class RunHandle:
@@ -99,17 +57,6 @@ class RunHandle:
             raise TimeoutError(f"{self.run_id} has not ended after {timeout:g} s")
         cleared = RunRecord(self.run_id, "", status=RunStatus.ERROR, error="the run was cleared")
         return self._session.run(self.run_id) or cleared
-
-
-@dataclass(slots=True)
-class _CustomMerge:
-    """The one call of a group's custom function, and its result."""
-
-    lock: Lock = field(default_factory=Lock)
-    owner: int = 0  # the thread in the function, 0 outside of it
-    until: float = 0.0  # when other threads stop waiting for it
-    sequence: int = 0  # of the last merged run
-    result: AggregatedResult | None = None
 
 
 class SubagentSession:
@@ -157,7 +104,7 @@ class SubagentSession:
         self._members: dict[str, list[str]] = {}
         self._runs: dict[str, RunRecord] = {}
         self._late: dict[str, RunRecord] = {}
-        self._merges: dict[str, _CustomMerge] = {}
+        self._merges: dict[str, CustomMerge] = {}
         self._spawned = self._ended = 0
         # A heap: time, number, run id or variable, reason
         self._deadlines: list[tuple[float, int, str, str]] = []
@@ -402,11 +349,10 @@ class SubagentSession:
 
         Wait for the runs of the variable ``name``, by default for all runs.
         """
-        end = None if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
         self.wait_for(self._names() if name is None else (name,), timeout)
         if name is not None:
-            return self._result(name, end)
-        return {name: self._result(name, end) for name in self._names()}
+            return self._result(name)
+        return {name: self._result(name) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Wait until runs or groups end; return whether all did."""
@@ -461,21 +407,21 @@ class SubagentSession:
         with self._changed:
             return tuple(self._groups)
 
-    def _result(self, name: str, end: float | None = None) -> AggregatedResult:
+    def _result(self, name: str) -> AggregatedResult:
         """Return the merged result of a variable."""
         self._expire()
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
-            merge = self._merges.setdefault(name, _CustomMerge())
+            merge = self._merges.setdefault(name, CustomMerge())
         if group is None:
             return AggregatedResult(variable_name=name)
         if not group.status.final:
             return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
         if group.strategy is MergeStrategy.CUSTOM:
-            return _merged_once(merge, group, runs, end)
+            return merge.result(group, runs)
         # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
-        return _aggregate(group, runs)
+        return merged_runs(group, runs)
 
     # Ending
 
@@ -516,45 +462,3 @@ class SubagentSession:
 
     def __exit__(self, *ended_by: object) -> None:
         self.shut_down()
-
-
-def _merged_once(
-    merge: _CustomMerge, group: Group, runs: list[RunRecord], end: float | None
-) -> AggregatedResult:
-    """Return the result of a custom function, which runs once for the same runs (O-53)."""
-    left = max(merge.until - monotonic(), 0) if merge.owner else _MERGE_SECONDS
-    # Bounded: the function may wait for this thread.
-    if merge.owner == get_ident() or not merge.lock.acquire(timeout=left):
-        name = group.variable_name
-        raise AggregateError(
-            f"the custom function of {name} has not ended: if it reads {name} itself, use its argument"
-        )
-    try:
-        result = merge.result
-        if result is None or merge.sequence != group.last_sequence:
-            now = monotonic()
-            seconds = (end or now + _MERGE_SECONDS) - now
-            merge.until = now + max(seconds * _OF_WAIT, _LEAST_WAIT)
-            merge.owner = get_ident()
-            result = merge.result = _aggregate(group, runs)
-            merge.sequence = group.last_sequence
-    finally:
-        merge.owner = 0
-        merge.lock.release()
-    return replace(result, value=isolated_copy(result.value))
-
-
-def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:
-    merged = [run for run in runs if 0 < run.sequence <= group.last_sequence]
-    left_out = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
-    if group.order is MergeOrder.COMPLETION:
-        merged.sort(key=lambda run: run.sequence)
-    outputs = []
-    for run in merged:
-        error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
-        outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
-    result = merge_group(group, outputs)
-    if not left_out:
-        return result
-    warning = f"not included, since the group failed before they ended: {', '.join(left_out)}"
-    return replace(result, warnings=(*result.warnings, warning))

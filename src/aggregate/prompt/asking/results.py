@@ -81,8 +81,7 @@ class Answer:
     source: AnswerSource
     success: bool  # ``False`` when no result was usable
     warnings: tuple[str, ...] = ()  # failed steps, blank results, a count that was not met
-    # All results in order; long lists are shortened when the whole is large (rule D-74).
-    detailed_results: tuple[Any, ...] = ()
+    detailed_results: tuple[Any, ...] = ()  # all results in order
     whole: DataReference | None = None  # the whole text, if ``summary`` is shorter
     missing: str = ""  # parts that a check did not find in the answer
 
