@@ -80,7 +80,9 @@ class RememberedRun(NamedTuple):
         ]
         witnesses = Witnesses(Own(*own), *kinds)
         output = [(number, text) for number, text in output]
-        return cls(key, witnesses, output, written and Written(*written), *rest, pages=pages)
+        return cls(key, witnesses, output, written and Written(*written), *rest)._replace(
+            pages=pages
+        )
 
 
 def key_of(arguments: list[str]) -> str:
