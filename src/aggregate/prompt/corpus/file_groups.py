@@ -50,7 +50,6 @@ ANALYSIS_CODE = (
     "ranking.files.term_tables",
     "ranking.terms",
     "base.redaction",
-    "project.files.encodings",
     "project.files.file_content",
     "code.syntax",
     "base.text",
