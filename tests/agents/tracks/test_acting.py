@@ -77,8 +77,8 @@ def act(
 
 def files_of(packs: MemoryPacks, commit: str) -> dict[str, str]:
     """Return the files of a commit, from the packs alone."""
-    with depot() as repository:
-        repository.take(commit, packs)
+    with depot(packs) as repository:
+        repository.take(commit)
         tree = repository.check_out(commit)
         paths = [path for path in tree.folder.rglob("*") if path.is_file()]
         return {path.relative_to(tree.folder).as_posix(): path.read_text() for path in paths}

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from aggregate.agents.tracks.line import APPLIED, BASE, MERGED, branches_of
+from aggregate.agents.tracks.line import APPLIED, BASE, MERGED, branches_of, locate_top
 from aggregate.agents.tracks.run_control import PastRun, latest_run
 from aggregate.agents.tracks.trees import Change, Depot, depot
-from aggregate.agents.tracks.working_state import locate_top
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import TrackError
@@ -20,7 +19,7 @@ def diff(project: Project, name: str, ticket_id: str = "", *, database: str = ""
 
     With a ticket id the patch has this ticket's changes, without one all merged changes not applied yet.
     """
-    with latest_run(project, name, database) as (_, run), depot() as repository:
+    with latest_run(project, name, database) as (_, run), depot(run.packs) as repository:
         packs = run.packs
         before, after = packs.ref(APPLIED) or packs.ref(BASE), packs.ref(MERGED)
         if ticket_id:
@@ -29,8 +28,7 @@ def diff(project: Project, name: str, ticket_id: str = "", *, database: str = ""
             before = pack.parents[0] if pack and pack.parents else ""
         if not before or not after:
             raise TrackError(f"{run.run_id}: {ticket_id or 'it'} changed no files")
-        for commit in (before, after):
-            repository.take(commit, packs)
+        repository.take(before, after)
         return repository.diff(before, after)
 
 
@@ -46,14 +44,13 @@ def apply(project: Project, name: str, *, database: str = "") -> list[str]:
     The changes go into the user's files. Nothing is written if one of the files has changed since the run began, or is
     not a regular file.
     """
-    with latest_run(project, name, database) as (_, run), depot() as repository:
+    with latest_run(project, name, database) as (_, run), depot(run.packs) as repository:
         packs = run.packs
         applied, head = packs.ref(APPLIED), packs.ref(MERGED)
         if not head:
             raise TrackError(f"{run.run_id}: it changed no files")
         before = applied or packs.ref(BASE)
-        for commit in (before, head):
-            repository.take(commit, packs)
+        repository.take(before, head)
         changes = repository.changes(before, head)
         top = locate_top(project.folder).folder
         edits = [edit for change in changes for edit in _edit(change, top, repository)]

@@ -12,7 +12,7 @@ from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.runs import CANCELLED, FINISHED, RUNNING, Run, Runs
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
-from aggregate.agents.tracks.line import Line
+from aggregate.agents.tracks.line import Line, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import RunFiles, TrackResult, last_number
 from aggregate.agents.tracks.run_control import PastRun
@@ -22,7 +22,6 @@ from aggregate.agents.tracks.track import Track, open_track
 from aggregate.agents.tracks.track_run import USUAL, RunOptions, TrackRun
 from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
-from aggregate.agents.tracks.working_state import locate_top
 from aggregate.base.errors import TrackError
 from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project
@@ -109,8 +108,8 @@ def _line(
         return
     top = locate_top(contexts.project.folder)
     is_own = contexts.own_outputs(top.folder)
-    with depot() as repository:
-        yield Line.begin(top, track.track_id, run.packs, repository, is_own=is_own, tell=tell)
+    with depot(run.packs) as repository:
+        yield Line.begin(top, track.track_id, repository, is_own=is_own, tell=tell)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,15 @@ class Change(NamedTuple):
 
 
 @contextmanager
-def depot() -> Iterator["Depot"]:
-    """Yield an empty temporary repository."""
+def depot(packs: Packs) -> Iterator["Depot"]:
+    """Yield a temporary repository, empty at first, for the commits in ``packs``."""
     with TemporaryDirectory(prefix="aggregate-trees-") as folder:
-        yield Depot.new(Path(folder))
+        repository = Depot(Path(folder), packs)
+        bare = repository.folder / "git"
+        repository.git("init", "-q", "--bare", "--template=", str(bare))
+        with (bare / "config").open("ab") as config:
+            config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
+        yield repository
 
 
 class Trees:
@@ -71,11 +76,12 @@ class Trees:
         self._open = ExitStack()
         self._depots: dict[str, Depot] = {}
 
-    def of(self, run_id: str) -> "tuple[Depot, Packs]":
+    def of(self, run_id: str) -> "Depot":
         with self._lock:
             if run_id not in self._depots:
-                self._depots[run_id] = self._open.enter_context(depot())
-            return self._depots[run_id], self._packs_of(run_id)
+                opened = self._open.enter_context(depot(self._packs_of(run_id)))
+                self._depots[run_id] = opened
+            return self._depots[run_id]
 
     def close(self) -> None:
         self._open.close()
@@ -83,17 +89,12 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Depot:
+    """A git repository of a run's commits, which are stored as packs."""
+
     folder: Path  # of the repository, and of the trees beside it
+    packs: Packs
     lock: Lock = field(default_factory=Lock)
     known: set[str] = field(default_factory=set)  # commits in the repository
-
-    @classmethod
-    def new(cls, folder: Path) -> "Depot":
-        repository = cls(folder)
-        repository.git("init", "-q", "--bare", "--template=", str(folder / "git"))
-        with (folder / "git" / "config").open("ab") as config:
-            config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
-        return repository
 
     def git(
         self,
@@ -118,38 +119,45 @@ class Depot:
             self.known.add(commit)
         return commit in self.known
 
-    def take(self, commit: str, packs: Packs) -> None:
-        """Load a commit and its ancestors from the database into the repository."""
+    def take(self, *commits: str) -> None:
+        """Load commits and their ancestors from the packs into the repository."""
         with self.lock:
-            self._take(commit, packs)
+            pending, waiting = [*commits], dict[str, Pack]()
+            while pending:
+                name = pending[-1]
+                pack = waiting.pop(name, None)
+                if pack is None and not self.has(name):
+                    pack = self._stored(name)
+                    if pack.parents:  # these first
+                        waiting[name] = pack
+                        pending += pack.parents
+                        continue
+                pending.pop()
+                if pack is not None and not self.has(name):
+                    self._unpack(pack)
 
-    def _take(self, commit: str, packs: Packs) -> None:
-        pending, waiting = [commit], dict[str, Pack]()
-        while pending:
-            name = pending[-1]
-            pack = waiting.pop(name, None)
-            if pack is None and not self.has(name):
-                pack = packs.get(name)
-                if pack is None:
-                    raise StateError(
-                        f'the commit {name[:12]} was dropped: end the run with "conduct cancel", and begin another'
-                    )
-                if pack.parents:  # these first
-                    waiting[name] = pack
-                    pending += pack.parents
-                    continue
-            pending.pop()
-            if pack is None or self.has(name):
-                continue
-            if not pack.parents:
-                with (self.folder / "git" / "shallow").open("ab") as shallow:
-                    shallow.write(f"{pack.commit}\n".encode())
-            self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
+    def _stored(self, commit: str) -> Pack:
+        pack = self.packs.get(commit)
+        if pack is None:
+            raise StateError(
+                f'the commit {commit[:12]} was dropped: end the run with "conduct cancel", and begin another'
+            )
+        return pack
+
+    def _unpack(self, pack: Pack) -> None:
+        if not pack.parents:
+            with (self.folder / "git" / "shallow").open("ab") as shallow:
+                shallow.write(f"{pack.commit}\n".encode())
+        self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
         wanted = "".join(f"{line}\n" for line in (commit, *(f"^{parent}" for parent in parents)))
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
         return Pack(commit, tuple(parents), data)
+
+    def store(self, commit: str, *parents: str) -> None:
+        """Store a commit as a pack, without the objects of its parents."""
+        self.packs.put(self.pack(commit, parents))
 
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         options = [part for parent in parents for part in ("-p", parent)]

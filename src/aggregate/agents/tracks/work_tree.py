@@ -7,7 +7,7 @@ from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
 from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
 from aggregate.agents.tracks.attempt import Steps
 from aggregate.agents.tracks.terms import WorkerTerms
-from aggregate.agents.tracks.trees import Depot, Packs, WorkTree
+from aggregate.agents.tracks.trees import Depot, WorkTree
 from aggregate.base.errors import SandboxError, ToolError, WorkerError
 
 CHECK_SECONDS: Final = 600.0  # of one run of a ticket's check
@@ -60,19 +60,15 @@ def open_changes(assignment: Assignment, terms: WorkerTerms, steps: Steps) -> Ch
         return Changes(assignment, terms)
     if steps.trees is None:
         raise WorkerError(f"{assignment.ticket}: this worker has no work trees", again=False)
-    depot, packs = steps.trees.of(run_of(assignment.key))
-    return TreeChanges(assignment, terms, depot, packs)
+    return TreeChanges(assignment, terms, steps.trees.of(run_of(assignment.key)))
 
 
 class TreeChanges(Changes):
     """A ticket's work tree, checked out at first need."""
 
-    def __init__(
-        self, assignment: Assignment, terms: WorkerTerms, depot: Depot, packs: Packs
-    ) -> None:
+    def __init__(self, assignment: Assignment, terms: WorkerTerms, depot: Depot) -> None:
         super().__init__(assignment, terms)
         self.depot = depot
-        self.packs = packs
         self.commit = assignment.base  # the state after the recorded calls
         self._tree: WorkTree | None = None
         self._tools: ToolRegistry | None = None
@@ -90,7 +86,7 @@ class TreeChanges(Changes):
         parent = tree.commit
         commit = tree.save()
         if commit != parent:
-            self.packs.put(self.depot.pack(commit, (parent,)))
+            self.depot.store(commit, parent)
         self.commit = commit
         return commit
 
@@ -109,10 +105,10 @@ class TreeChanges(Changes):
         return "" if output.partition("\n")[0] == "exit code 0" else output
 
     def informed(self) -> Assignment:
-        assignment, start = self.assignment, self.packs.ref("base")
+        assignment, start = self.assignment, self.depot.packs.ref("base")
         if not start or start == assignment.base:
             return assignment
-        self.depot.take(assignment.base, self.packs)
+        self.depot.take(assignment.base)
         paths = [change.path for change in self.depot.changes(start, assignment.base)]
         if not paths:
             return assignment
@@ -123,8 +119,7 @@ class TreeChanges(Changes):
         """Return the reply with one commit of the ticket's changes."""
         ticket, base = self.assignment, self.assignment.base
         reply = replace(reply, verified=bool(ticket.verify))
-        for commit in (self.commit, base):
-            self.depot.take(commit, self.packs)
+        self.depot.take(self.commit, base)
         tree = self.depot.tree_of(self.commit)
         if tree == self.depot.tree_of(base):
             may_edit = any(name in EDITS for name in ticket.tools)
@@ -132,7 +127,7 @@ class TreeChanges(Changes):
         title = ticket.title or ticket.ticket
         message = f"{title}\n\nTicket {ticket.ticket} of {run_of(ticket.key)}\n"
         commit = self.depot.commit(tree, (base,), message)
-        self.packs.put(self.depot.pack(commit, (base,)))
+        self.depot.store(commit, base)
         return replace(reply, commit=commit)
 
     def close(self) -> None:
@@ -145,7 +140,7 @@ class TreeChanges(Changes):
     def _checked_out(self, *, is_changed: bool = False) -> WorkTree:
         if self._tree is not None and (is_changed or self._tree.commit == self.commit):
             return self._tree
-        self.depot.take(self.commit, self.packs)
+        self.depot.take(self.commit)
         if self._tree is None:
             self._tree = self.depot.check_out(self.commit)
         self._tree.go_to(self.commit)
