@@ -40,7 +40,7 @@ from aggregate.agents.tracks import (
     Steps,
     WorkerReply,
     WorkerTerms,
-    applying,
+    run_control,
     run_worker,
     worker_tools,
 )
@@ -199,7 +199,7 @@ class Trees:
 def applied(folder: Path, edits: int, lines: int, url: str = "") -> Trees:
     """Apply what the last run has changed, count, and set the files back."""
     with suppress(TrackError):
-        applying.apply(open_project(folder / "manual_slop.toml"), TRACK, database=url)
+        run_control.apply(open_project(folder / "manual_slop.toml"), TRACK, database=url)
     right = lost = doubled = 0
     for i in range(edits):
         text = (folder / "pkg" / f"mod_{i}.py").read_text(encoding="utf-8")

@@ -14,8 +14,8 @@ from opentelemetry import trace
 from aggregate import RunOptions, WorkerError, conduct
 from aggregate.agents.tracks import Assignment, WorkerReply
 from aggregate.agents.tracks.assignment import RecordedStep
+from aggregate.agents.tracks.ledger import EventFile, record_spans, step_lines
 from aggregate.agents.tracks.run_control import cancel
-from aggregate.agents.tracks.run_events import EventFile, record_spans, step_lines
 from tests.agents.tracks.test_acting import edit, replace_reply, scripts
 from tests.fakes.conducting import TRACK
 

@@ -8,7 +8,7 @@ import pytest
 from simulation.trees import commit_all, git
 
 from aggregate import TrackError
-from aggregate.agents.tracks import applying, depot
+from aggregate.agents.tracks import depot, run_control
 from aggregate.agents.tracks.line import LARGE_BYTES, locate_top, snapshot
 from tests.agents.tracks.test_acting import Scripts, edit, scripts
 from tests.fakes.acting import MemoryPacks
@@ -269,7 +269,7 @@ def test_tickets_edit_what_is_not_committed(tmp_path: Path, is_git: bool) -> Non
     assert run.apply() == ["src/new.py", "src/one.py"]
     assert "# mine\n    return 11\n" in (run.folder / "src/one.py").read_text()
     assert (run.folder / "src/new.py").read_text() == "new = 2\n"
-    assert "md_gen" not in applying.diff(run.project, TRACK, database=run.database)
+    assert "md_gen" not in run_control.diff(run.project, TRACK, database=run.database)
 
 
 def test_what_changed_since_the_run_began_is_a_conflict(tmp_path: Path) -> None:
@@ -317,5 +317,5 @@ def test_a_branch_in_the_way(tmp_path: Path, taken: str) -> None:
         f"aggregate-2/{TRACK}/{name}" for name in ("one", "two")
     }, heads
     run.apply()
-    applying.drop(run.project, TRACK, database=run.database)
+    run_control.drop(run.project, TRACK, database=run.database)
     assert git(run.folder, "branch", "--list", "aggregate*") == b""

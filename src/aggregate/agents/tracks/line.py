@@ -19,13 +19,13 @@ from stat import S_ISLNK, S_ISREG
 from typing import Final, NamedTuple
 
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.trees import Depot, Pack, Packs, depot
+from aggregate.agents.tracks.trees import BASE, Depot, Pack, Packs, depot
 from aggregate.base.errors import StateError
 from aggregate.project.files import FolderListing, is_history
 from aggregate.project.git import IDENTITY, OWN_LIMITS, git, without_filters
 from aggregate.project.paths import is_secret
 
-BASE, MERGED, APPLIED = "base", "merged", "applied"  # names of commits of a run
+MERGED, APPLIED = "merged", "applied"  # names of commits of a run, beside its base
 _BRANCHES = "branches"  # the name under which a run keeps the prefix of its branches
 _USUAL_BRANCHES = "aggregate"
 MOST_BYTES: Final = 200_000_000  # of a pack, which the database holds in memory

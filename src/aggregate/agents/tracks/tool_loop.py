@@ -17,16 +17,18 @@ from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.attempt import CORRECT_IT, Action, Steps
-from aggregate.agents.tracks.model_calls import (
+from aggregate.agents.tracks.trees import Changes
+from aggregate.agents.tracks.turns import (
     CallWatch,
+    Turn,
     announces_call,
     call_instructions,
     malformed,
     result_text,
+    size_of,
+    take_turn,
     written_out,
 )
-from aggregate.agents.tracks.turns import Turn, size_of, take_turn
-from aggregate.agents.tracks.work_tree import Changes
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ToolError, WorkerError
 from aggregate.prompt import READ_RESULT

@@ -24,7 +24,7 @@ from aggregate.agents.tracks.terms import (
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.tool_loop import ToolLoop
 from aggregate.agents.tracks.track import Track
-from aggregate.agents.tracks.work_tree import open_changes
+from aggregate.agents.tracks.trees import open_changes
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import ClientError, ToolError, WorkerError
 from aggregate.base.redaction import Redaction
@@ -45,7 +45,7 @@ def _loop(assignment: Assignment, client: Client, terms: WorkerTerms, steps: Ste
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     assignment = replace(assignment, timeout=seconds)
     try:
-        with closing(open_changes(assignment, terms, steps)) as changes:
+        with closing(open_changes(assignment, terms, steps.trees)) as changes:
             loop = ToolLoop(changes.informed(), client, limits, changes, steps)
             return changes.finish(loop.run())
     except ToolError as error:

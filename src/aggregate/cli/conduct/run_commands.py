@@ -11,7 +11,6 @@ import click
 
 from aggregate.agents.tracks import (
     RunOptions,
-    applying,
     conduct,
     make_worker,
     open_track,
@@ -118,7 +117,7 @@ def _offer_changes(project: Project, track_id: str, settings: RunSettings) -> No
     if not run_control.changes_to_apply(project, track_id, database=settings["database"]):
         return
     if settings["apply"]:
-        for path in applying.apply(project, track_id, database=settings["database"]):
+        for path in run_control.apply(project, track_id, database=settings["database"]):
             write_rows(path)
     else:
         say(f"your files are unchanged: aggregate conduct diff {track_id} shows the changes")
