@@ -11,12 +11,23 @@ from pydantic import Field, TypeAdapter
 
 from aggregate.base.tokens import count
 from aggregate.prompt.asking.results import ProducedText
-from aggregate.prompt.document import END, SEPARATOR, Prompt, Section
+from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment
 
 # Checked when read: a negative amount in a database would raise a run's limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _ROUND = "~"  # between a ticket and its round; no ticket's id has it
 _count_shared = lru_cache(maxsize=20_000)(count)
+
+
+def tokens_of(*segments: Segment) -> int:
+    """Count the tokens of segments with their separators; those of files are cached."""
+    tokens = 0
+    for segment in segments:
+        # Results belong to one ticket: remembering them would waste memory.
+        is_shared = segment.section is Section.FILES
+        text = f"{segment.text}{SEPARATOR}"
+        tokens += _count_shared(text) if is_shared else count(text)
+    return tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +68,10 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``; tokens of shared files are cached."""
+        """The o200k tokens of ``text``."""
         if not self.message:
             return count(self.text)
-        tokens = count(self.message)
-        for segment in self.prompt.segments:
-            # Results belong to one ticket: remembering them would waste memory.
-            is_shared = segment.section is Section.FILES
-            text = f"{segment.text}{SEPARATOR}"
-            tokens += _count_shared(text) if is_shared else count(text)
-        return tokens
+        return count(self.message) + tokens_of(*self.prompt.segments)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield ``text`` as UTF-8 in pieces."""

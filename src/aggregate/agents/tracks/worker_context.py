@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.agents.limits import USUAL, TicketLimits
-from aggregate.agents.tracks.assignment import Assignment, TicketStatus
+from aggregate.agents.tracks.assignment import Assignment, TicketStatus, tokens_of
 from aggregate.agents.tracks.schedule import Prefix, Schedule
 from aggregate.agents.tracks.shared_files import (
     SHARED_CHARACTERS,
     TIER3,
     Beginning,
     ChosenFiles,
+    Layout,
     SharedFiles,
-    tokens_of,
 )
 from aggregate.agents.tracks.terms import (
     OWN,
@@ -59,7 +59,6 @@ from aggregate.prompt import (
 from aggregate.prompt.asking.results import AggregatedResult, Results
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
-from aggregate.prompt.sections import results_segments
 from aggregate.sending import look_again
 from aggregate.sending.models import SCRIPTED
 
@@ -310,51 +309,42 @@ class WorkerContexts:
 
     def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
         """Return the first prompt that fits: the shared choice, all files, or an own choice."""
-        chosen = self._chosen.get(plan.ticket.id)
         shown = None
-        if chosen is not None:
-            shown = self._show_group(plan, chosen, results)
-        elif not plan.granted.is_named:
-            shown = self._show_all(plan, results)
+        if plan.ticket.id in self._chosen or not plan.granted.is_named:
+            shown = self._show_shared(plan, results)
         if shown is None:
             request, composition = self._compose_alone(plan, results, asks=asks)
-            cuts = tuple(composition.cut)
-            shown = _Shown(composition.prompt, cuts, (request, composition))
+            shown = _Shown(composition.prompt, tuple(composition.cut), (request, composition))
         return shown
 
-    def _show_group(
-        self, plan: TicketPlan, chosen: ChosenFiles, results: tuple[Results, ...]
-    ) -> _Shown | None:
-        room, in_full = plan.room, self._files.in_full(plan.ticket.focus_files, TIER3)
-        room_left = room - tokens_of(*chosen.prompt(in_full, ()).segments)
-        fitted = _fit_results(results, room_left, plan.ticket)
-        prompt = chosen.prompt(in_full, fitted.segments)
-        if _exceeds(prompt, room):
+    def _show_shared(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown | None:
+        """Return a prompt with the shared choice or all files, ``None`` if it exceeds the budget."""
+        ticket, chosen = plan.ticket, self._chosen.get(plan.ticket.id)
+        layout = self._layout(plan)
+        fitted = _fit_results(results, plan.room - tokens_of(*layout.prompt().segments), ticket)
+        prompt = layout.prompt(fitted.segments)
+        if chosen is None:
+            # Without configured files a default budget does not look for any.
+            is_shown = not plan.request.entries
+            is_shown = is_shown or not (fitted.cuts or _exceeds(prompt, plan.room))
+            return _Shown(prompt, fitted.cuts) if is_shown else None
+        if _exceeds(prompt, plan.room):
             return None
-        account = chosen.account(in_full)
-        account = replace(account, cut=(*account.cut, *fitted.cuts))
+        in_full = self._files.in_full(ticket.focus_files, TIER3)
+        account = chosen.account(in_full, fitted.cuts)
         return _Shown(prompt, fitted.cuts, (chosen.request, account))
 
-    def _show_all(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown | None:
-        room, focus, strategy = plan.room, plan.ticket.focus_files, plan.strategy
-        whole = results_segments(results) if results else ()
-        prompt = self._files.whole_prompt(focus, strategy, whole)
-        if not _exceeds(prompt, room):
-            return _Shown(prompt)
-        if plan.request.entries:
-            return None
-        # Without configured files a default budget does not look for any.
-        room_left = room - tokens_of(*self._files.whole_prompt(focus, strategy).segments)
-        fitted = _fit_results(results, room_left, plan.ticket)
-        prompt = self._files.whole_prompt(focus, strategy, fitted.segments)
-        return _Shown(prompt, fitted.cuts)
+    def _layout(self, plan: TicketPlan) -> Layout:
+        focus_files, chosen = plan.ticket.focus_files, self._chosen.get(plan.ticket.id)
+        if chosen is None:
+            return self._files.layout(focus_files, plan.strategy)
+        return chosen.layout(self._files.in_full(focus_files, TIER3))
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
         """Return whether files must be chosen: the budget is named, or all files together exceed it."""
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
-        prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
-        return _exceeds(prompt, plan.room_of_files)
+        return _exceeds(self._layout(plan).prompt(), plan.room_of_files)
 
     def _choose_for_group(self, group: Sequence[TicketPlan]) -> None:
         """Choose files for tickets with the same budget.
@@ -530,14 +520,8 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
     """Return whether a prompt has more than ``tokens`` tokens."""
-    if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
-        return True
-    room_left = tokens
-    for segment in prompt.segments:
-        room_left -= tokens_of(segment)
-        if room_left < 0:
-            return True
-    return False
+    characters = sum(len(segment.text) for segment in prompt.segments)
+    return characters > max(tokens, 0) * _CHARACTERS or tokens_of(*prompt.segments) > tokens
 
 
 @dataclass(frozen=True, slots=True)
