@@ -18,7 +18,7 @@ from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Section
 from aggregate.sending.cache import HashedPrompt, SimulatedCache, charge, plan_request
 from aggregate.sending.cache.breakpoints import REMEMBERED_PAUSES, EarlierRequest
-from aggregate.sending.cache.fingerprint import BlockLayout
+from aggregate.sending.cache.hashed_prompt import BlockLayout
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.known_models import known_model
 from aggregate.sending.models import CacheLookup, CachePolicy
@@ -167,10 +167,9 @@ def naive_plan(
     ordered = HashedPrompt.of(
         Prompt(tuple(prompt.segments[i] for i in order)), [tokens[i] for i in order]
     )
-    fingerprint = ordered.fingerprint
-    sums = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
+    sums = tuple(accumulate(segment.tokens for segment in ordered.segments))
     breakpoints = (len(sums),) if policy.lookup is CacheLookup.BREAKPOINTS else ()
-    layout = BlockLayout(fingerprint.digests, tuple(range(1, len(sums) + 1)), breakpoints)
+    layout = BlockLayout(ordered.digests, tuple(range(1, len(sums) + 1)), breakpoints)
     return RequestPlan((), layout, sums, 0, policy)
 
 

@@ -15,7 +15,7 @@ from aggregate import ChatRequest, Prompt, Segment, count, open_client
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache import EarlierRequest, HashedPrompt, plan_request
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder
-from aggregate.sending.cache.fingerprint import BlockLayout
+from aggregate.sending.cache.hashed_prompt import BlockLayout
 from aggregate.sending.cache.request_plan import RequestPlan
 from aggregate.sending.clients.connection import certificates
 from aggregate.sending.known_models import known_model
@@ -117,9 +117,9 @@ def orders() -> Iterator[Row]:
         return FileOrder(hashed, policy, earlier or UNSENT, count).ordered().prompt
 
     first = order(prompt, None)
-    texts = ("", *(part.segment.text for part in first.segments))
+    texts = tuple(part.segment.text for part in first.segments)
     breakpoints = plan_request(first, policy).layout.breakpoints
-    earlier = CachedPrompt(first.fingerprint, texts.__getitem__, breakpoints)
+    earlier = CachedPrompt(first, texts.__getitem__, breakpoints)
     changed = (
         replace(one, text=one.text.replace("17", "18", 3)) if number % 100 == 50 else one
         for number, one in enumerate(prompt.segments)

@@ -144,7 +144,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "prompt.fit_prompt",
         "sending.turn",
         "code.views.ast_parser",
-        "base.concurrency.lanes",
+        "base.concurrency.processes",
         "base.redaction.scan",
         "prompt.output.source_map",
     ):

@@ -20,7 +20,7 @@ import pytest
 from aggregate import BudgetError
 from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession
-from aggregate.cli.rendered_answer import split_blocks
+from aggregate.cli.output import split_blocks
 from aggregate.cli.send import AskedTurn
 from aggregate.sending import ModelSelection
 from tests.cli.command_line import aggregate, program_environment
@@ -64,7 +64,7 @@ def chat(lines: str, *options: str, provider: str = "scripted") -> tuple[int, li
 
 def mine() -> ChatSession:
     selection = ModelSelection("scripted", discussion="default")
-    return ChatSession(AskedTurn(Path("manual_slop.toml"), selection, quiet=True))
+    return ChatSession(AskedTurn(Path("manual_slop.toml"), selection=selection, quiet=True))
 
 
 def questions(name: str = "manual_slop_history.toml") -> list[str]:
@@ -257,7 +257,7 @@ def test_json_is_a_line_per_answer(folder: Path) -> None:
 def test_completion(folder: Path) -> None:
     """Commands, and what each takes: models, personas, discussions, files (S-7)."""
     Path("manual_slop.deep_history.toml").write_text("history = []\n", encoding="utf-8")
-    session = ChatSession(AskedTurn(Path("manual_slop.toml"), ModelSelection()))
+    session = ChatSession(AskedTurn(Path("manual_slop.toml")))
     assert list(completions(session, "", "/pe")) == ["/persona "]
     assert list(completions(session, "/model ", "dee")) == ["deepseek"]
     assert list(completions(session, "/persona ", "")) == ["brief", "none"]

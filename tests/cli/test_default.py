@@ -234,7 +234,7 @@ def test_a_list_of_commands_loads_none(arguments: list[str]) -> None:
     """The program's help and that of ``conduct`` come from the tables."""
     modules = {f"aggregate.cli.{row.module}" for row in (*COMMANDS.values(), *CONDUCT.values())}
     heavy = {"pydantic", "rich", "tiktoken", "dbos", "sqlalchemy"} | modules - {
-        "aggregate.cli.conduct.group"
+        "aggregate.cli.conduct"
     }
     code = (
         "import sys; from aggregate.cli.program import run_program\n"

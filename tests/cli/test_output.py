@@ -32,7 +32,6 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
         ("chat_lines.py", "sys.stdin.fileno"),
         ("chat_lines.py", "sys.stdin.readline"),
         ("chat_prompt.py", "self._prompt.prompt"),
-        ("rendered_answer.py", "console.print"),  # into a text, which goes through ``cli/output``
         ("chat.py", "sys.stdin.isatty"),
         ("asking.py", "click.confirm"),
         ("asking.py", "sys.stderr.isatty"),

@@ -64,9 +64,9 @@ def test_a_forged_record_is_used_or_left_out(sent: Path) -> None:
         if run is not None:
             assert all(
                 0 <= segment.tokens < 2**41 and 0 <= segment.size < 2**41
-                for segment in run.fingerprint.segments
+                for segment in run.prompt.segments
             )
-            for number in range(1, len(run.fingerprint.segments)):
+            for number in range(1, len(run.prompt.segments)):
                 read_segment(run, number)
         assert [*recent_requests(sent.parent, "p", is_own=True)] == []
 

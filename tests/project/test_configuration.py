@@ -12,9 +12,9 @@ from textwrap import dedent
 import pytest
 
 from aggregate import AggregateError, ConfigError, load_config, run
-from aggregate.cli.configuration import first_config
 from aggregate.project import as_data, json_schema
 from aggregate.project.configuration import (
+    first_config,
     global_config_path,
     is_trusted,
     set_trust,

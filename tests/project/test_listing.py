@@ -59,7 +59,7 @@ def write(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
 def agree_with_git(folder: Path, tree: dict[str, str], ignores: dict[str, str]) -> None:
     """Compare our lists with git's, with and without a repository, from the root and below."""
     write(folder, tree, ignores)
-    walked = walk_files(str(folder)).files
+    walked = walk_files(str(folder), [])
     git(folder, "init", "-q")
     expected = untracked_and_tracked(folder)
     assert walked == expected

@@ -4,10 +4,9 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 
 import pytest
 
@@ -277,27 +276,3 @@ def test_folders_that_came_while_events_were_lost_are_watched(tmp_path: Path) ->
         _lost(watch)
         (tmp_path / "new/a").write_text("a")
         assert "new/a" in _seen(watch, tmp_path, "new/a")
-
-
-@BACKENDS
-def test_a_backend_takes_folders_while_it_reports(
-    tmp_path: Path, backend: Callable[[str, Report], Backend]
-) -> None:
-    """A callback may wait for a thread that adds a watch, without deadlock."""
-    for name in ("root", "beside"):
-        (tmp_path / name).mkdir()
-    begun, added = Event(), Event()
-    was_added: list[bool] = []
-
-    def report(_entry: Entry | None) -> None:
-        begun.set()
-        was_added.append(added.wait(PATIENCE))
-
-    watched = backend(str(tmp_path / "root"), report)
-    watched.add(str(tmp_path / "root"))
-    (tmp_path / "root/a").write_text("a")
-    assert begun.wait(PATIENCE)
-    watched.add(str(tmp_path / "beside"))
-    assert not was_added
-    added.set()
-    watched.close()

@@ -17,9 +17,10 @@ from aggregate import (
     open_client,
     plan_messages,
 )
+from aggregate.cli.turn_report import plan_data, plan_lines
 from aggregate.sending import Exchange, ModelSelection, charged, charges, prepare_turn, send_turn
 from aggregate.sending.clients import OnText
-from aggregate.sending.clients.learned import Endpoint, Kinds, Learned, learned_of, record_usage
+from aggregate.sending.clients.learned import Endpoint, Learned, learned_of, record_reply
 from tests.cli.command_line import start
 from tests.fakes.user_files import by_user
 from tests.projects import project
@@ -66,13 +67,13 @@ def sent(turn: Exchange, usage: Usage) -> Exchange:
 def test_a_plan_says_when_the_first_words_come(tmp_path: Path) -> None:
     """As soon as one answer was streamed, by how long those before have taken (rule C-9)."""
     turn = prepared(tmp_path)
-    assert (turn.data["first_words"], "first words" in turn.lines[-1]) == (None, False)
+    assert (plan_data(turn)["first_words"], "first words" in plan_lines(turn)[-1]) == (None, False)
     client = replace(turn.client, transport=Answers(Usage(12_000, output=5)))
     send_turn(replace(turn, client=client), on_text=lambda _: None)
     learned = replace(prepared(tmp_path), learned=Learned(first_piece=1.25))
-    assert learned_of(turn.endpoint).first_piece > 0
-    assert learned.data["first_words"] == 1.2
-    assert any(line.endswith("; first words after about 1.2 s") for line in learned.lines)
+    assert learned_of(Endpoint("anthropic", MODEL)).first_piece > 0
+    assert plan_data(learned)["first_words"] == 1.2
+    assert any(line.endswith("; first words after about 1.2 s") for line in plan_lines(learned))
 
 
 def test_a_forecast_is_in_the_providers_tokens(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_a_forecast_is_in_the_providers_tokens(tmp_path: Path) -> None:
     turn = prepared(tmp_path)
     assert turn.forecast.input == pytest.approx(1.5 * turn.plan.total, abs=2)
     assert turn.expected_price == turn.price(turn.forecast) > turn.price(turn.expected)  # type: ignore[operator]
-    record_usage(Endpoint("anthropic", MODEL), Kinds(10_000, 0), Usage(20_000))
+    record_reply(Endpoint("anthropic", MODEL), Reply("", Usage(20_000)), sent=10_000)
     assert prepared(tmp_path).forecast.input > 1.8 * turn.plan.total
 
 

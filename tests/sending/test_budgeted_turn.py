@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from aggregate import BudgetError, Usage, count, load_config
+from aggregate import BudgetError, Reply, Usage, count, load_config
 from aggregate.prompt.audit import read_audit
 from aggregate.prompt.output import audit_path, request_log_path
 from aggregate.sending import Exchange, ModelSelection, prepare_turn, send_turn
-from aggregate.sending.clients.learned import Endpoint, Kinds, record_usage
+from aggregate.sending.clients.learned import Endpoint, record_reply
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 
@@ -78,14 +78,14 @@ def test_the_providers_count_holds(folder: Path) -> None:
     assert first.client.ratio.value == 1.25
     assert first.plan.total <= 0.8 * BUDGET
     assert 0.9 * BUDGET < first.provider_tokens <= BUDGET
-    record_usage(Endpoint("anthropic", "claude-sonnet-4-5"), Kinds(1000), Usage(1700))
+    record_reply(Endpoint("anthropic", "claude-sonnet-4-5"), Reply("", Usage(1700)), sent=1000)
     second = ready(folder, message, provider="anthropic", model="claude-sonnet-4-5")
     assert 0.9 * BUDGET < second.plan.total * 1.7 <= BUDGET
 
 
 def test_a_lower_count_does_not_exceed_the_budget_by_ours(folder: Path) -> None:
     """Where a provider counts fewer tokens than o200k, the markdown still keeps to the budget (rules B-1 and B-10)."""
-    record_usage(Endpoint("deepseek", "deepseek-flash"), Kinds(1000), Usage(700))
+    record_reply(Endpoint("deepseek", "deepseek-flash"), Reply("", Usage(700)), sent=1000)
     made = ready(folder, "What does the lantern do?", provider="deepseek")
     assert made.client.ratio.value == 0.7
     assert 0.9 * BUDGET < made.plan.total <= BUDGET

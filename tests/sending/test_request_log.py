@@ -29,14 +29,14 @@ from tests.fakes.transports import scripted
 from tests.projects import project
 
 PROMPT = Prompt((part("files", "## Files"), part("files", "### `a.py`\n\nA", "a.py")))
-FINGERPRINT = hashed(PROMPT, [3, 10]).fingerprint
-LAYOUT = BlockLayout(FINGERPRINT.digests, (1, 3), (3,))
+HASHED = hashed(PROMPT, [3, 10])
+LAYOUT = BlockLayout(HASHED.digests, (1, 3), (3,))
 
 
 def test_the_form_of_a_record(tmp_path: Path) -> None:
     """Shown whole: records of earlier releases are read, and this one's by them."""
     path = tmp_path / "demo_001.md"
-    write_request(LoggedRequest(path, FINGERPRINT, "anthropic", "m", LAYOUT))
+    write_request(LoggedRequest(path, HASHED, "anthropic", "m", LAYOUT))
     assert request_log_path(path).read_text(encoding="utf-8") == (
         '{"version":2,"encoding":"o200k_base","links":[["system","","e4a6a0577479b2b4",0,0],\n'
         '["files","","d2800ed9e0197ce7",3,8],\n["files","a.py","352a821f8a7b0128",10,13]],'
@@ -47,7 +47,7 @@ def test_the_form_of_a_record(tmp_path: Path) -> None:
 def test_a_record_is_read_back(tmp_path: Path) -> None:
     """What is written is read, byte for byte the same each time; what is damaged counts as none."""
     path = write_numbered(tmp_path, "demo", PROMPT.markdown)
-    logged = LoggedRequest(path, FINGERPRINT, "anthropic", "m", LAYOUT)
+    logged = LoggedRequest(path, HASHED, "anthropic", "m", LAYOUT)
     write_request(logged)
     first = request_log_path(path).read_bytes()
     write_request(logged)
@@ -72,7 +72,7 @@ def test_a_segment_is_read_back_from_its_prompt(tmp_path: Path) -> None:
     prompt = Prompt(tuple(part("files", text, text) for text in texts))
     logged = LoggedRequest(
         write_numbered(tmp_path, "demo", prompt.markdown),
-        hashed(prompt, [1] * 4, system="Be brief.").fingerprint,
+        hashed(prompt, [1] * 4, system="Be brief."),
     )
     assert [read_segment(logged, number) for number in range(1, 5)] == texts
     logged.path.write_bytes(prompt.markdown.replace("### b", "### B").encode()[:-1])

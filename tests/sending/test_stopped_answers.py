@@ -195,7 +195,9 @@ def test_chat_shows_it(tmp_path: Path, server: Any, monkeypatch: pytest.MonkeyPa
     send(BEGINNINGS["anthropic"])
     prepared(tmp_path, "anthropic", url)
     selection = ModelSelection("anthropic", MODELS["anthropic"], base_url=url)
-    session = ChatSession(AskedTurn(tmp_path / "p" / "manual_slop.toml", selection, quiet=True))
+    session = ChatSession(
+        AskedTurn(tmp_path / "p" / "manual_slop.toml", selection=selection, quiet=True)
+    )
     monkeypatch.setattr("sys.stdout", Interrupted())
     with click.Context(click.Command("chat")), pytest.raises(KeyboardInterrupt):
         session.ask("Why?")

@@ -10,7 +10,16 @@ class AggregateError(Exception):
     """Base of all errors raised on purpose by the package."""
 
 
-class ConfigError(AggregateError):
+def with_notes(error: BaseException, message: str = "") -> str:
+    """Return an error's message, or another one, with the notes added to the error."""
+    return "; ".join((message or str(error), *getattr(error, "__notes__", ())))
+
+
+class MistakeError(AggregateError):
+    """Base of errors in a command, a configuration or arguments, which the user can correct."""
+
+
+class ConfigError(MistakeError):
     """A configuration cannot be used.
 
     Attributes:
@@ -27,7 +36,7 @@ class ConfigError(AggregateError):
         self.path, self.key, self.line = path, key, line
 
 
-class PresetError(AggregateError):
+class PresetError(MistakeError):
     """A context preset is missing or cannot be stored."""
 
 
@@ -35,7 +44,7 @@ class AnchorError(AggregateError):
     """A slice's lines are reversed or outside of the text."""
 
 
-class SyntaxViewError(AggregateError):
+class SyntaxViewError(MistakeError):
     """A file has no grammar, or lacks a requested symbol."""
 
 
@@ -77,7 +86,7 @@ class BudgetError(AggregateError):
         self.reason = reason or message
 
 
-class SeedError(AggregateError):
+class SeedError(MistakeError):
     """A task's focus files or symbols do not exist."""
 
 
@@ -105,7 +114,7 @@ class Refusal(StrEnum):
     INVALID_ON_ERROR = "INVALID_ON_ERROR"
 
 
-class SpawnError(AggregateError):
+class SpawnError(MistakeError):
     """A request to spawn sub-agents was refused; ``code`` is the reason."""
 
     def __init__(self, message: str, *, code: Refusal) -> None:
@@ -139,7 +148,7 @@ class CompilerError(AggregateError):
     """A result compiler cannot be registered."""
 
 
-class TrackError(AggregateError):
+class TrackError(MistakeError):
     """A track cannot be found, run, resumed or cancelled."""
 
 
@@ -167,7 +176,7 @@ class ClientError(AggregateError):
     """A request to a model failed."""
 
 
-class ClientSetupError(ClientError):
+class ClientSetupError(ClientError, MistakeError):
     """A key, package, program or model name is missing; the message has the remedy."""
 
 
@@ -175,7 +184,7 @@ class NoProviderError(ClientSetupError):
     """No provider is chosen."""
 
 
-class PromptTooLongError(ClientError):
+class PromptTooLongError(ClientError, MistakeError):
     """Prompt and answer need more ``tokens`` than the model's context ``window`` has."""
 
     def __init__(self, message: str, *, tokens: int, window: int) -> None:
@@ -204,7 +213,7 @@ class ProviderError(ClientError):
         self.status, self.retry_after, self.retryable = status, retry_after, retryable
 
 
-class ToolError(AggregateError, ValueError):
+class ToolError(MistakeError, ValueError):
     """A tool is unknown, cannot be registered, or rejects its arguments."""
 
 

@@ -1,4 +1,4 @@
-"""Short messages: suggestions, abbreviated texts and install commands."""
+"""Short messages: suggestions, abbreviated texts, table cells and install commands."""
 
 import json
 import os
@@ -55,6 +55,14 @@ def shorten(text: str, most: int) -> str:
     tail = most // 3
     left_out = f"[... {len(text) - most:,} of {len(text):,} characters ...]"
     return f"{text[: most - tail]} {left_out} {text[len(text) - tail :]}"
+
+
+def fitted(name: str, width: int) -> str:
+    """Pad or cut a table's cell to a width on the terminal."""
+    from rich.cells import cell_len, set_cell_size  # the rest of its tables starts too slowly
+
+    missing = width - cell_len(name)
+    return name + " " * missing if missing >= 0 else set_cell_size(name, width - 1) + "…"
 
 
 def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None = None) -> str:

@@ -27,9 +27,8 @@ def _run() -> int:
         from aggregate.cli import remembered  # takes 10 ms
 
         this = remembered.this_run(sys.argv[1:])
-        earlier = this and this.earlier
-        if earlier and not earlier.changed:
-            code = remembered.repeat(earlier.run)
+        if this and this.earlier and not this.changed:
+            code = remembered.repeat(this.earlier)
             if code is not None:
                 return code
     from aggregate.base.disk.programs import guard_process  # a repeated run starts no program

@@ -12,7 +12,8 @@ import click
 
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
-from aggregate.cli.asking import SHOWN, existing_meant, from_here, read_input
+from aggregate.cli.asking import existing_meant, from_here, read_input
+from aggregate.cli.options import SHOWN
 from aggregate.cli.output import warn, warn_all
 from aggregate.cli.program import BriefCommand
 from aggregate.project.files import FolderListing, display_path

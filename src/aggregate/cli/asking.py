@@ -1,12 +1,13 @@
-"""Read from a command's options its project, task, focus and budget."""
+"""Read a command's project, task, focus and input from its options."""
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -16,14 +17,15 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_private
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import nearest_path
-from aggregate.base.task import AUTO, Amount, Given, Place, Task, parse_amount, parse_number
+from aggregate.base.task import AUTO, Given, Place, Task
 from aggregate.base.text import heading_text
+from aggregate.cli.options import AskedProject
 from aggregate.cli.output import say, warn_all
 from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
 from aggregate.project.files import display_path
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
-from aggregate.prompt import NO_BUDGET, Request, open_project, parse_place
+from aggregate.prompt import Request, open_project, parse_place
 
 if TYPE_CHECKING:
     from aggregate.prompt import File
@@ -57,19 +59,12 @@ def open_project_here(config: Path, *, prompt: str = "") -> Project:
     return open_project(bare)
 
 
-def open_asked_project(
-    config: Path,
-    *,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
-    hint: str = "",
-    is_verbose: bool = False,
-) -> Project:
+def open_asked_project(asked: AskedProject, *, hint: str = "", is_verbose: bool = False) -> Project:
     """Open the project, or a folder without configuration after printing the ``hint`` (rule T-6)."""
-    meta = click.get_current_context().meta
+    config, meta = asked.config, click.get_current_context().meta
     # Remembered: a configuration removed meanwhile by a checkout is an error.
     if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
-        return open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+        return asked.configured()
     folder = config.parent.absolute()
     home = os.path.expanduser("~")  # noqa: PTH111 - no error without a home
     is_everything = folder.parent == folder or real_path(folder) == real_path(home)
@@ -78,12 +73,26 @@ def open_asked_project(
             'this folder holds all your files and no manual_slop.toml: go to a project, or use "aggregate init"',
             path=str(folder),
         )
-    bare = unconfigured(config)
-    project = open_project(bare, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    outside, secrets = asked.allow_outside, asked.allow_secrets
+    project = open_project(unconfigured(config), allow_outside=outside, allow_secrets=secrets)
     if hint and KEEP not in meta:
         meta[KEEP] = True
         say_once(hint, project, is_verbose=is_verbose)
     return project
+
+
+def open_remote(address: str, *, allow_secrets: bool | None, tells: bool) -> Project:
+    """Fetch a repository into the cache; return it, untrusted and without configuration (rule T-6)."""
+    from aggregate.project.git import Remote  # seldom needed
+
+    remote = Remote.parse(address)
+    doubt("a remote repository was fetched")  # it may have changed there
+    if tells:
+        say(f"fetching {remote.url}")
+    bare = unconfigured(remote.fetch() / CONFIG_NAME)
+    table = replace(bare.config.project, name=remote.name)
+    project = replace(bare, config=replace(bare.config, project=table))
+    return open_project(project, allow_outside=False, allow_secrets=allow_secrets)
 
 
 def say_once(hint: str, project: Project, *, is_verbose: bool) -> None:
@@ -142,57 +151,6 @@ def with_meant(warnings: Iterable[str], files: "Iterable[File]", folder: Path) -
         if file.is_error
     }
     return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
-
-
-SHOWN = 100  # characters of a wrong value in an error
-
-
-def parsed_by(parse: Callable[[str], Amount | str]) -> Callable[..., Amount | str | None]:
-    def callback(
-        context: click.Context, parameter: click.Parameter, value: str | None
-    ) -> Amount | str | None:
-        try:
-            return None if value is None else parse(value)
-        except ValueError as error:
-            message = f"it {error}, not {(value or '')[:SHOWN]!r}"
-            raise click.BadParameter(message, ctx=context, param=parameter) from None
-
-    return callback
-
-
-number_of_tokens = parsed_by(parse_number)
-
-
-def budget_option(text: str, *, may_be_all: bool = False) -> Callable[..., Callable[..., Any]]:
-    def parse(value: str) -> Amount | str:
-        return value if may_be_all and value == NO_BUDGET else parse_amount(value)
-
-    metavar = "N|auto|all" if may_be_all else "N|auto"
-    return click.option("--budget", metavar=metavar, callback=parsed_by(parse), help=text)
-
-
-task_option = click.option(
-    "--task",
-    metavar="TEXT",
-    help="Choose files for this task: your words, @FILE to read them from a file, or - from standard input.",
-)
-
-
-def seed_options(
-    command: Callable[..., None], *, focus: str = "", has_since: bool = True
-) -> Callable[..., None]:
-    focus_option = click.option(
-        "--focus",
-        metavar="PATH[:LINE[-LINE]]",
-        multiple=True,
-        type=click.Path(),  # for shell completion
-        help=f"Show this file, or the code around these lines, and rank from there{focus}. Repeatable.",
-    )
-    text = "Rank from the definitions of this name, or of Class.name. Repeatable."
-    symbol_option = click.option("--symbol", metavar="NAME", multiple=True, help=text)
-    text = "Rank from the changes since this git revision, such as HEAD for uncommitted ones."
-    since_option = click.option("--since", metavar="REV", default="", help=text)
-    return focus_option(symbol_option(since_option(command) if has_since else command))
 
 
 def read_attached(command: str, *, tells: bool) -> Given:

@@ -10,12 +10,13 @@ import click
 
 from aggregate.base.messages import did_you_mean
 from aggregate.base.task import AUTO, parse_amount
-from aggregate.cli.chat_session import ChatSession, in_tokens
+from aggregate.cli.chat_session import ChatSession, find_files, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import counted, is_terminal, say
+from aggregate.cli.turn_report import file_tokens, plan_lines
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import shared_personas
-from aggregate.sending import Attached, Discussion, find_files, provider_for
+from aggregate.sending import Attached, Discussion, provider_for
 from aggregate.sending.clients import NAMES
 
 _PLANNED = "And?"  # message of a plan without one
@@ -85,7 +86,7 @@ def _quit(_session: ChatSession, _text: str) -> None:
 
 def _files(session: ChatSession, text: str) -> None:
     turn = session.last or session.plan(text or _PLANNED)
-    tokens = turn.file_tokens
+    tokens = file_tokens(turn)
     choices = turn.composition.choices
     levels = {choice.path: choice.level.value for choice in choices}
     for path, number in tokens.items():
@@ -232,7 +233,7 @@ _COMMANDS = {
         lambda session: [
             *session.asked.selection.attached.files,
             *session.asked.selection.attached.images,
-            *(session.last.file_tokens if session.last else ()),
+            *(file_tokens(session.last) if session.last else ()),
         ],
     ),
     "attach": _Command("IMAGE ...", "Send these images too, until the chat ends.", _attach),
@@ -246,7 +247,7 @@ _COMMANDS = {
     "plan": _Command(
         "[MESSAGE]",
         "Show the size, cached part and cost of the next request.",
-        lambda session, text: say(*session.plan(text or _PLANNED).lines),
+        lambda session, text: say(*plan_lines(session.plan(text or _PLANNED))),
     ),
     "cost": _Command(
         "",

@@ -1,29 +1,30 @@
 """The state of a ``chat``: its model, files, discussion and costs."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
+from aggregate.base.tokens import count
 from aggregate.cli.asking import from_here
-from aggregate.cli.output import counted, say, warn_all, write_piece
-from aggregate.cli.rendered_answer import rendered_answer
+from aggregate.cli.output import counted, rendered_answer, say, warn_all, write_piece
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
+from aggregate.cli.turn_report import turn_notes
 from aggregate.project.configuration import Project
+from aggregate.project.files import FolderListing
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
-from aggregate.prompt import for_reader
-from aggregate.sending import (
-    Attached,
-    Charge,
-    Discussion,
-    Exchange,
-    file_tokens,
-    mentioned_paths,
-    select_model,
-)
+from aggregate.prompt import ALL_FILES, for_reader, scope_of
+from aggregate.sending import Attached, Charge, Discussion, Exchange, select_model
 from aggregate.sending.models import Usage
+
+_MAX_COUNTED: Final = 300_000  # bytes of a file whose tokens are counted while the user types
+_MAX_SUGGESTIONS: Final = 12  # files per word
+_MENTION: Final = re.compile(r"(?<!\S)@(\S+)")
 
 
 @dataclass
@@ -81,13 +82,12 @@ class ChatSession:
     def ask(self, message: str, *, replaces: Sequence[Mapping[str, Any]] = ()) -> None:
         check_message(message)
         self._message, self._is_answered = message, bool(replaces)
-        project = self.project()
-        turn = self._prepared(prepare(project, self.asked, message, replaces=replaces))
-        self._say_news(for_reader(turn.warnings), turn.notes)
+        turn = self._prepared(prepare(self.project(), self.asked, message, replaces=replaces))
+        self._say_news(for_reader(turn.warnings), turn_notes(turn))
         try:
             with rendered_answer() if self.renders else nullcontext(write_piece) as write:
                 as_json = self.asked.as_json
-                completed = deliver(turn, project, as_json=as_json, indent=None, write=write)
+                completed = deliver(turn, as_json=as_json, indent=None, write=write)
         except BaseException:
             if bill := turn.stopped_bill:
                 self.spent = self.spent.with_one(bill)
@@ -148,7 +148,7 @@ class ChatSession:
     def add(self, paths: Sequence[str]) -> None:
         self.attach(Attached.with_files, paths)
         for path in paths:
-            say(f"added {path} {in_tokens(file_tokens(self.path_of(path)))}".rstrip())
+            say(f"added {path} {in_tokens(tokens_of_file(self.path_of(path)))}".rstrip())
 
     def path_of(self, path: str = "") -> Path:
         project = self.project()
@@ -184,3 +184,35 @@ def _tokens(usage: Usage | Charge, expected: str = "") -> str:
     share = usage.cache_read / usage.input if usage.input else 0
     read = f"{share:.0%} of them from the cache{expected}"
     return f"{usage.input:,} tokens in, {read}; {usage.output:,} out"
+
+
+def find_files(project: Project, word: str) -> list[tuple[str, int | None]]:
+    """Return files whose paths contain ``word``, for completion.
+
+    Each comes with its tokens. Files whose names begin with the word come first.
+    """
+    base, word = project.folder / project.config.files.base_dir, word.lower()
+    names = FolderListing(scope_of(project)).resolve(base, ALL_FILES).names
+    matches = [name for name in names if word in name.lower()]
+    matches.sort(key=lambda name: (f"/{word}" not in f"/{name.lower()}", len(name), name))
+    return [(name, tokens_of_file(base / name)) for name in matches[:_MAX_SUGGESTIONS]]
+
+
+def mentioned_paths(message: str) -> list[str]:
+    return [match[1].rstrip(".,;:!?)") for match in _MENTION.finditer(message)]
+
+
+def tokens_of_file(file: Path) -> int | None:
+    """Return the tokens (o200k) of a file.
+
+    ``None`` if the file is long or not a text.
+    """
+    try:
+        return _count_tokens(file, file.stat().st_mtime_ns)
+    except (OSError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=1_000)
+def _count_tokens(file: Path, _modified: int) -> int:
+    return count(read_text(file, limit=_MAX_COUNTED))

@@ -1,129 +1,45 @@
-"""``init`` writes a project's first configuration; ``check`` reports its mistakes."""
+"""``init``, ``check`` and ``preset``: the project's configuration and its presets."""
 
-import json
-import re
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Any
 
 import click
 
-from aggregate.base.errors import AggregateError, ConfigError, OutputError
+from aggregate.base.errors import AggregateError, ConfigError, OutputError, PresetError
+from aggregate.base.files import Entry, FileItem
 from aggregate.base.task import Amount
-from aggregate.base.text import LOCK_FILES
-from aggregate.cli.asking import budget_option, with_meant
-from aggregate.cli.options import new_config_option, quiet_option, scope_options
-from aggregate.cli.output import counted, say, write_path, write_rows
+from aggregate.cli.arguments import path_entries
+from aggregate.cli.asking import with_meant
+from aggregate.cli.options import (
+    PATH,
+    AskedProject,
+    budget_option,
+    config_option,
+    flag,
+    new_config_option,
+    option,
+    quiet_option,
+    scope_options,
+)
+from aggregate.cli.output import counted, say, warn_all, write_path, write_result, write_rows
+from aggregate.cli.program import Described
 from aggregate.code.syntax import LANGUAGES, LanguageKind
 from aggregate.code.views import NOTEBOOK_SUFFIX
-from aggregate.project.configuration import CONFIG_NAME, nearest_config
+from aggregate.project.configuration import (
+    first_config,
+    global_config_path,
+    load_config,
+    nearest_config,
+    unconfigured,
+)
 from aggregate.project.files import FolderListing, dependency_folders
 from aggregate.project.git import unignored
 from aggregate.project.paths import IgnoreRules
+from aggregate.project.presets import ContextPreset, ContextPresetManager, preset_toml
 from aggregate.prompt import compose_prompt, count_prompt, open_project, request_for, select_files
 from aggregate.prompt.document import END
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_EXAMPLE = 32_000  # tokens of the commented budget: "auto" without a model
-_DOCUMENTS = ("README.md", "README.rst", "README.txt", "README")
-
-
-def first_config(
-    name: str,
-    files: Sequence[str],
-    code_suffixes: Sequence[str],
-    leave_out: Sequence[str] = (),
-    *,
-    budget: Amount | None = None,
-) -> str:
-    """Return the text of a project's first configuration, with comments.
-
-    ``files`` are relative paths. Code, recognized by ``code_suffixes``, is shown by its skeleton, with one glob per top
-    folder and suffix, after the README in full. With a ``budget`` all files are candidates, each shown at most in full.
-    ``leave_out`` and lock files are excluded.
-    """
-    locks = sorted(LOCK_FILES & {PurePosixPath(file).name for file in files})
-    itself = [] if budget is None else [f"/{CONFIG_NAME}"]
-    tokens = _quoted(budget) if isinstance(budget, str) else f"{budget or _EXAMPLE:_}"
-    return _TEMPLATE.format(
-        name=_quoted(name),
-        paths="\n".join(_skeletons(files, code_suffixes) if budget is None else ['  "**/*",']),
-        exclude=f"[{', '.join(map(_quoted, [*itself, *leave_out, *locks]))}]",
-        budget=f"{'# ' if budget is None else ''}tokens = {tokens}",
-    )
-
-
-def _skeletons(files: Sequence[str], code_suffixes: Sequence[str]) -> list[str]:
-    readme = next((file for file in _DOCUMENTS if file in files), None)
-    paths = [f"  {_quoted(readme)},"] if readme else []
-    sizes: Counter[tuple[str, str]] = Counter()
-    for file in files:
-        path = PurePosixPath(file)
-        if path.suffix.lower() in code_suffixes and not path.parts[0].startswith("."):
-            folder = path.parts[0] if len(path.parts) > 1 else ""
-            sizes[folder, path.suffix] += 1
-    for folder, suffix in sorted(sizes, key=lambda kind: (kind[0], -sizes[kind], kind[1])):
-        escaped = "".join(f"[{char}]" if char in "*?[{" else char for char in folder)
-        glob = f"{escaped}/**/*{suffix}" if folder else f"*{suffix}"
-        paths.append(f'  {{ path = {_quoted(glob)}, view_mode = "skeleton" }},')
-    return paths
-
-
-def _quoted(text: str) -> str:
-    """Return ``text`` as a TOML string, with ``?`` for invalid bytes."""
-    return json.dumps(_SURROGATES.sub("?", text), ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-_TEMPLATE = """\
-# The prompt of this project for a language model. "aggregate run" writes it to a numbered Markdown file.
-# For checks and completion in an editor: aggregate schema > manual_slop.schema.json
-
-[project]
-name = {name}
-# auto: as summary_only says; summarize: a digest of every file; full: every file in its view_mode.
-aggregation_strategy = "auto"
-summary_only = false
-# "beads" adds the tasks of a beads project.
-execution_mode = "native"
-
-[output]
-# The prompts are <output_dir>/<namespace>_001.md, _002.md, ...
-output_dir = "md_gen"
-
-[files]
-base_dir = "."
-# Paths, globs, or tables. Globs respect .gitignore. view_mode: full, summary, skeleton (no function bodies), outline
-# (one line per definition), masked (with ast_mask), custom (with custom_slices), none.
-# The entry of a file's own path overrides globs.
-paths = [
-{paths}
-]
-# Globs skip these .gitignore patterns. Without git they also skip dependencies, outputs and caches, such as
-# node_modules, venv and build.
-exclude = {exclude}
-# Generated files that globs match, such as lock files and minified scripts: "name" lists them with their sizes,
-# "outline" shows one line per definition, "full" uses their view_mode.
-generated = "name"
-
-[budget]
-# Maximum tokens of a prompt: a number, "32k", or "auto" for a good size for the model. The files most relevant to the
-# task ("aggregate run --task ...", or [task] text) fill it. A view_mode limits a file; without one it may be full.
-{budget}
-
-[screenshots]
-base_dir = "."
-paths = []
-
-[send]
-# Defaults of "aggregate send" and "aggregate chat".
-# provider = "anthropic"
-# model = "claude-sonnet-5"
-
-[discussion]
-# Turns, oldest first: "text" or {{ role = "User", content = "text" }}. They may also live in manual_slop_history.toml.
-history = []
-"""
 _COUNTED = 2000  # files whose tokens init counts; more would take as long as a run
 _MUCH = 60_000  # tokens: the largest "auto" budget, since models overlook details in more
 _REMARK = "NOTE: "  # start of a warning about files skipped by globs by design, such as binary ones
@@ -167,12 +83,10 @@ def init(config: Path, budget: Amount | None) -> None:
 
 
 @click.command()
-@click.argument("configs", nargs=-1, metavar="[CONFIG]...", type=click.Path(path_type=Path))
+@click.argument("configs", nargs=-1, metavar="[CONFIG]...", type=PATH)
 @scope_options
 @quiet_option
-def check(
-    configs: tuple[Path, ...], allow_outside: bool | None, allow_secrets: bool | None, quiet: bool
-) -> None:
+def check(configs: tuple[Path, ...], quiet: bool, **scope: bool | None) -> None:
     """Check that everything in CONFIG exists; print each problem.
 
     Without CONFIG, check the nearest manual_slop.toml: keys and types, files and globs, symbols and slices, presets,
@@ -181,7 +95,7 @@ def check(
     code = 0
     for config in configs or (nearest_config(),):
         try:
-            sentences = _problems(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+            sentences = _problems(AskedProject(config, **scope))
             code = max(code, _BROKEN if sentences else 0)
         except AggregateError as error:
             sentences = [str(error)]
@@ -194,8 +108,8 @@ def check(
         click.get_current_context().exit(code)
 
 
-def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool | None) -> list[str]:
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+def _problems(asked: AskedProject) -> list[str]:
+    project = asked.configured()
     presets = sorted(project.config.context_presets)
     sentences: dict[str, None] = {}
     for preset in (None, *presets):
@@ -209,3 +123,100 @@ def _problems(config: Path, *, allow_outside: bool | None, allow_secrets: bool |
             if not sentence.startswith(_REMARK)
         }
     return list(sentences)
+
+
+@click.group(cls=Described)
+def preset() -> None:
+    """List, show, save, apply and delete context presets.
+
+    A preset names a set of files and screenshots.
+    """
+
+
+@preset.command("list")
+@config_option
+def list_(config: Path) -> None:
+    """List the presets with their scope, number of files and description."""
+    manager = _manager(config)
+    presets, warnings = manager.reload_context_presets()
+    scopes = manager.scopes()
+    for name, preset in presets.items():
+        columns = (name, scopes[name], counted(len(preset.files), "file"), preset.description)
+        write_rows("\t".join(columns).rstrip())
+    warn_all(warnings)
+
+
+@preset.command()
+@click.argument("name")
+@config_option
+def show(name: str, config: Path) -> None:
+    """Print a preset as TOML."""
+    write_result(preset_toml(_manager(config).get(name)))
+
+
+@preset.command()
+@click.argument("name")
+@click.argument("paths", nargs=-1)
+@config_option
+@budget_option("Limit the tokens of prompts with this preset.")
+@option("--description", "TEXT", "Describe the preset in one line.", default="")
+@flag("--global is_global", "Store the preset for all projects.")
+@flag("--force", "Overwrite an existing preset of this name.")
+def save(
+    name: str,
+    paths: tuple[str, ...],
+    config: Path,
+    is_global: bool,
+    force: bool,
+    **values: Any,  # noqa: ANN401 - as click passes them
+) -> None:
+    """Save PATHS, or the project's current files and screenshots, as NAME."""
+    manager = _manager(config)
+    scope = "global" if is_global else "project"
+    if not force and name in manager.names(scope):
+        raise PresetError(f'the preset "{name}" already exists: add --force to overwrite it')
+    screenshots: list[str] = []
+    if paths:
+        base_dir = config.parent
+        if config.exists():
+            base_dir /= load_config(config).config.files.base_dir
+        files = [FileItem(path) for path in path_entries(paths, base_dir)]
+    else:
+        request = request_for(open_project(config), with_history=False)
+        files = [entry.item for entry in request.entries]
+        screenshots = list(request.screenshots)
+    preset = ContextPreset(name, files, screenshots, **values)
+    manager.save_preset(preset, scope=scope)
+    say(f'saved "{name}": {counted(_number_of_files(preset, config), "file")}')
+    warnings = manager.reload_context_presets()[1]
+    warn_all([warning for warning in warnings if warning.startswith(f'preset "{name}": ')])
+
+
+@preset.command()
+@click.argument("name")
+@config_option
+def apply(name: str, config: Path) -> None:
+    """Make NAME the active preset of the project."""
+    preset = _manager(config).apply_preset(name)
+    say(f'"{name}" is active: {counted(len(preset.files), "file")}')
+
+
+@preset.command()
+@click.argument("name")
+@config_option
+def delete(name: str, config: Path) -> None:
+    """Delete NAME."""
+    _manager(config).delete_preset(name)
+    say(f'deleted "{name}"')
+
+
+def _number_of_files(preset: ContextPreset, config: Path) -> int:
+    """Count the files that a preset's entries match at present."""
+    project = config if config.exists() else unconfigured(config)
+    request = request_for(open_project(project), with_history=False)
+    request = replace(request, entries=tuple(map(Entry, preset.files)))
+    return sum(not file.problem for file in select_files(request).files)
+
+
+def _manager(config: Path) -> ContextPresetManager:
+    return ContextPresetManager(config, global_config_path())

@@ -8,7 +8,7 @@ import click
 from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
 from aggregate.cli.asking import agree, open_project_here
-from aggregate.cli.options import config_option
+from aggregate.cli.options import config_option, flag
 from aggregate.cli.output import counted, say, write_path, write_result, write_rows
 from aggregate.cli.program import Described
 from aggregate.project.history import DEFAULT, named_discussions
@@ -60,7 +60,7 @@ def fork(old: str, new: str, config: Path) -> None:
 @discussion.command()
 @click.argument("name")
 @config_option
-@click.option("-y", "--yes", is_flag=True, help="Delete without asking.")
+@flag("-y --yes", "Delete without asking.")
 def delete(name: str, config: Path, yes: bool) -> None:
     """Delete a discussion permanently; print the path of its file."""
     discussion = Discussion(open_project_here(config), name)

@@ -17,7 +17,7 @@ from aggregate.base.task import FileChoice, Level
 from aggregate.base.text import line_count
 from aggregate.cli import output
 from aggregate.cli.asking import from_here, open_project_here
-from aggregate.cli.options import config_option, json_option
+from aggregate.cli.options import config_option, json_option, option
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob
 from aggregate.prompt import Request, audit as audits, is_named, request_for
@@ -109,12 +109,8 @@ def newest_prompt(request: Request) -> tuple[Path, Audit]:
 
 @click.command()
 @config_option
-@click.option(
-    "--keep",
-    type=click.IntRange(0),
-    required=True,
-    metavar="N",
-    help="Keep this many of the newest prompts.",
+@option(
+    "--keep", "N", "Keep this many of the newest prompts.", type=click.IntRange(0), required=True
 )
 def prune(config: Path, keep: int) -> None:
     """Delete all but the newest prompts; print the deleted paths."""

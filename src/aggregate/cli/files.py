@@ -11,9 +11,11 @@ from rich.cells import cell_len
 
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.files import ViewMode, ViewRequest
-from aggregate.base.text import fitted, printable
+from aggregate.base.messages import fitted
+from aggregate.base.text import printable
 from aggregate.cli import options, output
 from aggregate.cli.asking import existing_meant, open_asked_project
+from aggregate.cli.options import AskedProject, option
 from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
@@ -23,29 +25,29 @@ from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 
 @click.command()
-@click.argument("path", type=click.Path(path_type=Path))
-@click.option(
+@click.argument("path", type=options.PATH)
+@option(
     "--mode",
+    "",
+    "Show the file in this view; by default masked with --symbol, custom with --lines, else skeleton.",
     type=click.Choice(["full", "summary", "skeleton", "outline", "masked", "custom", "none"]),
-    help="Show the file in this view; by default masked with --symbol, custom with --lines, else skeleton.",
 )
-@click.option(
-    "--symbol",
-    "symbols",
+@option(
+    "--symbol symbols",
+    "NAME[=sig]",
+    "Show this symbol, in full or with =sig by its signature. Repeatable.",
     multiple=True,
-    metavar="NAME[=sig]",
-    help="Show this symbol, in full or with =sig by its signature. Repeatable.",
 )
-@click.option("--lines", multiple=True, metavar="A-B", help="Show these lines. Repeatable.")
+@option("--lines", "A-B", "Show these lines. Repeatable.", multiple=True)
 def view(path: Path, mode: str | None, symbols: tuple[str, ...], lines: tuple[str, ...]) -> None:
     """Print a view of one file."""
     source = read_file(path)
     if source.error:
         raise SyntaxViewError(f"{source.error}: {path}{existing_meant(str(path), Path())}")
-    for values, option, needed in ((symbols, "--symbol", "masked"), (lines, "--lines", "custom")):
+    for values, name, needed in ((symbols, "--symbol", "masked"), (lines, "--lines", "custom")):
         mode = mode or (needed if values else None)
         if values and mode != needed:
-            raise click.UsageError(f"{option} needs --mode {needed}")
+            raise click.UsageError(f"{name} needs --mode {needed}")
     pairs = (symbol.partition("=") for symbol in symbols)
     mask = {name: part or "def" for name, _, part in pairs}
     slices = tuple(map(_line_range, lines))
@@ -81,18 +83,16 @@ def _line_range(option: str) -> dict[str, int]:
 @options.cache_options
 @options.json_option
 def stats(
-    config: Path,
-    allow_outside: bool | None,
-    allow_secrets: bool | None,
     preset: str | None,
     generated: str | None,
     no_cache: bool,
     verify: bool,
     as_json: bool,
+    **values: Any,  # noqa: ANN401 - as click passes them
 ) -> None:
     """Show the files by folder: lines, definitions, tokens in each view."""
     recording = Recording(click.get_current_context().obj)
-    project = open_asked_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    project = open_asked_project(AskedProject(**values))
     request = request_for(project, preset=preset, with_history=False, generated=generated)
     recording.begin(request)
     with (

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,6 +14,7 @@ from aggregate.agents.tools import standard_tools
 from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
 from aggregate.cli import options
+from aggregate.cli.options import PATH, POSITIVE, flag, number, option
 from aggregate.cli.output import say, warn, write_result
 from aggregate.project.toml_text import parse_untrusted_toml
 from aggregate.prompt import redaction_for
@@ -49,57 +51,54 @@ _SIGN = "⚠️  Warning: "  # start of a result's warning of failed steps (D-73
 _LIMIT_EXIT = 3  # exit code of a goal stopped by a limit
 _WIDTH = 80  # characters of a step's text in the trace, besides its cost
 _USUAL = EngineLimits()
-_PATH = click.Path(path_type=Path)
-_ROOT_HELP = "Let tools read this folder. Repeatable.  [default: .]"
 
 
 @click.command()
 @click.argument("goal", required=False)
-@click.option("--instruction", metavar="FILE", type=_PATH, help="Read the goal from this file.")
+@option("--instruction", "FILE", "Read the goal from this file.", type=PATH)
 @options.tools_option
-@click.option(
+@option(
     "--provider",
-    metavar="NAME",
+    "NAME",
+    "Ask this provider: scripted, anthropic, gemini, deepseek, minimax, openai, or compatible (your "
+    "own server).",
     default="scripted",
     show_default=True,
-    help="Ask this provider: scripted, anthropic, gemini, deepseek, minimax, openai, or compatible (your "
-    "own server).",
 )
-@click.option("--model", metavar="NAME", default="", help="Ask this model of the provider.")
+@option("--model", "NAME", "Ask this model of the provider.", default="")
 @options.base_url_option
-@click.option("--script", metavar="FILE", type=_PATH, help="Read scripted answers from this file.")
+@option("--script", "FILE", "Read scripted answers from this file.", type=PATH)
 @options.allow_option
-@click.option("--root", multiple=True, default=["."], help=_ROOT_HELP)
-@click.option("--state-dir", default="state", show_default=True, type=_PATH, help="State folder.")
-@options.limit_option(
-    "--max-tokens",
+@option(
+    "--root roots",
+    "TEXT",
+    "Let tools read this folder. Repeatable.  [default: .]",
+    multiple=True,
+    default=["."],
+)
+@option("--state-dir", "PATH", "State folder.", default="state", show_default=True, type=PATH)
+@number(
+    "--max-tokens tokens",
     "Use at most this many tokens for all questions and answers.",
     default=_USUAL.tokens,
 )
-@options.limit_option(
-    "--max-seconds", "Stop after this many seconds.", options.POSITIVE, default=_USUAL.seconds
-)
-@options.limit_option("--max-steps", "Do at most this many steps.", default=_USUAL.steps)
+@number("--max-seconds seconds", "Stop after this many seconds.", POSITIVE, default=_USUAL.seconds)
+@number("--max-steps steps", "Do at most this many steps.", default=_USUAL.steps)
 @options.redact_option(sending=True)
-@click.option("--trace", is_flag=True, help="Print the steps, with times and tokens, on stderr.")
+@flag("--trace", "Print the steps, with times and tokens, on stderr.")
 @options.json_option
 def goal(
     goal: str | None,
     instruction: Path | None,
     folder: Path | None,
     provider: str,
-    model: str,
-    base_url: str,
     script: Path | None,
     allow: tuple[str, ...],
-    root: tuple[str, ...],
+    roots: tuple[str, ...],
     state_dir: Path,
-    max_tokens: int,
-    max_seconds: float,
-    max_steps: int,
-    redact: bool | None,
     trace: bool,
     as_json: bool,
+    **values: Any,  # noqa: ANN401 - as click passes them
 ) -> None:
     """Reach GOAL step by step and print the answer.
 
@@ -111,17 +110,17 @@ def goal(
     if not text.strip():
         raise click.UsageError("the goal is empty: describe the result")
     if provider != "scripted":
-        client = _open_model(provider, model, base_url, redact)
+        client = _open_model(provider, values["model"], values["base_url"], values["redact"])
     elif script is not None:
         client = read_script(script)
     else:
         raise click.UsageError(
             "name a provider, such as --provider anthropic; the scripted one needs --script FILE with its answers"
         )
-    tools = standard_tools(state_dir=state_dir, roots=root, permissions=("read", *allow))
+    tools = standard_tools(state_dir=state_dir, roots=roots, permissions=("read", *allow))
     if folder is not None:
         tools.discover(folder)
-    limits = EngineLimits(tokens=max_tokens, seconds=max_seconds, steps=max_steps)
+    limits = options.take(EngineLimits, values)
     agent = NeuronAgent(client, tools, state_dir=state_dir, limits=limits)
     result = agent.execute_goal(text)
     if trace:

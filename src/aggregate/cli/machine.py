@@ -1,18 +1,24 @@
-"""``cache``, ``trust``, ``languages`` and ``schema``: commands for all projects of this machine."""
+"""Commands for all projects of a user: ``cache``, ``costs``, ``trust``, ``languages`` and ``schema``."""
 
+from datetime import date, timedelta
+from functools import reduce
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import install_command
-from aggregate.cli.options import json_option
-from aggregate.cli.output import say, warn, write_json, write_path, write_rows
+from aggregate.cli.options import flag, json_option, number, option
+from aggregate.cli.output import counted, say, warn, write_json, write_path, write_rows
 from aggregate.cli.program import Described
 from aggregate.code.syntax import LANGUAGES
 from aggregate.project.configuration import forget_configs, set_trust, trusted_projects
 from aggregate.project.git import forget_remotes
 from aggregate.project.index import byte_limit, clear_index, index_path, read_report
+
+if TYPE_CHECKING:
+    from aggregate.sending import Charge
 
 
 @click.group(cls=Described, invoke_without_command=True, subcommand_metavar="[COMMAND] [ARGS]...")
@@ -49,10 +55,57 @@ def clear(path: Path) -> None:
         write_path(path)
 
 
+_FIELDS = ("day", "project", "provider", "model")
+
+
+@click.command()
+@number("--days", "Show the last N days, including today.", metavar="INTEGER", default=30)
+@option("--by", "", "Group the costs only by this.", type=click.Choice(["day", "project", "model"]))
+@json_option
+def costs(days: int, by: str | None, as_json: bool) -> None:
+    """Show your costs and cache savings by day, project and model.
+
+    The sums are stored in your state folder. A request of unknown price adds only tokens.
+    """
+    from aggregate.sending import Charge, charges  # slow to load
+
+    first = (date.today() - timedelta(days=days - 1)).isoformat()
+    names = {None: _FIELDS, "model": ("provider", "model")}.get(by, (by,))
+    blanks: dict[str, Any] = {name: "" for name in _FIELDS if name not in names}
+    sums: dict[tuple[str, ...], Charge] = {}
+    for row in charges():
+        if row.day >= first:
+            charge = row._replace(**blanks)
+            key = charge[:4]  # of ``_FIELDS``
+            sums[key] = sums[key].plus(charge) if key in sums else charge
+    rows = [sums[key] for key in sorted(sums)]
+    if as_json:
+        amounts = [{"dollars": float(row.dollars), "saved": float(row.saved)} for row in rows]
+        write_json([row._asdict() | amount for row, amount in zip(rows, amounts, strict=True)])
+        return
+    write_rows(*map(_charge_line, rows))
+    if rows:
+        total = reduce(Charge.plus, rows, Charge())
+        say("in all: " + _charge_line(total).replace("\t", "; "))
+    else:
+        say(f"no requests in the last {days:,} days")
+
+
+def _charge_line(row: "Charge") -> str:
+    from aggregate.sending.models import saving
+
+    names = (row.day, row.project, f"{row.provider} {row.model}".strip())
+    share = f"{row.cache_read / row.input:.0%}" if row.input else "0%"
+    tokens = (f"{row.input:,} tokens in, {share} read", f"{row.output:,} out")
+    saved = saving(row.saved) if row.unpriced < row.requests else ""
+    columns = (*names, counted(row.requests, "request"), *tokens, row.price, saved)
+    return "\t".join(filter(None, columns))
+
+
 @click.command()
 @click.argument("path", default=".", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--remove", is_flag=True, help="Stop trusting the project.")
-@click.option("--list", "show", is_flag=True, help="Print the trusted projects.")
+@flag("--remove", "Stop trusting the project.")
+@flag("--list show", "Print the trusted projects.")
 def trust(path: Path, remove: bool, show: bool) -> None:
     """Let the project around PATH read files outside; print its root.
 
@@ -78,7 +131,7 @@ def languages() -> None:
 
 
 @click.command()
-@click.option("--audit", is_flag=True, help="Print the schema of prompts' audits instead.")
+@flag("--audit", "Print the schema of prompts' audits instead.")
 def schema(audit: bool) -> None:
     """Print the JSON Schema of manual_slop.toml."""
     if audit:

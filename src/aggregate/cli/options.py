@@ -1,18 +1,27 @@
-"""Options shared by several commands."""
+"""Options shared by several commands, and the groups that their values form."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, fields
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from aggregate.base.files import GeneratedView
+from aggregate.base.task import Amount, parse_amount, parse_number
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
 from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS
 
+if TYPE_CHECKING:
+    from aggregate.project.configuration import Project
+
 Command = Callable[..., None]
 Decorator = Callable[[Command], Command]
-_PATH = click.Path(path_type=Path, dir_okay=False)
+GroupT = TypeVar("GroupT")
+SHOWN = 100  # characters of a wrong value in an error
+FILE = click.Path(path_type=Path, dir_okay=False)
+PATH = click.Path(path_type=Path)
 
 
 class FiniteRange(click.FloatRange):
@@ -31,7 +40,16 @@ COUNT = click.IntRange(min=1)
 POSITIVE = FiniteRange(min=0, min_open=True)
 
 
-def limit_option(
+def option(names: str, metavar: str, text: str, **more: Any) -> Decorator:  # noqa: ANN401 - click's
+    """Return an option with a value; ``names`` may end with the name of the parameter."""
+    return click.option(*names.split(), metavar=metavar or None, help=text, **more)
+
+
+def flag(names: str, text: str, **more: Any) -> Decorator:  # noqa: ANN401 - click's
+    return click.option(*names.split(), is_flag=True, help=text, **more)
+
+
+def number(
     name: str,
     text: str,
     kind: click.IntRange | click.FloatRange = COUNT,
@@ -40,79 +58,152 @@ def limit_option(
     default: float | None = None,
 ) -> Decorator:
     show = default is not None
-    return click.option(
-        name, type=kind, metavar=metavar, default=default, show_default=show, help=text
-    )
+    return option(name, metavar, text, type=kind, default=default, show_default=show)
 
 
-config_option = click.option(
-    "-c",
-    "--config",
-    type=_PATH,
+def together(*decorators: Decorator) -> Decorator:
+    """Return a decorator that adds several options in this order."""
+
+    def add(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return add
+
+
+def take(group: type[GroupT], values: dict[str, Any]) -> GroupT:
+    """Return a group of options, a dataclass; remove them from a command's ``values``."""
+    names = [field.name for field in fields(group)]  # type: ignore[arg-type]
+    return group(**{name: values.pop(name) for name in names if name in values})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedProject:
+    """The project of a command, and the files that it may read besides."""
+
+    config: Path
+    allow_outside: bool | None = None
+    allow_secrets: bool | None = None
+
+    def configured(self) -> "Project":
+        """Open the project of the configuration, which must exist."""
+        from aggregate.prompt import open_project  # the list of commands does not load it
+
+        outside, secrets = self.allow_outside, self.allow_secrets
+        return open_project(self.config, allow_outside=outside, allow_secrets=secrets)
+
+
+def parsed_by(parse: Callable[[str], Amount | str]) -> Callable[..., Amount | str | None]:
+    """Return a callback that reports the parser's ``ValueError``."""
+
+    def callback(
+        context: click.Context, parameter: click.Parameter, value: str | None
+    ) -> Amount | str | None:
+        try:
+            return None if value is None else parse(value)
+        except ValueError as error:
+            message = f"it {error}, not {(value or '')[:SHOWN]!r}"
+            raise click.BadParameter(message, ctx=context, param=parameter) from None
+
+    return callback
+
+
+number_of_tokens = parsed_by(parse_number)
+
+
+def budget_option(text: str, *, may_be_all: bool = False) -> Decorator:
+    from aggregate.prompt import NO_BUDGET  # the list of commands does not load it
+
+    def parse(value: str) -> Amount | str:
+        return value if may_be_all and value == NO_BUDGET else parse_amount(value)
+
+    metavar = "N|auto|all" if may_be_all else "N|auto"
+    return option("--budget", metavar, text, callback=parsed_by(parse))
+
+
+config_option = option(
+    "-c --config",
+    "",
+    f"Read this configuration; by default the nearest {CONFIG_NAME}, up to the root of the repository.",
+    type=FILE,
     callback=lambda _context, _option, path: nearest_config() if path is None else path,
-    help=f"Read this configuration; by default the nearest {CONFIG_NAME}, up to the root of the repository.",
 )
-new_config_option = click.option(
-    "-c",
-    "--config",
-    type=_PATH,
+new_config_option = option(
+    "-c --config",
+    "",
+    "The configuration file to write.",
+    type=FILE,
     default=Path(CONFIG_NAME),
     show_default=True,
-    help="The configuration file to write.",
 )
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only the result and errors.")
-verbose_option = click.option(
-    "-v", "--verbose", is_flag=True, help="Print hints again, and compare with the last prompt."
+scope_options = together(
+    flag(ALLOW_OUTSIDE, "Read files outside the project if its files name them.", default=None),
+    flag(ALLOW_SECRETS, "Read files that look like secrets, if you name them.", default=None),
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-generated_option = click.option(
+quiet_option = flag("-q --quiet", "Print only the result and errors.")
+verbose_option = flag("-v --verbose", "Print hints again, and compare with the last prompt.")
+json_option = flag("--json as_json", "Print the result as JSON.")
+generated_option = option(
     "--generated",
+    "",
+    "Show generated files that globs match in this way; by default by name, or as configured.",
     type=click.Choice([view.value for view in GeneratedView]),
-    help="Show generated files that globs match in this way; by default by name, or as configured.",
+)
+cache_options = together(
+    flag("--no-cache", "Use no stored results, and store none."),
+    flag("--verify", "Read even files that seem unchanged."),
+)
+preset_option = option("--preset", "NAME", "Use this preset (default: active).")
+base_url_option = option("--base-url", "URL", "Send requests to this address.", default="")
+tools_option = option(
+    "--tools folder", "DIR", "Run the Python files in this folder and use their tools.", type=PATH
+)
+allow_option = option(
+    "--allow",
+    "",
+    "Permit tools to do this besides reading. Repeatable.",
+    multiple=True,
+    type=click.Choice(["write", "network"]),
+)
+task_option = option(
+    "--task",
+    "TEXT",
+    "Choose files for this task: your words, @FILE to read them from a file, or - from standard input.",
 )
 
 
-def cache_options(command: Command) -> Command:
-    no_cache = click.option(
-        "--no-cache", is_flag=True, help="Use no stored results, and store none."
+def seed_options(*, focus: str = "", has_since: bool = True) -> Decorator:
+    since = option(
+        "--since",
+        "REV",
+        "Rank from the changes since this git revision, such as HEAD for uncommitted ones.",
+        default="",
     )
-    verify = click.option("--verify", is_flag=True, help="Read even files that seem unchanged.")
-    return no_cache(verify(command))
+    return together(
+        option(
+            "--focus",
+            "PATH[:LINE[-LINE]]",
+            f"Show this file, or the code around these lines, and rank from there{focus}. Repeatable.",
+            multiple=True,
+            type=click.Path(),  # for shell completion
+        ),
+        option(
+            "--symbol symbols",
+            "NAME",
+            "Rank from the definitions of this name, or of Class.name. Repeatable.",
+            multiple=True,
+        ),
+        *([since] if has_since else []),
+    )
 
 
 def discussion_option(text: str, usual: str = "the one without a name") -> Decorator:
     text = f"{text} in this discussion; by default in {usual}; none: without a discussion."
-    return click.option("--discussion", metavar="NAME", default="", help=text)
+    return option("--discussion", "NAME", text, default="")
 
 
 def redact_option(*, sending: bool) -> Decorator:
     usual = "default" if sending else "default with a task or a budget"
     text = f"Replace secrets, such as keys and passwords, by placeholders ({usual})."
     return click.option("--redact/--no-redact", default=None, help=text)
-
-
-preset_option = click.option("--preset", metavar="NAME", help="Use this preset (default: active).")
-base_url_option = click.option(
-    "--base-url", metavar="URL", default="", help="Send requests to this address."
-)
-tools_option = click.option(
-    "--tools",
-    "folder",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Run the Python files in this folder and use their tools.",
-)
-allow_option = click.option(
-    "--allow",
-    multiple=True,
-    type=click.Choice(["write", "network"]),
-    help="Permit tools to do this besides reading. Repeatable.",
-)
-
-
-def scope_options(command: Command) -> Command:
-    text = "Read files outside the project if its files name them."
-    outside = click.option(ALLOW_OUTSIDE, is_flag=True, default=None, help=text)
-    text = "Read files that look like secrets, if you name them."
-    secrets = click.option(ALLOW_SECRETS, is_flag=True, default=None, help=text)
-    return outside(secrets(command))

@@ -15,19 +15,7 @@ import click
 from click.exceptions import NoSuchCommand
 
 from aggregate.base.disk.programs import guard_project
-from aggregate.base.errors import (
-    AggregateError,
-    ClientSetupError,
-    ConfigError,
-    PresetError,
-    PromptTooLongError,
-    SeedError,
-    SpawnError,
-    StateError,
-    SyntaxViewError,
-    ToolError,
-    TrackError,
-)
+from aggregate.base.errors import AggregateError, MistakeError, StateError, with_notes
 from aggregate.cli.output import say, say_body, usable_streams
 
 if TYPE_CHECKING:
@@ -58,14 +46,16 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "chat": CommandEntry("chat", "Continue a discussion, message by message."),
     "mcp": CommandEntry("serve", "Serve the project to agents by the Model Context Protocol."),
     "panel": CommandEntry("serve", "Compose the prompt by eye, on a page in the browser."),
-    "costs": CommandEntry("costs", "Show your costs and cache savings by day, project and model."),
+    "costs": CommandEntry(
+        "machine", "Show your costs and cache savings by day, project and model."
+    ),
     "discussion": CommandEntry("discussion", "List, show, fork and delete discussions."),
     "goal": CommandEntry("goal", "Reach GOAL step by step and print the answer."),
-    "conduct": CommandEntry("conduct.group", "Run the tickets of a track with many workers."),
+    "conduct": CommandEntry("conduct", "Run the tickets of a track with many workers."),
     "check": CommandEntry(
         "configuration", "Check that everything in CONFIG exists; print each problem."
     ),
-    "preset": CommandEntry("preset", "List, show, save, apply and delete context presets."),
+    "preset": CommandEntry("configuration", "List, show, save, apply and delete context presets."),
     "trust": CommandEntry(
         "machine", "Let the project around PATH read files outside; print its root."
     ),
@@ -75,19 +65,19 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "schema": CommandEntry("machine", "Print the JSON Schema of manual_slop.toml."),
 }
 
-_RUNS, _STATUS = "conduct.run_commands", "conduct.status"  # need the extra "agents"
+_CONDUCT, _RUNS = "conduct", "conduct_runs"  # the second needs the extra "agents"
 CONDUCT: Mapping[str, CommandEntry] = {
     "run": CommandEntry(
-        "conduct.run", "Run TRACK, or continue its unfinished run; print the report's path."
+        "conduct_run", "Run TRACK, or continue its unfinished run; print the report's path."
     ),
-    "status": CommandEntry(_STATUS, "Show the latest run of TRACK, or the attempts at TICKET."),
+    "status": CommandEntry(_RUNS, "Show the latest run of TRACK, or the attempts at TICKET."),
     "diff": CommandEntry(
-        _STATUS, "Print the changes of TICKET, or of TRACK's latest run, as a patch."
+        _RUNS, "Print the changes of TICKET, or of TRACK's latest run, as a patch."
     ),
     "apply": CommandEntry(
-        _STATUS, "Apply the changes of TRACK's latest run to your files; list them."
+        _RUNS, "Apply the changes of TRACK's latest run to your files; list them."
     ),
-    "drop": CommandEntry(_STATUS, "Discard the changes of TRACK's latest run, with its branches."),
+    "drop": CommandEntry(_RUNS, "Discard the changes of TRACK's latest run, with its branches."),
     "resume": CommandEntry(_RUNS, "Continue the latest run of TRACK: run open and failed tickets."),
     "retry": CommandEntry(_RUNS, "Run TICKETS of TRACK's latest run again, with their dependents."),
     "approve": CommandEntry(_RUNS, "Approve a waiting TICKET; run its dependents."),
@@ -96,9 +86,7 @@ CONDUCT: Mapping[str, CommandEntry] = {
     "forget": CommandEntry(
         _RUNS, "Delete the finished runs of TRACK from the database; keep files."
     ),
-    "new": CommandEntry(
-        "conduct.group", "Write a track NAME from a question; print its tickets' path."
-    ),
+    "new": CommandEntry(_CONDUCT, "Write a track NAME from a question; print its tickets' path."),
     "worker": CommandEntry(
         _RUNS, "Work on the tickets of every track on a database until interrupted."
     ),
@@ -250,14 +238,14 @@ def is_sentence(argument: str) -> bool:
 
 
 def load(name: str, table: Mapping[str, CommandEntry] = COMMANDS) -> click.Command:
-    row = table[name]
-    if row.module == _RUNS:
+    module = table[name].module
+    if module == _RUNS:
         require_dbos()
     # Loading creates no garbage, and collecting takes a twentieth of a short run.
     collects = gc.isenabled()
     gc.disable()
     try:
-        command: click.Command = getattr(import_module(f"aggregate.cli.{row.module}"), name)
+        command: click.Command = getattr(import_module(f"aggregate.cli.{module}"), name)
     finally:
         if collects:
             gc.enable()
@@ -273,17 +261,6 @@ def require_dbos() -> None:
 
 FAILED, MISTAKE, BUG, INTERRUPTED = 1, 2, 70, 130  # exit codes; ``BUG`` as in ``sysexits.h``
 DEBUG = "AGGREGATE_DEBUG"  # environment variable: show tracebacks of unexpected errors
-MISTAKES = (
-    ConfigError,
-    PresetError,
-    SeedError,
-    SpawnError,
-    SyntaxViewError,
-    ToolError,
-    TrackError,
-    ClientSetupError,
-    PromptTooLongError,
-)
 
 
 @click.group(
@@ -331,31 +308,30 @@ def run_program(
         say_body(usage.getvalue())
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as error:
-        return _fail(_with_notes("interrupted", error.__cause__ or error), INTERRUPTED)
-    except MISTAKES as error:
-        return _fail(_with_notes(str(error), error), MISTAKE)
+        return _fail(error.__cause__ or error, INTERRUPTED, "interrupted")
     except AggregateError as error:
-        return _fail(_with_notes(str(error), error), FAILED)
+        return _fail(error, MISTAKE if isinstance(error, MistakeError) else FAILED)
     except BrokenPipeError:
         return FAILED  # the reader has left, as `head` does
     except OSError as error:
-        return _fail(_with_notes(_sentence(error), error), FAILED, error)
+        _show_traceback(error)
+        return _fail(error, FAILED, _sentence(error))
     except Exception as error:  # noqa: BLE001 - unexpected errors are reported in one line too
-        return _fail(_with_notes(_unforeseen(error), error), BUG, error)
+        _show_traceback(error)
+        return _fail(error, BUG, _unforeseen(error))
     return code if isinstance(code, int) else 0
 
 
-def _with_notes(message: str, error: BaseException) -> str:
-    return "; ".join((message, *getattr(error, "__notes__", ())))
+def _fail(error: BaseException, code: int, message: str = "") -> int:
+    say(f"aggregate: {with_notes(error, message)}")
+    return code
 
 
-def _fail(message: str, code: int, error: Exception | None = None) -> int:
-    if error is not None and os.environ.get(DEBUG):
+def _show_traceback(error: Exception) -> None:
+    if os.environ.get(DEBUG):
         from traceback import format_exception
 
         say_body("".join(format_exception(error)))
-    say(f"aggregate: {message}")
-    return code
 
 
 _NO_OUTPUT = (errno.ENOSPC, errno.EBADF, errno.EIO)  # if printing a help text fails

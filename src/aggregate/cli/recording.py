@@ -2,13 +2,13 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cached_property
 from hashlib import file_digest
 from itertools import accumulate
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
@@ -18,10 +18,12 @@ from aggregate.base.redaction import redact
 from aggregate.cli import remembered
 from aggregate.cli.output import record
 from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
-from aggregate.cli.written_prompt import WrittenPrompt
 from aggregate.project.configuration import CONFIG_NAME, Project
-from aggregate.prompt import Composition, Request, files_of_sections
+from aggregate.prompt import Composition, Request, files_of_sections, known_rows
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
+
+if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
 
 _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are deleted
 
@@ -37,79 +39,83 @@ class Recording:
 
     def begin(self, request: Request) -> None:
         """List the output folder before a prompt is written."""
-        if self._this is None:
-            return
-        self._request = request
-        self._own = Own(os.path.realpath(request.output_dir), request.namespace)
-        self._before = self._own.names()
+        if self._this:
+            self._request = request
+            self._own = Own(os.path.realpath(request.output_dir), request.namespace)
+            self._before = self._own.names()
 
     def keep(self) -> None:
         """Store the run, unless its result depends on more than files."""
         if self._this:
-            self._save(self._this, self._output, self._look_around)
+            with suppress(OSError, AggregateError):
+                self._save(self._this, self._look_around(self._this), self._output)
 
-    def keep_prompt(self, path: Path, written: WrittenPrompt, project: Project) -> None:
+    def keep_prompt(
+        self, path: Path, stream: "Composition | EditedPrompt", project: Project
+    ) -> None:
         """Store the run with the prompt it wrote to ``path``."""
-        from aggregate.cli.edited_prompt import pages_of
-
         this = self._this
-        if this is None or not (str(path).isascii() and str(path).isprintable()):
+        if not this or self._seen.doubts or not (str(path).isascii() and str(path).isprintable()):
             return
-        output = _marked(self._output, path)
-        files = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
-        self._seen.paths.discard(str(path))  # read for its hash only
-        composition = written.stream
-        if isinstance(composition, Composition):
-            config = project.path or Path(CONFIG_NAME)
-            steering = [os.path.abspath(config), *files_of_sections(config, self._request)]
-            with suppress(OSError):
-                pages = pages_of(composition, [*steering, *self._steering])
-                self._save(this, output, self._look_around, files, pages)
-        elif this.earlier:
-            run, changed = this.earlier
-            witnesses = run.witnesses.with_files(changed, now_ns=this.began_ns)
-            self._save(this, output, lambda _: witnesses, files, run.pages)
+        # Files read only by git may be unreadable here.
+        with suppress(OSError, AggregateError):
+            written = Written(*map(_hash_of, (path, request_log_path(path), audit_path(path))))
+            self._seen.paths.discard(str(path))  # read for its hash only
+            if isinstance(stream, Composition):
+                witnesses, pages = self._look_around(this), self._pages(stream, project)
+            elif this.earlier is None:
+                return
+            else:
+                earlier, pages = this.earlier.witnesses, this.earlier.pages
+                witnesses = earlier.with_files(this.changed, now_ns=this.began_ns)
+            self._save(this, witnesses, _marked(self._output, path), written, pages)
+
+    def _save(
+        self,
+        this: ThisRun,
+        witnesses: Witnesses | None,
+        output: Output,
+        written: Written | None = None,
+        pages: bytes = b"",
+    ) -> None:
+        path = remembered.path_of(this.key)
+        if witnesses is None or self._seen.doubts or path is None or not path.parent.is_dir():
+            return
+        names = "\n".join((*witnesses.files.paths, *(text for _, text in output)))
+        if redact(names, self._request.redaction).findings:
+            return  # a cache must not contain secrets, not even as names
+        folder, project = str(self._request.output_dir), self._request.written_in
+        root = str(project) if project else None
+        run = RememberedRun(
+            this.key, witnesses, output, written, folder, root, this.began_ns, pages
+        )
+        data = run.pack()
+        if len(data) <= remembered.MOST_BYTES:
+            replace_own(path, data)
+            _remove_old(path)
+
+    def _pages(self, composition: Composition, project: Project) -> bytes:
+        """Pack the blocks of a prompt for reuse; ``b""`` if one depends on other files."""
+        config = project.path or Path(CONFIG_NAME)
+        sections = files_of_sections(config, self._request)
+        rows = known_rows(composition, [os.path.abspath(config), *sections, *self._steering])
+        return json.dumps([rows, composition.warnings]).encode() if rows else b""
 
     @cached_property
     def _steering(self) -> list[str]:
+        """Paths of files that affect more than their own block."""
         from aggregate.project.witnessed import steering_paths
 
         request = self._request
         folders = (request.base_dir, request.shown_from, request.screenshot_dir, request.output_dir)
         return [*steering_paths(self._seen, folders)]
 
-    def _save(
-        self,
-        this: ThisRun,
-        output: Output,
-        look: Callable[[ThisRun], Witnesses | None],
-        written: Written | None = None,
-        pages: bytes = b"",
-    ) -> None:
-        path = remembered.path_of(this.key)
-        if path is None or not path.parent.is_dir() or self._seen.doubts:
-            return
-        # Files read only by git may be unreadable here.
-        with suppress(OSError, AggregateError):
-            witnesses = look(this)
-            if witnesses is None:
-                return
-            names = "\n".join((*witnesses.files, *(text for _, text in output)))
-            if redact(names, self._request.redaction).findings:
-                return  # a cache must not contain secrets, not even as names
-            folder, project = str(self._request.output_dir), self._request.written_in
-            root = str(project) if project else None
-            run = RememberedRun(
-                this.key, witnesses, output, written, folder, root, this.began_ns, pages
-            )
-            data = run.pack()
-            if len(data) <= remembered.MOST_BYTES:
-                replace_own(path, data)
-                _remove_old(path)
-
     def _look_around(self, this: ThisRun) -> Witnesses | None:
+        """Return the present state of the run's inputs; ``None`` if it cannot be known."""
         from aggregate.project.witnessed import paths_behind, program_paths
 
+        if self._seen.doubts:
+            return None
         own = self._own
         cache = str(cache_folder())
         caches = f"{cache}/", f"{real_path(cache)}/"
@@ -117,35 +123,19 @@ class Recording:
         listed = [*trees, real_path(str(self._request.base_dir))]
         if any(is_inside(path, folder) for path in caches for folder in listed):
             return None  # storing the run would change a folder of the project
-        earlier = self._earlier(this)
-        new_trees = [tree for tree in trees if not earlier or tree not in earlier.trees]
         paths = [
             path
-            for path in (*self._steering, *paths_behind(self._seen, new_trees))
+            for path in (*self._steering, *paths_behind(self._seen, trees))
             if not f"{path}/".startswith((*UNSEEN, *caches)) and not path.endswith(".pyc")
             if not (path.startswith(own.folder) and own.has_record(path))
         ]
-        program = [*dict.fromkeys(program_paths())]
-        new = Witnesses.of(
+        return Witnesses.of(
             own,
-            earlier.unknown(paths) if earlier else paths,
-            followed=earlier.unknown(program) if earlier else program,
-            trees=new_trees,
+            paths,
+            followed=dict.fromkeys(program_paths()),
             before=self._before,
             began_ns=this.began_ns,
         )
-        return earlier.with_others(new) if earlier and new else new
-
-    def _earlier(self, this: ThisRun) -> Witnesses | None:
-        """Return the earlier run's record, updated; ``None`` if folders changed."""
-        run = this.earlier.run if this.earlier else remembered.newest_run()
-        if run is None or run.witnesses.own != self._own:
-            return None
-        changed = this.earlier.changed if this.earlier else run.witnesses.changed()
-        # With other ignore files, other folders matter.
-        if changed is None or any(path.endswith(".gitignore") for path in changed):
-            return None
-        return run.witnesses.with_files(changed, now_ns=this.began_ns)
 
 
 def _hash_of(path: Path) -> str:

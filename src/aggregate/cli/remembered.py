@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import read_regular
-from aggregate.base.disk.witnesses import Own, Witnesses
+from aggregate.base.disk.witnesses import NUMBERS, Own, State, Stated, Witnesses
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 FOLDER: Final = "aggregate-index"  # of the index, so that both are deleted together
 MOST_BYTES: Final = 200_000_000  # of a stored run
 PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"  # marks in stored output, plain and in JSON
@@ -62,8 +62,9 @@ class RememberedRun(NamedTuple):
     pages: bytes = b""  # blocks for ``cli.edited_prompt``
 
     def pack(self) -> bytes:
-        states = self.witnesses.states.tobytes()
-        witnesses = self.witnesses._replace(states=array("q"))[:-1]
+        own, *stated = self.witnesses[:4]
+        states = b"".join(kind.states.tobytes() for kind in stated)
+        witnesses = [own, *(kind.paths for kind in stated), *self.witnesses[4:]]
         head = json.dumps([_VERSION, self._replace(witnesses=witnesses, pages=None)]).encode()  # type: ignore[arg-type]
         sizes = _SIZES.pack(len(head), len(states))
         data = b"".join((sizes, head, states, self.pages))
@@ -79,9 +80,12 @@ class RememberedRun(NamedTuple):
         version, head = json.loads(data[4 + _SIZES.size : start])
         if version != _VERSION:
             raise ValueError("another version")
-        key, (own, *lists), output, written, output_dir, project, began_ns, _ = head
+        key, (own, *kinds), output, written, output_dir, project, began_ns, _ = head
         states = array("q", data[start : start + states_size])
-        witnesses = Witnesses._make([Own(*own), *lists, states])
+        for number, paths in enumerate(kinds[:3]):
+            size = NUMBERS * len(paths)
+            kinds[number], states = Stated(paths, states[:size]), states[size:]
+        witnesses = Witnesses(Own(*own), *kinds)
         written = written and Written(*written)
         output = [(number, text) for number, text in output]
         pages = data[start + states_size :]
@@ -112,19 +116,13 @@ def path_of(key: str) -> Path | None:
     return folder and folder / FOLDER / f"run-{key[:16]}"
 
 
-class Earlier(NamedTuple):
-    """The last run, and the present status of files changed since."""
-
-    run: RememberedRun
-    changed: Mapping[str, tuple[int, ...]]
-
-
 class ThisRun(NamedTuple):
     """This process's run, and the last run with equal arguments."""
 
     key: str
     began_ns: int
-    earlier: Earlier | None
+    earlier: RememberedRun | None
+    changed: Mapping[str, State]  # present status of files changed since the earlier run
 
 
 def this_run(arguments: list[str]) -> ThisRun | None:
@@ -137,35 +135,23 @@ def this_run(arguments: list[str]) -> ThisRun | None:
         return None  # its st_ctime is the time of creation
     try:
         key = key_of(arguments)
-        return ThisRun(key, began_ns, _look_back(key, began_ns))
+        path = path_of(key)
+        run = _read_run(path, began_ns) if path else None
+        changed = run.witnesses.changed() if run and run.key == key else None
+        return ThisRun(key, began_ns, None if changed is None else run, changed or {})
     except Exception:  # noqa: BLE001 - the run itself will report the cause
         return None
 
 
-def _look_back(key: str, now_ns: int) -> Earlier | None:
-    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
-        path = path_of(key)
-        run = path and _read_run(path, now_ns)
-        if run and run.key == key and (changed := run.witnesses.changed()) is not None:
-            return Earlier(run, changed)
-    return None
-
-
-def newest_run() -> RememberedRun | None:
-    folder = cache_folder()
-    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
-        paths = [*(folder / FOLDER).glob("run-*")] if folder else []
-        newest = max(paths, key=lambda path: path.lstat().st_mtime_ns, default=None)
-        return _read_run(newest, time.time_ns()) if newest else None
-    return None
-
-
 def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
-    data, info = read_regular(path, limit=MOST_BYTES)
-    if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
-        return None
-    run = RememberedRun.unpack(data)
-    return run if run.began_ns <= now_ns else None
+    """Read a stored run; return ``None`` if it is missing, damaged, foreign or of the future."""
+    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
+        data, info = read_regular(path, limit=MOST_BYTES)
+        if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
+            return None
+        run = RememberedRun.unpack(data)
+        return run if run.began_ns <= now_ns else None
+    return None
 
 
 def repeat(run: RememberedRun) -> int | None:

@@ -2,8 +2,7 @@
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
 from itertools import combinations, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,11 +22,12 @@ from aggregate.cli.arguments import (
     read_paths_from,
     warn_of_revision,
 )
+from aggregate.cli.options import AskedProject, flag, option, take
 from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
 from aggregate.cli.program import HELP_ALL
 from aggregate.cli.recording import Recording
-from aggregate.cli.remembered import Earlier
-from aggregate.cli.written_prompt import WrittenPrompt
+from aggregate.cli.remembered import ThisRun
+from aggregate.cli.written_prompt import WrittenPrompt, write_parts
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
@@ -46,160 +46,194 @@ from aggregate.prompt import (
 from aggregate.prompt.output.numbered_output import write_named, write_numbered
 
 if TYPE_CHECKING:
-    from aggregate.sending import EditedPrompt
-
+    from aggregate.cli.edited_prompt import EditedPrompt
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
 
 
-@dataclass
-class AskedRun:
+@dataclass(frozen=True, slots=True)
+class AskedFiles:
+    """The files to use, and the seeds of their ranking."""
+
     arguments: tuple[str, ...]
-    task: str | None
-    budget: Amount | str | None
+    paths_from: str | None
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
     focus: tuple[str, ...]
-    symbol: tuple[str, ...]
-    pick: str
-    base_url: str
-    explain: bool
-    config: Path
-    allow_outside: bool | None
-    allow_secrets: bool | None
+    symbols: tuple[str, ...]
+    diff: str
+
+    def typed(self, task: str | None, *, tells: bool) -> Arguments:
+        """Read paths and task from the arguments; ``task`` is that of the option."""
+        typed = read_arguments(self.arguments)
+        if typed.task is not None and task is not None:
+            words = typed.task[: options.SHOWN]
+            raise click.UsageError(f"the task is stated twice: leave out --task or {words!r}")
+        if self.paths_from is not None:
+            listed = read_paths_from(self.paths_from, tells=tells)
+            typed = typed._replace(paths=(*typed.paths, *listed))
+        return typed._replace(task=typed.task if task is None else task)
+
+    def narrowing(self, paths: tuple[str, ...], base_dir: Path) -> Narrowing:
+        folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
+        is_below = folder != "." and not folder.startswith("..")
+        prefix = f"{folder}/" if is_below else ""
+        return Narrowing(path_entries(paths, base_dir), self.include, self.exclude, prefix)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedView:
+    """The files' rendering, and the other parts of the prompt."""
+
     strategy: str | None
     preset: str | None
     tier: int | None
+    generated: str | None
     discussion: str
     no_history: bool
-    to_stdout: bool
-    copies: bool
-    generated: str | None
     redact: bool | None
-    no_cache: bool
-    verify: bool
-    as_json: bool
-    quiet: bool
-    verbose: bool
     bare: bool
-    diff: str
     instructions: str | None
     attach: tuple[str, ...]
     line_numbers: bool
-    remote: str | None
-    include: tuple[str, ...]
-    exclude: tuple[str, ...]
-    paths_from: str | None
-    output: str | None
-    split: int | None
     form: str
 
-    def __post_init__(self) -> None:
-        if self.split is not None:
-            others = (self.to_stdout, self.output, self.explain, self.as_json, self.form == "xml")
-            if self.budget is not None or any(others):
-                raise click.UsageError(
-                    "--split writes numbered prompts: leave out --budget, --stdout, -o, --explain, --json and --format"
-                )
-            self.budget = NO_BUDGET
-        self.to_stdout = self.to_stdout or self.output == "-"
-
-    @property
-    def output_file(self) -> Path | None:
-        return Path(self.output) if self.output and self.output != "-" else None
-
-    @cached_property
-    def typed(self) -> Arguments:
-        """Paths and task from the arguments, read once because of standard input."""
-        typed = read_arguments(self.arguments)
-        if typed.task is not None and self.task is not None:
-            words = typed.task[: asking.SHOWN]
-            raise click.UsageError(f"the task is stated twice: leave out --task or {words!r}")
-        if self.paths_from is None:
-            return typed
-        listed = read_paths_from(self.paths_from, tells=not self.quiet)
-        return typed._replace(paths=(*typed.paths, *listed))
-
-    @cached_property
-    def named_task(self) -> Task | None:
-        argument = self.typed.task if self.task is None else self.task
-        return asking.read_task_argument(argument, symbols=self.symbol, since=self.diff)
-
-    @cached_property
-    def finish(self) -> Finish:
-        """Additions to the prompt by options, whose commands run only once."""
-        reports = not self.quiet
+    def finish(self, changes: str, *, tells: bool) -> Finish:
+        """Return the additions to the prompt; run the commands of ``--attach``."""
         return Finish(
             has_frame=not self.bare,
-            changes=self.diff,
+            changes=changes,
             instructions=(read_instructions(self.instructions),) if self.instructions else (),
-            attached=tuple(asking.read_attached(name, tells=reports) for name in self.attach),
+            attached=tuple(asking.read_attached(name, tells=tells) for name in self.attach),
             line_numbers=self.line_numbers,
             is_xml=self.form == "xml",
         )
 
-    def open(self) -> Project:
-        if self.remote is not None:
-            from aggregate.cli.remote import open_remote  # seldom needed
 
-            return open_remote(self.remote, allow_secrets=self.allow_secrets, tells=not self.quiet)
-        return asking.open_asked_project(
-            self.config,
-            allow_outside=self.allow_outside,
-            allow_secrets=self.allow_secrets,
-            hint="" if self.quiet or self.typed.paths else self._hint_without_configuration,
-            is_verbose=self.verbose or self.no_cache,
-        )
+@dataclass(frozen=True, slots=True)
+class AskedOutput:
+    """The prompt's destination, and the reports about it."""
+
+    output: str | None
+    to_stdout: bool
+    copies: bool
+    explain: bool
+    as_json: bool
+    quiet: bool
+    verbose: bool
+    split: int | None
 
     @property
-    def _hint_without_configuration(self) -> str:
-        return asking.OVERVIEW if self.named_task is None and self.budget is None else asking.KEEP
+    def is_printed(self) -> bool:
+        return self.to_stdout or self.output == "-"
 
-    def _budget(self, project: Project) -> Amount | str | None:
+    @property
+    def file(self) -> Path | None:
+        return Path(self.output) if self.output and self.output != "-" else None
+
+    def check(self, *, has_budget: bool, form: str) -> None:
+        """Raise an error for options that exclude each other."""
+        numbered = (self.is_printed, self.output, self.explain, self.as_json, form == "xml")
+        if self.split is not None and (has_budget or any(numbered)):
+            raise click.UsageError(
+                "--split writes numbered prompts: leave out --budget, --stdout, -o, --explain, --json and --format"
+            )
+        if self.output == "":
+            raise click.UsageError("--output is empty: give it a file name")
+        if self.file and self.is_printed:
+            raise click.UsageError("--stdout and --output exclude each other: use one of them")
+        names = ("--stdout", "--explain", "--json", "--copy")
+        chosen = compress(names, (self.is_printed, self.explain, self.as_json, self.copies))
+        for pair in combinations(chosen, 2):
+            if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
+                raise click.UsageError(f"{' and '.join(pair)} exclude each other: use one of them")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRun(AskedProject):
+    """The options of ``run``, with the task and paths that were typed."""
+
+    remote: str | None = None
+    no_cache: bool = False
+    verify: bool = False
+    budget: Amount | str | None = None
+    pick: str = ""
+    base_url: str = ""
+    files: AskedFiles = field(kw_only=True)
+    view: AskedView = field(kw_only=True)
+    output: AskedOutput = field(kw_only=True)
+    paths: tuple[str, ...] = ()
+    task: Task | None = None
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "AskedRun":
+        """Check the options, and read paths and task: once, since they may be on standard input."""
+        files, argument = take(AskedFiles, values), values.pop("task")
+        view, output = take(AskedView, values), take(AskedOutput, values)
+        asked = cls(**values, files=files, view=view, output=output)
+        output.check(has_budget=asked.budget is not None, form=view.form)
+        if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
+            raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
+        typed = files.typed(argument, tells=not output.quiet)
+        task = asking.read_task_argument(typed.task, symbols=files.symbols, since=files.diff)
+        budget = asked.budget if output.split is None else NO_BUDGET
+        return replace(asked, paths=typed.paths, task=task, budget=budget)
+
+    def _say_hint(self, hint: str, project: Project) -> None:
+        if not self.output.quiet:
+            asking.say_once(hint, project, is_verbose=self.output.verbose or self.no_cache)
+
+    def open(self) -> Project:
+        tells = not self.output.quiet
+        if self.remote is not None:
+            return asking.open_remote(self.remote, allow_secrets=self.allow_secrets, tells=tells)
+        is_overview = self.task is None and self.budget is None
+        hint = asking.OVERVIEW if is_overview else asking.KEEP
+        return asking.open_asked_project(
+            self,
+            hint=hint if tells and not self.paths else "",
+            is_verbose=self.output.verbose or self.no_cache,
+        )
+
+    def budget_in(self, project: Project) -> Amount | str | None:
         """Return the budget by option, configuration or default (rule T-3)."""
-        config = project.config
-        name = self.preset or config.project.active_preset
+        config, task = project.config, self.task
+        name = self.view.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None
         tokens = config.budget.tokens
-        if self.tier == FOCUS_TIER and config.budget.tier3 is not None:
+        if self.view.tier == FOCUS_TIER and config.budget.tier3 is not None:
             tokens = config.budget.tier3
         if self.budget is not None or tokens is not None or (preset and preset.budget is not None):
             return self.budget
-        task = self.named_task
         has_text = bool((task.text if task else "") or config.task.text.strip())
-        is_review = bool(self.diff) and not (has_text or self.symbol or self.focus)
         has_files = preset is not None or bool(config.files.paths)
-        if not self.diff and (has_files or not (task or has_text)):
-            is_overview = project.is_bare and not (preset or self.typed.paths)
+        if not self.files.diff and (has_files or not (task or has_text)):
+            is_overview = project.is_bare and not (preset or self.paths)
             return AUTO if is_overview else None
-        usual = REVIEW_TOKENS if is_review else WITHOUT_MODEL
-        if not self.quiet:
-            hint = f"budget: {usual:,} tokens by default; {asking.OTHER_BUDGETS}"
-            asking.say_once(hint, project, is_verbose=self.verbose or self.no_cache)
+        has_seeds = has_text or self.files.symbols or self.files.focus
+        usual = REVIEW_TOKENS if self.files.diff and not has_seeds else WITHOUT_MODEL
+        self._say_hint(f"budget: {usual:,} tokens by default; {asking.OTHER_BUDGETS}", project)
         return usual
-
-    def _narrowing(self, base_dir: Path) -> Narrowing:
-        folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
-        is_below = folder != "." and not folder.startswith("..")
-        paths, prefix = path_entries(self.typed.paths, base_dir), f"{folder}/" if is_below else ""
-        return Narrowing(paths, self.include, self.exclude, prefix)
 
     def request(self, project: Project) -> Request:
         base_dir = project.folder / project.config.files.base_dir
+        files, view = self.files, self.view
         request = request_for(
             project,
-            strategy=self.strategy,
-            preset=self.preset,
-            focus_files=asking.typed_places(self.focus, base_dir),
-            tier=self.tier,
-            with_history=not self.no_history,
-            discussion=self.discussion or None,
-            generated=self.generated,
-            task=self.named_task,
-            budget=self._budget(project),
-            redact=self.redact,
-            finish=self.finish,
+            strategy=view.strategy,
+            preset=view.preset,
+            focus_files=asking.typed_places(files.focus, base_dir),
+            tier=view.tier,
+            with_history=not view.no_history,
+            discussion=view.discussion or None,
+            generated=view.generated,
+            task=self.task,
+            budget=self.budget_in(project),
+            redact=view.redact,
+            finish=view.finish(files.diff, tells=not self.output.quiet),
         )
-        narrowing = self._narrowing(base_dir)
-        request = replace(request, narrowing=narrowing, output_file=self.output_file)
+        narrowing = files.narrowing(self.paths, base_dir)
+        request = replace(request, narrowing=narrowing, output_file=self.output.file)
         if request.task:
             request = replace(request, task=replace(request.task, is_strict=True))
         elif request.tier is None and request.focus_files:
@@ -212,86 +246,79 @@ class AskedRun:
 
 @click.command(cls=RunCommand, params=[HELP_ALL])
 @click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
-@asking.task_option
-@asking.budget_option(
+@options.task_option
+@options.budget_option(
     "Limit the prompt's tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True
 )
-@click.option(
-    "-o", "--output", metavar="FILE|-", help="Write the prompt to this file; - prints it."
-)
-@click.option(
-    "--include", metavar="GLOB", multiple=True, help="Use only files that match. Repeatable."
-)
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Skip files that match. Repeatable.")
-@partial(
-    asking.seed_options,
+@option("-o --output", "FILE|-", "Write the prompt to this file; - prints it.")
+@option("--include", "GLOB", "Use only files that match. Repeatable.", multiple=True)
+@option("--exclude", "GLOB", "Skip files that match. Repeatable.", multiple=True)
+@options.seed_options(
     focus="; without task and budget, or with --tier 3, make a Tier 3 context with this file in full",
     has_since=False,
 )
-@click.option(
-    "--diff",
-    "--since",
-    metavar="[=REV]",
+@option(
+    "--diff --since",
+    "[=REV]",
+    "Show the changes since this git revision and rank from them; by default uncommitted changes.",
     is_flag=False,
     flag_value=UNCOMMITTED,
     default="",
-    help="Show the changes since this git revision and rank from them; by default uncommitted changes.",
 )
-@click.option("--explain", is_flag=True, help="Print how much of each file is chosen, and why.")
+@flag("--explain", "Print how much of each file is chosen, and why.")
 @options.config_option
-@click.option(
+@option(
     "--remote",
-    metavar="OWNER/NAME[@REF]|URL",
-    help="Fetch this repository, from GitHub or a URL, and use its files.",
+    "OWNER/NAME[@REF]|URL",
+    "Fetch this repository, from GitHub or a URL, and use its files.",
 )
-@click.option("--stdout", "to_stdout", is_flag=True, help="Print the prompt; write no file.")
-@click.option("--copy", "copies", is_flag=True, help="Also copy the prompt to the clipboard.")
-@click.option(
+@flag("--stdout to_stdout", "Print the prompt; write no file.")
+@flag("--copy copies", "Also copy the prompt to the clipboard.")
+@option(
     "--paths-from",
-    metavar="FILE|-",
-    help="Read paths from this file or standard input, one a line or NUL-separated.",
+    "FILE|-",
+    "Read paths from this file or standard input, one a line or NUL-separated.",
 )
 @options.preset_option
-@click.option(
+@option(
     "--pick",
-    metavar="auto|PROVIDER[:MODEL]",
+    "auto|PROVIDER[:MODEL]",
+    "Let this model pick files first; auto asks your own model only if the ranking is unsure.",
     default="",
-    help="Let this model pick files first; auto asks your own model only if the ranking is unsure.",
 )
 @options.base_url_option
-@click.option(
+@option(
     "--split",
-    metavar="N",
-    callback=asking.number_of_tokens,
-    help="Write all files, in several prompts of at most this many tokens.",
+    "N",
+    "Write all files, in several prompts of at most this many tokens.",
+    callback=options.number_of_tokens,
 )
-@click.option("--instructions", metavar="FILE|TEXT", help="Add these instructions to the prompt.")
-@click.option(
+@option("--instructions", "FILE|TEXT", "Add these instructions to the prompt.")
+@option(
     "--attach",
-    metavar="COMMAND|-",
+    "COMMAND|-",
+    "Add the output of this shell command, or standard input. Repeatable.",
     multiple=True,
-    help="Add the output of this shell command, or standard input. Repeatable.",
 )
-@click.option("--line-numbers", is_flag=True, help="Number the lines of files.")
-@click.option(
-    "--format",
-    "form",
+@flag("--line-numbers", "Number the lines of files.")
+@option(
+    "--format form",
+    "",
+    "Write Markdown, or XML documents as Anthropic's guide shows.",
     type=click.Choice(["markdown", "xml"]),
     default="markdown",
-    help="Write Markdown, or XML documents as Anthropic's guide shows.",
 )
-@click.option("--bare", is_flag=True, help="Leave out the project line and the task section.")
+@flag("--bare", "Leave out the project line and the task section.")
 @options.scope_options
-@click.option(
+@option(
     "--strategy",
+    "",
+    "Render files by this strategy; by default as configured, else auto.",
     type=click.Choice(["auto", "summarize", "full"]),
-    help="Render files by this strategy; by default as configured, else auto.",
 )
-@click.option(
-    "--tier", type=click.IntRange(1, 3), help="Compose for this tier (only 3 changes anything)."
-)
+@option("--tier", "", "Compose for this tier (only 3 changes anything).", type=click.IntRange(1, 3))
 @options.discussion_option("Show the turns", "the configured one")
-@click.option("--no-history", is_flag=True, help="Leave the discussion out.")
+@flag("--no-history", "Leave the discussion out.")
 @options.generated_option
 @options.redact_option(sending=False)
 @options.cache_options
@@ -309,103 +336,84 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     A PATH is a file, folder or glob; only these are used. Words after -- are the task. Without a configuration, all
     files that git does not ignore are used, within 32,000 tokens: for the TASK, or for an overview of the project.
     """
-    asked = AskedRun(**values)
-    if asked.output == "":
-        raise click.UsageError("--output is empty: give it a file name")
-    if asked.output_file and asked.to_stdout:
-        raise click.UsageError("--stdout and --output exclude each other: use one of them")
-    names = ("--stdout", "--explain", "--json", "--copy")
-    chosen = compress(names, (asked.to_stdout, asked.explain, asked.as_json, asked.copies))
-    for pair in combinations(chosen, 2):
-        if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
-            raise click.UsageError(f"{' and '.join(pair)} exclude each other: use one of them")
-    if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
-        raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
     recording = Recording(context.obj)
-    asked.named_task  # noqa: B018 - report its mistakes before those of the configuration
+    asked = AskedRun.of(values)
+    output = asked.output
     index = open_index(use=not asked.no_cache, verify=asked.verify)
     project = asked.open()
     request = asked.request(project)
-    if asked.diff and not (request.task and request.budget):
+    if asked.files.diff and not (request.task and request.budget):
         raise click.UsageError("--diff needs a budget: leave out --budget all")
-    if asked.diff and not asked.quiet:
-        warn_of_revision(asked.arguments, request.base_dir)
+    if asked.files.diff and not output.quiet:
+        warn_of_revision(asked.files.arguments, request.base_dir)
     recording.begin(request)
     with index:  # to save the results of an interrupted run
         pick, url = asked.pick, asked.base_url
-        request = asking.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
-        if asked.split:
-            from aggregate.cli.split_prompts import write_parts  # seldom needed
-
-            with progress("Rendering files", hidden=asked.quiet) as bar:
-                write_parts(request, asked.split, index=index, bar=bar, tells=not asked.quiet)
+        request = asking.looked_at(request, pick, base_url=url, index=index, quiet=output.quiet)
+        if output.split is not None:
+            with progress("Rendering files", hidden=output.quiet) as bar:
+                write_parts(request, output.split, index=index, bar=bar, tells=not output.quiet)
             return
-        if asked.explain:
-            _explain(asked, request, index)
+        if output.explain:
+            _explain(output, request, index)
             return
-        path, written = _compose(asked, request, index, context)
-    if path and asked.copies:
+        path, written = _write(asked, request, index, context.obj)
+    if path and output.copies:
         from aggregate.cli.clipboard import copy_to_clipboard  # seldom needed
 
         report = copy_to_clipboard(path.read_bytes())
-        if not asked.quiet:
+        if not output.quiet:
             say(report)
-    if not asked.quiet and index.warning:
+    if not output.quiet and index.warning:
         warn_all([index.warning])
-    unusual = (asked.copies, asked.verify, asked.output, asked.verbose, asked.form == "xml")
-    is_usual = index.is_used and not any(unusual)
-    if path and is_usual and not index.warning:
-        recording.keep_prompt(path, written, project)
+    is_unusual = output.copies or output.output or output.verbose or request.is_xml
+    if path and index.is_used and not (is_unusual or asked.verify or index.warning):
+        recording.keep_prompt(path, written.stream, project)
 
 
-def _compose(
-    asked: AskedRun, request: Request, index: Index, context: click.Context
+def _write(
+    asked: AskedRun, request: Request, index: Index, this: ThisRun | None
 ) -> tuple[Path | None, WrittenPrompt]:
-    path = None
-    root = request.written_in if asked.remote is None else Path(project_root(Path()))
-    with progress("Rendering files", hidden=asked.quiet) as bar:
-        counts = asked.as_json or not asked.quiet
+    """Write the prompt and its records, and report them; return its path if it is a file."""
+    output, path = asked.output, None
+    counts = output.as_json or not output.quiet
+    with progress("Rendering files", hidden=output.quiet) as bar:
+        edited = _edited(this, request, counts=counts) if this and this.changed else None
+        is_file = not output.is_printed
         written = WrittenPrompt(
-            request,
-            index,
-            counts=counts,
-            bar=bar,
-            is_file=not asked.to_stdout,
-            edited=_edited(context.obj and context.obj.earlier, request, counts=counts),
+            request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
         )
-        if asked.to_stdout:
+        if output.is_printed:
             write_pieces(written.pieces)
         elif request.output_file:
             has_records = write_named(request.output_file, written.pieces)
             path = request.output_file if has_records else None
         else:
+            root = request.written_in if asked.remote is None else Path(project_root(Path()))
             folder, name = request.output_dir, request.namespace
-            suffix = ".xml" if asked.form == "xml" else ".md"
+            suffix = ".xml" if request.is_xml else ".md"
             path = write_numbered(folder, name, written.pieces, project=root, suffix=suffix)
-    if path and not asked.as_json:
+    if path and not output.as_json:
         write_path(path)
     written.record(path)
-    if counts:
-        warnings = written.warnings()
-        if asked.as_json:
-            write_json(written.data(path, warnings))
-        if not asked.quiet:
-            written.tell(warnings, is_verbose=asked.verbose)
+    warnings = written.warnings() if counts else []
+    if output.as_json:
+        write_json(written.data(path, warnings))
+    if not output.quiet:
+        written.tell(warnings, is_verbose=output.verbose)
     return path, written
 
 
-def _edited(earlier: Earlier | None, request: Request, *, counts: bool) -> "EditedPrompt | None":
-    if earlier is None or not earlier.changed:
-        return None
+def _edited(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
     from aggregate.cli.edited_prompt import edited_prompt  # seldom needed
 
     # The last prompt may be deleted, or another process is still writing its records.
     with suppress(OSError, ValueError):
-        return edited_prompt(earlier, request, counts=counts)
+        return edited_prompt(this, request, counts=counts)
     return None
 
 
-def _explain(asked: AskedRun, request: Request, index: Index) -> None:
+def _explain(output: AskedOutput, request: Request, index: Index) -> None:
     from aggregate.cli.explain import print_audit
     from aggregate.prompt import count_prompt
     from aggregate.prompt.audit import audit_data, audit_of
@@ -413,13 +421,13 @@ def _explain(asked: AskedRun, request: Request, index: Index) -> None:
 
     if request.task is None and request.budget is None:
         raise click.UsageError("--explain needs a task or a budget: add --task or --budget")
-    with progress("Rendering files", hidden=asked.quiet) as bar:
+    with progress("Rendering files", hidden=output.quiet) as bar:
         composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     tokens = count_prompt(composition.prompt, index=index, end=END)
     audit = audit_of(request, composition, tokens)
-    if not asked.quiet:
+    if not output.quiet:
         warn_all(for_reader(composition.warnings), more="--json")
-    if asked.as_json:
+    if output.as_json:
         write_json(audit_data(audit))
     else:
         print_audit(audit)

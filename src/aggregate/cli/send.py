@@ -1,10 +1,7 @@
 """``send``, and the steps of a turn shared with ``chat``."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from decimal import Decimal
-from functools import wraps
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
@@ -12,6 +9,17 @@ import click
 from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.task import Task
 from aggregate.cli import asking, options, output
+from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together
+from aggregate.cli.turn_report import (
+    answer_data,
+    cache_news,
+    compaction_data,
+    compaction_sentence,
+    plan_data,
+    plan_lines,
+    turn_notes,
+    usage_sentence,
+)
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT
 from aggregate.prompt import for_reader
@@ -25,47 +33,46 @@ from aggregate.sending import (
 )
 from aggregate.sending.models import SCRIPTED
 
-_NEARLY = 0.95  # of the forecast cache reads, which are not exact
-_OPTIONS = (
+turn_options = together(
     options.config_option,
     options.scope_options,
-    click.option(
+    option(
         "--provider",
-        metavar="NAME",
-        default="",
-        help="Ask this provider: anthropic, gemini, deepseek, minimax, openai, compatible (your own "
+        "NAME",
+        "Ask this provider: anthropic, gemini, deepseek, minimax, openai, compatible (your own "
         "server), gateway (of others' models), or scripted; by default the persona's, else [send]'s.",
-    ),
-    click.option(
-        "--model",
-        metavar="NAME",
         default="",
-        help="Ask this model; by default the persona's, else [send]'s, else the provider's default.",
     ),
-    click.option(
-        "--persona", metavar="NAME", default="", help="Ask as this persona; by default [send]'s."
+    option(
+        "--model",
+        "NAME",
+        "Ask this model; by default the persona's, else [send]'s, else the provider's default.",
+        default="",
     ),
+    option("--persona", "NAME", "Ask as this persona; by default [send]'s.", default=""),
     options.base_url_option,
-    click.option(
+    option(
         "--max-output",
-        type=click.IntRange(1),
-        help="Limit the answer to this many tokens; by default 16,000, or as configured.",
+        "",
+        "Limit the answer to this many tokens; by default 16,000, or as configured.",
+        type=COUNT,
     ),
-    asking.budget_option(
+    options.budget_option(
         "Use each message as the task, and limit the whole request to this many tokens."
     ),
-    click.option(
+    option(
         "--effort",
+        "",
+        "Limit the model's thinking; by default the model decides.",
         type=click.Choice(["low", "medium", "high"]),
-        help="Limit the model's thinking; by default the model decides.",
     ),
-    click.option(
+    option(
         "--most",
+        "DOLLARS",
+        "Refuse requests that could cost more, without a cache and with the longest answer.",
         type=click.FloatRange(0),
-        metavar="DOLLARS",
-        help="Refuse requests that could cost more, without a cache and with the longest answer.",
     ),
-    asking.seed_options,
+    options.seed_options(),
     options.discussion_option("Ask"),
     options.redact_option(sending=True),
     options.json_option,
@@ -75,11 +82,10 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTurn:
-    config: Path
-    selection: ModelSelection
-    allow_outside: bool | None = None
-    allow_secrets: bool | None = None
+class AskedTurn(AskedProject):
+    """The options of ``send`` and ``chat``."""
+
+    selection: ModelSelection = field(default_factory=ModelSelection)
     focus: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
     since: str = ""
@@ -87,14 +93,13 @@ class AskedTurn:
     quiet: bool = False
     verbose: bool = False
 
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> "AskedTurn":
+        return take(cls, {**values, "selection": take(ModelSelection, values)})
+
     def open(self) -> Project:
-        return asking.open_asked_project(
-            self.config,
-            allow_outside=self.allow_outside,
-            allow_secrets=self.allow_secrets,
-            hint="" if self.quiet else asking.KEEP,
-            is_verbose=self.verbose,
-        )
+        hint = "" if self.quiet else asking.KEEP
+        return asking.open_asked_project(self, hint=hint, is_verbose=self.verbose)
 
     def seeds(self, project: Project) -> Task | None:
         task = asking.read_task_argument(None, symbols=self.symbols, since=self.since)
@@ -104,36 +109,15 @@ class AskedTurn:
         return replace(task or Task(), focus=focus, is_strict=True)
 
 
-def turn_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of a turn to a command, as one argument ``asked``."""
-
-    @wraps(command)
-    def with_asked(**values: Any) -> None:  # noqa: ANN401 - as click passes them
-        fields = {name: values.pop(name) for name in _names(ModelSelection) & values.keys()}
-        fields = {"selection": ModelSelection(**fields), "symbols": values.pop("symbol")}
-        fields |= {name: values.pop(name) for name in _names(AskedTurn) & values.keys()}
-        command(asked=AskedTurn(**fields), **values)
-
-    for option in reversed(_OPTIONS):
-        with_asked = option(with_asked)
-    return with_asked
-
-
-def _names(record: type) -> set[str]:
-    return {field.name for field in fields(record)}
-
-
 @click.command()
 @click.argument("message", required=False)
 @turn_options
-@click.option(
-    "--compact",
-    "is_compacted",
-    is_flag=True,
-    help="First let the model summarize the oldest turns, and save all of them as another discussion.",
+@flag(
+    "--compact is_compacted",
+    "First let the model summarize the oldest turns, and save all of them as another discussion.",
 )
-@click.option("--dry-run", is_flag=True, help="Show the plan and send nothing.")
-def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: bool) -> None:
+@flag("--dry-run", "Show the plan and send nothing.")
+def send(message: str | None, *, is_compacted: bool, dry_run: bool, **values: Any) -> None:  # noqa: ANN401 - click's
     """Send the prompt and MESSAGE; print the answer and save both.
 
     MESSAGE and the answer are added to the discussion. With --budget the prompt contains the files most relevant to
@@ -141,6 +125,7 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
 
     MESSAGE "-" is read from standard input. Try it without a key: --provider scripted.
     """
+    asked = AskedTurn.of(values)
     if message is None and not is_compacted:
         raise click.UsageError("the message is missing: aggregate send MESSAGE")
     text = asking.read_input() if message == "-" else message
@@ -158,22 +143,32 @@ def send(message: str | None, asked: AskedTurn, *, is_compacted: bool, dry_run: 
             raise
         _compare(project, asked, text)
         return
+    _warn_before(turn, asked)
+    if not asked.quiet:
+        output.say(*turn_notes(turn))
+    if not dry_run:
+        completed = deliver(turn, as_json=asked.as_json)
+        files = [str(file) for file in (completed.path, completed.history) if file is not None]
+        _report(completed, asked, *cache_news(turn), ending=", ".join(files))
+    elif asked.as_json:
+        output.write_json(plan_data(turn))
+    else:
+        output.write_rows(*plan_lines(turn))
+
+
+def _warn_before(turn: Exchange, asked: AskedTurn) -> None:
     if not asked.quiet:
         output.warn_all(for_reader(turn.warnings), more="run --json")
-        output.say(*turn.notes)
-    if not dry_run:
-        completed = deliver(turn, project, as_json=asked.as_json)
-        if not asked.quiet:
-            for warning in completed.doubts:
-                output.warn(warning)
-            output.say(*turn.news)
-            warn_of_end(completed)
-            files = [str(file) for file in (completed.path, completed.history) if file is not None]
-            output.say(_usage_sentence(completed), ", ".join(files))
-    elif asked.as_json:
-        output.write_json(turn.data)
-    else:
-        output.write_rows(*turn.lines)
+
+
+def _report(completed: Exchange, asked: AskedTurn, *news: str, ending: str) -> None:
+    if asked.quiet:
+        return
+    for warning in completed.doubts:
+        output.warn(warning)
+    output.say(*news)
+    warn_of_end(completed)
+    output.say(usage_sentence(completed), ending)
 
 
 def _compare(project: Project, asked: AskedTurn, text: str) -> None:
@@ -238,69 +233,25 @@ def _say_wait(seconds: float, error: ProviderError) -> None:
 
 def deliver(
     turn: Exchange,
-    project: Project,
     *,
     as_json: bool,
     indent: int | None = 2,
     write: Callable[[str], None] = output.write_piece,
 ) -> Exchange:
+    """Send a turn and print its answer while it arrives, or its data."""
     with output.writable_output():
         completed = send_turn(turn, on_text=None if as_json else write)
     with output.writable_output(f"the answer is in {completed.answer}"):
         if as_json:
-            output.write_json(_answer_data(completed), indent=indent)
+            output.write_json(answer_data(completed), indent=indent)
         elif not completed.reply.text.endswith("\n"):
             write("\n")
     return completed
 
 
-def _answer_data(turn: Exchange) -> dict[str, Any]:
-    reply, usage, bill = turn.reply, turn.reply.usage, turn.bill
-    return {
-        "text": reply.text,
-        "stop": reply.stop.value,
-        "model": reply.model,
-        "path": str(turn.path),
-        "history": None if turn.history is None else str(turn.history),
-        "answer": str(turn.answer),
-        "warnings": [*turn.warnings, *turn.doubts],
-        "usage": {
-            "fresh": usage.fresh,
-            "cache_write": usage.cache_write,
-            "cache_read": usage.cache_read,
-            "output": usage.output,
-        },
-        "cost": _number(bill.price),
-        "expected_cost": _number(bill.expected_price),
-        "saved": _number(bill.saved),
-        "prefix": turn.prefix.sentence if turn.prefix else None,
-        "diffs": list(turn.ordered.older),
-    }
-
-
-def _number(amount: Decimal | None) -> float | None:
-    return None if amount is None else float(amount)
-
-
 def warn_of_end(completed: Exchange) -> None:
     if completed.reply.stop.value != "end":
         output.warn(f"the answer is incomplete ({completed.reply.stop.value})")
-
-
-def _usage_sentence(turn: Exchange) -> str:
-    usage = turn.reply.usage
-    if not usage.input and not usage.output:
-        return f"{turn.client.provider} reports no tokens; about {turn.plan.total:,} were sent"
-    share = f"{usage.cache_share:.0%}"
-    expected = turn.forecast.cache_read
-    if usage.cache_read < expected * _NEARLY:
-        share += f", about {expected:,} expected"
-    hypothetical = " if it had been asked" if turn.client.provider == "scripted" else ""
-    return (
-        f"{usage.input:,} tokens in: {usage.cache_read:,} read from the cache ({share}), "
-        f"{usage.cache_write:,} written, {usage.fresh:,} fresh; "
-        f"{usage.output:,} out; {turn.bill.sentence}{hypothetical}"
-    )
 
 
 def compact(
@@ -309,25 +260,21 @@ def compact(
     """Let the model summarize the oldest turns, after reporting the cost."""
     selection = asked.selection
     prepared = prepare_compaction(project, selection, on_wait=_say_wait, require_key=not dry_run)
-    if not asked.quiet:
-        output.warn_all(for_reader(prepared.turn.warnings), more="run --json")
+    _warn_before(prepared.turn, asked)
+    if dry_run and asked.as_json:
+        output.write_json(compaction_data(prepared))
+    elif dry_run:
+        output.write_rows(compaction_sentence(prepared))
+    elif not asked.quiet:
+        output.say(compaction_sentence(prepared))
     if dry_run:
-        if asked.as_json:
-            output.write_json(prepared.data)
-        else:
-            output.write_rows(prepared.sentence)
         return None
-    if not asked.quiet:
-        output.say(prepared.sentence)
     completed = compact_discussion(prepared, project)
     with output.writable_output(f"the summary is in {completed.answer}"):
         if shows_summary and asked.as_json:
-            output.write_json(prepared.data | _answer_data(completed))
+            output.write_json(compaction_data(prepared) | answer_data(completed))
         elif shows_summary:
             output.write_piece(completed.reply.text.rstrip("\n") + "\n")
-    if not asked.quiet:
-        for warning in completed.doubts:
-            output.warn(warning)
-        sentence = f"all turns are saved: --discussion {prepared.kept_as} continues from them"
-        output.say(_usage_sentence(completed), sentence)
+    ending = f"all turns are saved: --discussion {prepared.kept_as} continues from them"
+    _report(completed, asked, ending=ending)
     return completed

@@ -14,7 +14,7 @@ from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import install_command
 from aggregate.cli.asking import agree, open_asked_project
-from aggregate.cli.options import config_option
+from aggregate.cli.options import AskedProject, config_option, flag, number, option
 from aggregate.cli.output import say, warn, write_result, write_rows
 from aggregate.mcp import CAP, HOSTS, LEAST_CAP, with_server
 
@@ -24,12 +24,12 @@ _HOST_CAP = "MAX_MCP_OUTPUT_TOKENS"  # environment variable: limit of Claude Cod
 
 @click.group(invoke_without_command=True)
 @config_option
-@click.option(
+@number(
     "--max-tokens",
-    type=click.IntRange(LEAST_CAP, _MOST_CAP),
+    "Limit answers to this many tokens.",
+    click.IntRange(LEAST_CAP, _MOST_CAP),
+    metavar="",
     default=CAP,
-    show_default=True,
-    help="Limit answers to this many tokens.",
 )
 @click.pass_context
 def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
@@ -45,7 +45,7 @@ def mcp(context: click.Context, config: Path, max_tokens: int) -> None:
     cap = max_tokens
     with suppress(ValueError):  # not set, or not a number
         cap = min(cap, max(int(os.environ.get(_HOST_CAP, "")), LEAST_CAP))
-    open_asked_project(config, allow_outside=False, allow_secrets=False)
+    open_asked_project(AskedProject(config, allow_outside=False, allow_secrets=False))
     from aggregate.mcp import serve_on_stdio
 
     say(*filter(None, [serve_on_stdio(config, cap=cap)]))
@@ -58,9 +58,9 @@ def _needs(extra: str) -> str:
 @mcp.command()
 @click.argument("name", metavar="HOST", type=click.Choice([*HOSTS]))
 @config_option
-@click.option("--remove", is_flag=True, help="Remove the server.")
-@click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
-@click.option("--yes", is_flag=True, help="Write without asking.")
+@flag("--remove", "Remove the server.")
+@flag("--dry-run", "Show the change and write nothing.")
+@flag("--yes", "Write without asking.")
 def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) -> None:
     """Add the server to the configuration of HOST, after showing the change.
 
@@ -109,13 +109,13 @@ def install(name: str, config: Path, *, remove: bool, dry_run: bool, yes: bool) 
 
 @click.command()
 @config_option
-@click.option(
+@option(
     "--port",
+    "PORT",
+    "Listen at this port; by default at the project's last one; 0: any free port.",
     type=click.IntRange(0, 65535),
-    metavar="PORT",
-    help="Listen at this port; by default at the project's last one; 0: any free port.",
 )
-@click.option("--no-open", is_flag=True, help="Print the address; open no browser.")
+@flag("--no-open", "Print the address; open no browser.")
 def panel(config: Path, port: int | None, no_open: bool) -> None:
     """Compose the prompt by eye, on a page in the browser.
 
@@ -124,7 +124,7 @@ def panel(config: Path, port: int | None, no_open: bool) -> None:
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise ConfigError(_needs("panel"))
-    open_asked_project(config, allow_outside=None, allow_secrets=None)
+    open_asked_project(AskedProject(config))
     from aggregate.panel import serve_panel
 
     serve_panel(config, port=port, opens=not no_open, say=say, show=write_result)

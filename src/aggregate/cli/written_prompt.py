@@ -1,21 +1,24 @@
-"""The prompt that ``run`` writes, with its warnings and token counts."""
+"""The prompts that ``run`` writes, with their warnings and token counts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aggregate.base.disk.reading import project_root
 from aggregate.base.task import doubts
 from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
-from aggregate.cli.output import Bar, say, warn, warn_all
+from aggregate.cli.output import Bar, say, warn, warn_all, write_path
 from aggregate.project.index import Index
 from aggregate.prompt import ALL_FILES, Request, for_reader, no_file_fits, stream_prompt
+from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
+    from aggregate.cli.edited_prompt import EditedPrompt
     from aggregate.prompt import Composition, PromptTokens
-    from aggregate.sending import EditedPrompt
     from aggregate.sending.cache import PrefixReport
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
@@ -37,6 +40,8 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 class WrittenPrompt:
+    """A prompt on its way to a file, then its counts and warnings."""
+
     tokens: "PromptTokens | None" = None
     prefix: "PrefixReport | None" = None
 
@@ -136,3 +141,25 @@ class WrittenPrompt:
             ],
             "warnings": warnings,
         }
+
+
+def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells: bool) -> None:
+    """Write a prompt in parts of at most ``tokens`` (rule T-15); print their paths."""
+    from aggregate.prompt import SavedCounts, compose_prompt, cuts_of, split_prompt
+    from aggregate.prompt.audit import record_audit
+
+    composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
+    count = SavedCounts(index)
+    parts = split_prompt(composition.prompt, tokens, title=request.title, count=count)
+    root = request.written_in or Path(project_root(Path()))
+    folder, name = request.output_dir, request.namespace
+    paths = [write_numbered(folder, name, part.pieces(), project=root) for part in parts]
+    for number, (part, path) in enumerate(zip(parts, paths, strict=True)):
+        cut = (*composition.cut, *cuts_of(parts, paths, number, count))
+        record_audit(path, request, replace(composition, cut=cut), part)
+        write_path(path)
+        if tells:
+            say(f"{count(part.written):>11,} tokens (o200k) in part {number + 1} of {len(parts)}")
+    if tells:
+        warnings = with_meant(composition.warnings, composition.rows, request.base_dir)
+        warn_all(for_reader(warnings))

@@ -43,7 +43,7 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
     breakpoints = tuple(lines.last_line(number - 2) + 1 for number in numbers if number >= 2)
     if earlier is None:
         return CacheMarks(breakpoints)
-    new, old = hashed.fingerprint, earlier.fingerprint
+    new, old = hashed, earlier.prompt
     shared = common_prefix(old.digests, new.digests)
     old_digests = {
         segment.source: segment.digest

@@ -63,14 +63,21 @@ class Sender:
                 self._plans[plan] = turn
                 while len(self._plans) > _MOST_PLANS:
                     self._plans.popitem(last=False)
-        data = turn.data
+        cost = turn.expected_price
         return {
-            **data,
+            "provider": turn.provider,
+            "model": turn.model,
+            "address": turn.client.address,
+            "tokens": turn.plan.total,
+            "provider_tokens": turn.provider_tokens,
+            "origins": {name: choice.source for name, choice in turn.selection.chosen.items()},
+            "prefix": turn.prefix.sentence if turn.prefix else None,
+            "blocks": turn.blocks,
+            "cost": None if cost is None else float(cost),
             "plan": plan if has_key else "",  # needed to send, valid once
-            "cached": data["expected"]["cache_read"],
+            "cached": turn.expected.cache_read,
             "window": context_window(turn.client.model),
             "key": has_key,
-            "lines": turn.lines,
             "warnings": warnings,
         }
 

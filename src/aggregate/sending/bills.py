@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.writing import user_state_folder
+from aggregate.base.errors import ClientSetupError
 from aggregate.base.tokens import count
+from aggregate.project.configuration import user_config
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.own_models import cost
 from aggregate.sending.clients.protocol import Ask, ChatRequest, OnText
@@ -150,6 +152,41 @@ def _rows(data: Any) -> list[Charge]:  # noqa: ANN401 - JSON
 def spent_today() -> Decimal:
     today = date.today().isoformat()
     return sum((row.dollars for row in charges() if row.day == today), Decimal(0))
+
+
+def daily_limit(projects: float | None) -> float | None:
+    """Return the largest cost of a day in US dollars: a project can only lower the user's."""
+    limits = [most for most in (projects, user_config().send.most_per_day) if most is not None]
+    return min(limits, default=None)
+
+
+def check_limits(
+    client: Client,
+    *,
+    could: Decimal | None,
+    max_output: int,
+    most: float | None,
+    daily: float | None,
+) -> None:
+    """Raise an error if a request could cost more than a limit allows.
+
+    ``could`` is its largest price in US dollars, ``None`` if unknown.
+    """
+    if client.provider == SCRIPTED or (most is None and daily is None):
+        return
+    if could is None:
+        raise ClientSetupError(
+            f"cannot apply a limit in dollars: the price of {client.model} is unknown: set it under "
+            f'[models."{client.model}"] in your own configuration'
+        )
+    spent = spent_today() if daily is not None else Decimal(0)
+    for limit, so_far, name in ((most, Decimal(0), "--most"), (daily, spent, "most_per_day")):
+        if limit is not None and so_far + could > Decimal(str(limit)):
+            today = f", and {dollars(so_far)} were spent today" if so_far else ""
+            raise ClientSetupError(
+                f"it could cost {dollars(could)}, with nothing read from a cache and {max_output:,} "
+                f"tokens of answer{today}; {name} is ${limit:g}: lower --max-output or --budget, or raise the limit"
+            )
 
 
 def charged(client: Client, project: Path, problems: list[str] | None = None) -> Client:

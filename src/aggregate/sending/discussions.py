@@ -36,8 +36,7 @@ from aggregate.prompt.sections.turns import build_discussion_section
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model
 from aggregate.sending.models import FinishReason
-from aggregate.sending.turn import ASSISTANT, USER, send_turn
-from aggregate.sending.turn_preparation import prepare_turn
+from aggregate.sending.turn import ASSISTANT, USER, prepare_turn, send_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,6 @@ somebody who goes on with it and will no longer see them. Keep what was asked, w
 tried and failed, what is still open, and the names of files, functions, values, errors and commands as they were \
 written. Leave out what was taken back later, and what the files themselves show. Answer with the summary alone, in at \
 most {words} words."""
-_question = partial(_INSTRUCTIONS.format, words=SUMMARY_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,26 +137,9 @@ class PreparedCompaction:
         return self.turn.price(replace(self.turn.expected, output=output))
 
     @property
-    def sentence(self) -> str:
-        amount, client = self.price, self.turn.client
-        price = "price unknown" if amount is None else f"about ${amount:.4f}"
-        return (
-            f"{client.provider} {client.model} summarises {len(self.turns):,} turns ({self.tokens:,} tokens), "
-            f"{price}; each further turn saves about {max(self.tokens - _SUMMARY_TOKENS, 0):,} tokens"
-        )
-
-    @property
-    def data(self) -> dict[str, object]:
-        return {
-            "provider": self.turn.client.provider,
-            "model": self.turn.client.model,
-            "discussion": self.name or DEFAULT,
-            "turns": len(self.turns),
-            "tokens": self.tokens,
-            "kept_as": self.kept_as,
-            "cost": None if self.price is None else float(self.price),
-            "warnings": list(self.turn.warnings),
-        }
+    def saved_tokens(self) -> int:
+        """Tokens that each further turn is expected to save."""
+        return max(self.tokens - _SUMMARY_TOKENS, 0)
 
 
 def prepare_compaction(
@@ -184,10 +165,22 @@ def prepare_compaction(
             f'the discussion "{name or DEFAULT}" is short enough: its last {STAYING} turns always stay, and the '
             f"turns before them have {tokens:,} tokens"
         )
-    prepare = partial(
-        prepare_turn, project, selection=selection, on_wait=on_wait, require_key=require_key
-    )
-    turn, oldest = _summary_request(prepare, oldest)
+    while True:
+        message = _INSTRUCTIONS.format(turns=len(oldest), words=SUMMARY_WORDS)
+        try:
+            turn = prepare_turn(
+                project,
+                message,
+                selection,
+                on_wait=on_wait,
+                require_key=require_key,
+                aside=partial(_turns_only, oldest),
+            )
+            break
+        except PromptTooLongError:
+            if len(oldest) < 4:
+                raise
+            oldest = oldest[: len(oldest) // 2]
     used_names = set(named_discussions(project.path, project.prompts))
     stem = f"{(name or DEFAULT)[:_NAME_LENGTH]}-full"
     names = chain([stem], (f"{stem}-{number}" for number in count_from(2)))
@@ -195,26 +188,10 @@ def prepare_compaction(
     return PreparedCompaction(turn, name, oldest, count(build_discussion_section(oldest)), kept_as)
 
 
-def _summary_request(
-    prepare: Callable[..., Exchange], oldest: tuple[Any, ...]
-) -> tuple[Exchange, tuple[Any, ...]]:
-    """Return the request for a summary, and the covered turns.
-
-    The number of turns is halved until the request fits into the context window.
-    """
-
-    def turns_only(request: Request) -> Request:
-        empty = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
-        empty = replace(empty, budget=None, task=None)
-        return replace(empty, discussion=NO_DISCUSSION, history=oldest)
-
-    while True:
-        try:
-            return prepare(_question(turns=len(oldest)), aside=turns_only), oldest
-        except PromptTooLongError:
-            if len(oldest) < 4:
-                raise
-            oldest = oldest[: len(oldest) // 2]
+def _turns_only(turns: tuple[Any, ...], request: Request) -> Request:
+    empty = replace(request, entries=(), screenshots=(), results=(), beads=False, doubts=())
+    empty = replace(empty, budget=None, task=None)
+    return replace(empty, discussion=NO_DISCUSSION, history=turns)
 
 
 def compact_discussion(prepared: PreparedCompaction, project: Project) -> Exchange:

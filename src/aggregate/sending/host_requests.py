@@ -21,8 +21,7 @@ from aggregate.sending.discussions import Discussion
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.models import COMPATIBLE, GATEWAY, Reply, Usage
-from aggregate.sending.turn import ASSISTANT, send_turn
-from aggregate.sending.turn_preparation import prepare_turn
+from aggregate.sending.turn import ASSISTANT, prepare_turn, send_turn
 
 # Placeholder for the address of a compatible server, which only the host knows; nothing is sent there.
 _PLACEHOLDER_URL = "http://localhost"

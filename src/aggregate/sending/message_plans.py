@@ -24,7 +24,7 @@ from aggregate.sending.cache.breakpoints import (
     layout_with_breakpoints,
     with_pause,
 )
-from aggregate.sending.cache.fingerprint import BlockLayout, digest
+from aggregate.sending.cache.hashed_prompt import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
 from aggregate.sending.clients.anthropic_api import cache_control
 from aggregate.sending.clients.learned import token_ratio

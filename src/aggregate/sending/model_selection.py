@@ -8,7 +8,6 @@ choices are reported, and no key is sent to an address that only the project set
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.addresses import display_address, is_loopback, origin
@@ -66,11 +65,31 @@ _DECIDED: Final = ("persona", "max_output", "effort", "pick")  # beside provider
 
 @dataclass(frozen=True, slots=True)
 class _Source:
+    """A place that may choose provider, model, address and options."""
+
     name: str
-    selection: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
+    values: ModelSelection | PersonaTable | SendTable = field(default_factory=ModelSelection)
     provider: str = ""  # ``compatible`` if only an address is set
-    key: str = ""  # the setting of an address in a project's file, else ``""``
+    address_key: str = ""  # the setting of an address in a project's file, else ``""``
     is_projects: bool = False
+
+    @classmethod
+    def of(
+        cls, name: str, table: PersonaTable | SendTable, key: str = "", *, has_chosen: bool = True
+    ) -> "_Source":
+        provider = table.provider or (COMPATIBLE if table.base_url else "")
+        return cls(name, table, provider, key, is_projects=bool(key) and has_chosen)
+
+
+_NOWHERE: Final = _Source("")
+
+
+class _Recipient(NamedTuple):
+    """The source of each part of a request's recipient."""
+
+    provider: _Source
+    address: _Source
+    model: _Source
 
 
 def select_model(
@@ -83,14 +102,13 @@ def select_model(
 ) -> tuple[Client, ModelSelection]:
     """Choose provider, model and options; return the client, and the selection without open fields."""
     sources = _sources(project, selection)
-    provider = _provider(sources)
-    address = _address(sources, provider)
-    model = _model(sources, provider, has_address=bool(address.selection.base_url))
-    environ, address_warnings = _for_project_address(project, address, provider, environ)
+    recipient = _recipient(sources)
+    provider, address, model = recipient
+    environ, address_warnings = _for_project_address(project, recipient, environ)
     client = open_client(
         provider.provider,
-        model=model.selection.model,
-        base_url=address.selection.base_url,
+        model=model.values.model,
+        base_url=address.values.base_url,
         environ=environ,
         on_wait=on_wait,
         require_key=require_key,
@@ -102,7 +120,7 @@ def select_model(
     }
     for name in _DECIDED:
         choices = (
-            Choice(getattr(source.selection, name, ""), source.name, source.is_projects)
+            Choice(getattr(source.values, name, ""), source.name, source.is_projects)
             for source in sources
         )
         first = next((choice for choice in choices if choice.value not in ("", None)), None)
@@ -112,13 +130,17 @@ def select_model(
         chosen["discussion"] = Choice(discussion, name)
     options = {name: chosen[name].value for name in (*_DECIDED, "discussion") if name in chosen}
     persona = find_persona(project, options.get("persona", ""))
-    selection = replace(selection, **options, chosen=chosen)
-    if selection.budget is None:
-        selection = replace(selection, budget=persona.budget)
+    selection = replace(
+        selection,
+        **options,
+        budget=persona.budget if selection.budget is None else selection.budget,
+        system=selection.system or persona.system_prompt,
+        chosen=chosen,
+    )
     warnings = (*_unfollowed(project, sources, provider.provider), *address_warnings)
-    warnings += _decided_by_project(project, selection)
-    system = selection.system or persona.system_prompt
-    return client, replace(selection, system=system, warnings=warnings)
+    return client, replace(
+        selection, warnings=(*warnings, *_decided_by_project(project, selection))
+    )
 
 
 def request_of(selection: ModelSelection) -> ChatRequest:
@@ -143,75 +165,57 @@ def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
     is_strangers = project.path is not None and not is_users_own(project.path)
     name = selection.persona or projects.persona or users.persona
     persona = find_persona(project, name)
-
-    def source(
-        who: str, says: PersonaTable | SendTable, key: str, *, has_chosen: bool = True
-    ) -> _Source:
-        provider = says.provider or (COMPATIBLE if says.base_url else "")
-        return _Source(who, says, provider, key, is_projects=bool(key) and has_chosen)
-
-    key = f"personas.{name}.base_url" * (is_strangers and name in project.config.personas)
+    is_personas = is_strangers and name in project.config.personas
+    persona_key = f"personas.{name}.base_url" if is_personas else ""
+    send_key = "send.base_url" if is_strangers else ""
     return (
         _Source(_OPTION, selection, selection.provider),
-        source(f'persona "{name}"', persona, key, has_chosen=not selection.persona),
-        source("[send] of the project", projects, "send.base_url" * is_strangers),
-        source("[send] of your configuration", users, ""),
+        # A persona named by an option is the user's choice.
+        _Source.of(f'persona "{name}"', persona, persona_key, has_chosen=not selection.persona),
+        _Source.of("[send] of the project", projects, send_key),
+        _Source.of("[send] of your configuration", users),
     )
 
 
-def _provider(sources: Sequence[_Source]) -> _Source:
+def _recipient(sources: Sequence[_Source]) -> _Recipient:
+    """Choose provider, address and model; raise ``ClientSetupError`` for another company's model.
+
+    A model and an address belong to the provider of the same source.
+    """
     option, persona, *tables = sources
     # An address without a provider belongs to the user's own server.
-    address = [replace(option, provider=COMPATIBLE)] if option.selection.base_url else []
-    sources_with_provider = (
-        source for source in (option, persona, *address, *tables) if source.provider
-    )
-    makers = (
-        replace(source, provider=provider_of_model(source.selection.model))
-        for source in sources
-        if source.selection.model
-    )
-    return next(chain(sources_with_provider, makers), option)
-
-
-def _address(sources: Sequence[_Source], provider: _Source) -> _Source:
-    """Return the source of the address.
-
-    It is the option, else the first source for the same provider.
-    """
-    fitting = (
-        source
-        for source in sources
-        if source.name == _OPTION or source.provider == provider.provider
-    )
-    return next((source for source in fitting if source.selection.base_url), _Source(""))
-
-
-def _model(sources: Sequence[_Source], provider: _Source, *, has_address: bool) -> _Source:
-    option, persona, *_ = sources
-    provider_name = provider.provider
-    for source in sources:
-        if not source.selection.model:
-            continue
-        maker = provider_of_model(source.selection.model)
-        is_makers = not maker or maker == provider_name or provider_name not in _COMPANIES
-        fits = source.provider == provider_name if source.provider else is_makers
+    own_server = [replace(option, provider=COMPATIBLE)] if option.values.base_url else []
+    named = [source for source in (option, persona, *own_server, *tables) if source.provider]
+    with_model = [source for source in sources if source.values.model]
+    makers = [
+        replace(source, provider=provider_of_model(source.values.model)) for source in with_model
+    ]
+    provider = next(iter((*named, *makers)), option)
+    name = provider.provider
+    fitting = (source for source in sources if source is option or source.provider == name)
+    address = next((source for source in fitting if source.values.base_url), _NOWHERE)
+    for source in with_model:
+        maker = provider_of_model(source.values.model)
+        is_makers = not maker or maker == name or name not in _COMPANIES
+        fits = source.provider == name if source.provider else is_makers
+        has_address = address is not _NOWHERE
         # The user's model is not checked if the user also chose the provider or an address.
-        if fits or (source is option and (provider.name == _OPTION or has_address)):
-            return source
-        if source.provider or source not in (option, persona):
-            continue
-        if has_address:
-            return source
-        problem = (
-            f"{provider_name} does not have the model {source.selection.model} of {source.name}"
-        )
-        fix = f"add --model, or use --provider {maker}"
-        if source is option:
-            problem = f"{provider_name} ({provider.name}) does not have the model {source.selection.model}"
-            fix = f"add --provider {maker}"
-        raise ClientSetupError(f"{problem}: {fix}")
-    return _Source(_USUAL)
+        is_users = source is option and (provider.name == _OPTION or has_address)
+        is_open = not source.provider and source in (option, persona)
+        if fits or is_users or (is_open and has_address):
+            return _Recipient(provider, address, source)
+        if is_open:
+            raise _foreign_model(source, provider, maker)
+    return _Recipient(provider, address, _Source(_USUAL))
+
+
+def _foreign_model(source: _Source, provider: _Source, maker: str) -> ClientSetupError:
+    name, model = provider.provider, source.values.model
+    if source.name == _OPTION:
+        problem = f"{name} ({provider.name}) does not have the model {model}"
+        return ClientSetupError(f"{problem}: add --provider {maker}")
+    problem = f"{name} does not have the model {model} of {source.name}"
+    return ClientSetupError(f"{problem}: add --model, or use --provider {maker}")
 
 
 def _discussion(project: Project, selection: ModelSelection, client: Client) -> str:
@@ -226,10 +230,10 @@ def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> 
     warnings: tuple[str, ...] = ()
     option, persona, *_ = sources
     names = []
-    if persona.selection.model and not option.selection.model:
-        names.append(f"model {persona.selection.model}")
-    if persona.selection.base_url and not option.selection.base_url:
-        names.append(f"address {display_address(persona.selection.base_url)}")
+    if persona.values.model and not option.values.model:
+        names.append(f"model {persona.values.model}")
+    if persona.values.base_url and not option.values.base_url:
+        names.append(f"address {display_address(persona.values.base_url)}")
     if names and persona.provider not in ("", provider):
         settings = f"{persona.name} sets the {' and the '.join(names)} for {persona.provider}"
         warnings += (f"{settings}: not used with --provider {provider}",)
@@ -253,12 +257,13 @@ def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[st
 
 
 def _for_project_address(
-    project: Project, address: _Source, provider: _Source, environ: Mapping[str, str] | None
+    project: Project, recipient: _Recipient, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
     """Return an environment without keys, and a warning, if only the project sets the address."""
-    if not address.key:
+    provider, address, _ = recipient
+    if not address.address_key:
         return environ, ()
-    base_url, users = address.selection.base_url, user_config()
+    base_url, users = address.values.base_url, user_config()
     tables: list[PersonaTable | SendTable] = [users.send, *users.personas.values()]
     users_addresses = {
         (table.provider or COMPATIBLE, origin(table.base_url)) for table in tables if table.base_url
@@ -273,11 +278,11 @@ def _for_project_address(
         return {}, (
             f"the project sets the address {server}: requests go there without a key{hint}",
         )
-    table = "persona" if address.key.startswith("personas.") else "table [send]"
+    table = "persona" if address.address_key.startswith("personas.") else "table [send]"
     fix = f"move the {table} to {global_config_path()}, or add --base-url"
     problem = (
         f"only the project sets the address {server}: to send to it, {fix}"
         if provider.provider == COMPATIBLE
         else f"a project's {table} may set an address for {COMPATIBLE} only, so that no key is sent there: {fix}"
     )
-    raise ConfigError(problem, path=str(project.path), key=address.key)
+    raise ConfigError(problem, path=str(project.path), key=address.address_key)

@@ -21,12 +21,12 @@ from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
 from aggregate.prompt.output.numbered_output import numbered_files, request_log_path
-from aggregate.sending.cache.fingerprint import (
+from aggregate.sending.cache.hashed_prompt import (
     SYSTEM,
     BlockLayout,
+    HashedPrompt,
+    HashedSegment,
     PrefixReport,
-    PromptFingerprint,
-    SegmentHash,
     compare_prefixes,
     digest,
 )
@@ -39,7 +39,7 @@ _FILE: Final = "sent_requests.json"
 _MOST: Final = 200  # remembered records of a project
 _VERSION = 2
 _RECENT = 20  # records read for the next request: caches forget within an hour
-_LINK: Final = attrgetter(*SegmentHash.__slots__)
+_LINK: Final = attrgetter("section", "source", "digest", "tokens", "size")
 _DIGITS: Final = 16  # of the hash of a segment
 _SECTIONS: Final = {section.value: section.value for section in Section}
 _LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
@@ -47,10 +47,10 @@ _LARGEST_NUMBER = 2**40  # upper bound of tokens and bytes
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """The record of a written or sent prompt; its segment 0 is the system prompt."""
+    """The record of a written or sent prompt."""
 
     path: Path
-    fingerprint: PromptFingerprint
+    prompt: HashedPrompt
     provider: str = ""  # ``""`` if it was only written
     model: str = ""
     layout: BlockLayout | None = None
@@ -59,14 +59,10 @@ class LoggedRequest:
     discussion: str = ""  # ``""`` for the default one
     effort: str = ""
 
-    @property
-    def unsent(self) -> "LoggedRequest":
-        return LoggedRequest(self.path, self.fingerprint)
-
 
 def write_request(request: LoggedRequest) -> str:
     """Write the record of a prompt; return an error message if its hash cannot be stored."""
-    links = [*map(_LINK, request.fingerprint.segments)]
+    links = [*map(_LINK, request.prompt.segments)]
     data: dict[str, Any] = {"version": _VERSION, "encoding": "o200k_base", "links": links}
     if layout := request.layout:
         optional = {
@@ -115,17 +111,6 @@ def _record_hash(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-@get_monitor().scope("log_written_prompt")
-def log_written_prompt(
-    path: Path, fingerprint: PromptFingerprint, request: Request
-) -> PrefixReport | None:
-    """Record a prompt that was written but not sent; compare it with the last prompt."""
-    recent = recent_requests(request.output_dir, request.namespace, before=path)
-    earlier = next((logged for logged in recent if not logged.provider), None)
-    write_request(LoggedRequest(path, fingerprint))
-    return compare_prefixes(earlier.fingerprint, fingerprint) if earlier else None
-
-
 def recent_requests(
     output_dir: Path, namespace: str, *, before: Path | None = None, is_own: bool = False
 ) -> Iterator[LoggedRequest]:
@@ -156,7 +141,7 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
             return None
         links = enumerate(data["links"])
         segments = tuple(_read_hash(*link, is_first=not number) for number, link in links)
-        written = LoggedRequest(prompt, PromptFingerprint(segments))
+        written = LoggedRequest(prompt, HashedPrompt(segments))
         return _as_sent(written, data["sent"]) if data.get("sent") is not None else written
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -164,21 +149,18 @@ def read_request(prompt: Path, *, own: Collection[str] | None = None) -> LoggedR
 
 def read_segment(request: LoggedRequest, number: int) -> str | None:
     """Return the text of a segment from the prompt's file, ``None`` if the file was edited."""
-    preceding, segment = (
-        request.fingerprint.segments[1:number],
-        request.fingerprint.segments[number],
-    )
-    start = sum(earlier.size for earlier in preceding) + len(SEPARATOR) * len(preceding)
+    preceding, part = request.prompt.segments[1:number], request.prompt.segments[number]
+    start = sum(earlier.size + len(SEPARATOR) for earlier in preceding)
     try:
         descriptor, info = open_regular(request.path)
         with os.fdopen(descriptor, "rb") as file:
-            if start + segment.size > info.st_size:
+            if start + part.size > info.st_size:
                 return None
             file.seek(start)
-            text = file.read(segment.size).decode()
+            text = file.read(part.size).decode()
     except (OSError, ValueError):
         return None
-    return text if digest(text) == segment.digest else None
+    return text if digest(text) == part.digest else None
 
 
 def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
@@ -190,11 +172,11 @@ def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
 
 def _read_hash(
     section: str, source: str, digest: str, tokens: int, size: int, *, is_first: bool
-) -> SegmentHash:
+) -> HashedSegment:
     if len(digest) != _DIGITS or digest.strip("0123456789abcdef"):
         raise ValueError("not the hash of a segment")
     name = str(section) if is_first else _SECTIONS[section]
-    return SegmentHash(name, str(source), digest, _size(tokens), _size(size))
+    return HashedSegment(name, str(source), digest, _size(tokens), _size(size))
 
 
 def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
@@ -204,7 +186,7 @@ def _as_sent(written: LoggedRequest, data: Mapping[str, Any]) -> LoggedRequest:
         provider=str(data["provider"]),
         model=str(data["model"]),
         effort=str(data.get("effort", "")),
-        layout=BlockLayout(written.fingerprint.digests, *positions),
+        layout=BlockLayout(written.prompt.digests, *positions),
         shown=tuple(_read_shown(*file) for file in data.get("shown", ())),
         pauses=tuple(data.get("pauses", ())),
         discussion=str(data.get("discussion", "")),
@@ -224,11 +206,14 @@ def _size(value: object) -> int:
     return value
 
 
-def prompt_tokens(segments: Iterable[SegmentHash], counts: Sequence[int]) -> "PromptTokens":
+def prompt_tokens(
+    parts: Sequence[HashedSegment], counts: Sequence[int] | None = None
+) -> "PromptTokens":
+    """Sum the tokens of a prompt's segments, by default those of the hashed segments."""
     from aggregate.prompt import PromptTokens  # a quiet run counts nothing
 
-    keys = [(Section(segment.section), segment.source) for segment in segments]
-    return PromptTokens.of(keys, counts)
+    keys = [(Section(part.section), part.source) for part in parts]
+    return PromptTokens.of(keys, counts or [part.tokens for part in parts])
 
 
 class PromptMeter:
@@ -247,7 +232,7 @@ class PromptMeter:
         has_log: bool = True,
     ) -> None:
         self._request, self._counter, self._has_log = request, counter, has_log
-        self._hashes: list[SegmentHash] = []
+        self._parts: list[HashedSegment] = []
         self._source_map = None
         if has_account:
             # Prompts without an account need none.
@@ -258,7 +243,7 @@ class PromptMeter:
     def tokens(self) -> "PromptTokens | None":
         if self._counter is None:
             return None
-        return prompt_tokens(self._hashes, self._counter.counts())
+        return prompt_tokens(self._parts, self._counter.counts())
 
     def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
         last: tuple[str, bytes] | None = None
@@ -269,35 +254,37 @@ class PromptMeter:
             if self._source_map is not None:
                 self._source_map.add(segment)
             data = segment.text.encode()
-            self._hashes.append(
-                SegmentHash.of(data, 0, section=segment.section, source=segment.source)
-            )
+            section, source = segment.section, segment.source
+            self._parts.append(HashedSegment.of(data, 0, section=section, source=source))
             yield data
             last = segment.text, data
         if last is not None:
             yield END.encode()
             self._count(*last, END)
 
+    @get_monitor().scope("log_written_prompt")
     def record(
         self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
     ) -> PrefixReport | None:
         """Write the record and the audit of a prompt; compare it with the last prompt."""
+        request, parts = self._request, self._parts
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
 
-            size = sum(measured.size + len(SEPARATOR) for measured in self._hashes)
+            size = sum(part.size + len(SEPARATOR) for part in parts)
             size -= len(SEPARATOR) - len(END) if size else 0
             source_map = self._source_map.end()
-            audit = audit_of(self._request, prompt, tokens, size=size, source_map=source_map)
-            write_audit(path, audit)
+            write_audit(path, audit_of(request, prompt, tokens, size=size, source_map=source_map))
         if not self._has_log:
             return None
-        counted = self._hashes
         if tokens is not None and tokens.segments:
-            pairs = zip(self._hashes, tokens.segments, strict=True)
-            counted = [replace(measured, tokens=number) for measured, number in pairs]
-        fingerprint = PromptFingerprint((SegmentHash.of("", 0, section=SYSTEM), *counted))
-        return log_written_prompt(path, fingerprint, self._request)
+            pairs = zip(parts, tokens.segments, strict=True)
+            parts = [replace(part, tokens=number) for part, number in pairs]
+        written = HashedPrompt((HashedSegment.of("", 0, section=SYSTEM), *parts))
+        recent = recent_requests(request.output_dir, request.namespace, before=path)
+        earlier = next((logged for logged in recent if not logged.provider), None)
+        write_request(LoggedRequest(path, written))
+        return compare_prefixes(earlier.prompt, written) if earlier else None
 
     def _count(self, text: str, data: bytes, separator: str) -> None:
         if self._counter is not None:

@@ -1,36 +1,85 @@
-"""Send a turn and store its prompt, answer and record, even after failures."""
+"""A turn from a message to its record: compose, plan for the cache, ask, store prompt and answer."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import cast
+from typing import Any, cast
 
 from aggregate.base.disk.reading import confined
-from aggregate.base.disk.writing import create_private
-from aggregate.base.errors import ClientSetupError, OutputError, ProviderError
-from aggregate.project.configuration import user_config
+from aggregate.base.errors import ConfigError, OutputError, ProviderError
+from aggregate.base.task import AUTO, Amount, Task
+from aggregate.base.values import escape_surrogates
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
+from aggregate.project.index import user_index
+from aggregate.prompt import Request, compose_prompt, find_persona, find_preset, request_for
 from aggregate.prompt.audit import record_audit
-from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
-from aggregate.sending.bills import charged, keep_charge, spent_today
-from aggregate.sending.clients.client import TEXT_ALONE
-from aggregate.sending.clients.learned import Learned, record_usage
+from aggregate.prompt.output.numbered_output import request_log_path, write_numbered
+from aggregate.sending.bills import charged, check_limits, daily_limit, keep_charge
+from aggregate.sending.clients.client import TEXT_ALONE, Client
+from aggregate.sending.clients.learned import Endpoint, record_reply, truncation_warning
+from aggregate.sending.clients.own_models import check_window, context_window
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
-from aggregate.sending.models import SCRIPTED, SHORT_LIFETIME, FinishReason, Reply, Usage, dollars
+from aggregate.sending.model_selection import ModelSelection, request_of, select_model
+from aggregate.sending.models import SHORT_LIFETIME, FinishReason, Reply
+from aggregate.sending.reply_file import ReplyFile
 from aggregate.sending.request_log import LoggedRequest, write_request
+from aggregate.sending.turn_composition import TurnComposer
 
 USER, ASSISTANT = "User", "AI"  # roles in a discussion's file
-_LOWEST_SHARE = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
-# Windows are multiples of 1,024: a server reports exactly its window after cutting a prompt to it.
-_WINDOW_STEP = 1024
-_CUT_SHARE = 0.95
-_FEWEST_TO_JUDGE = 512  # shorter prompts vary too much with a server's own wrapping
+
+
+def prepare_turn(
+    project: Project,
+    message: str,
+    selection: ModelSelection,
+    *,
+    environ: Mapping[str, str] | None = None,
+    on_wait: Callable[[float, ProviderError], None] | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+    require_key: bool = True,
+    task: Task | None = None,
+    replaces: Sequence[Mapping[str, Any]] = (),
+    aside: Callable[[Request], Request] | None = None,
+) -> Exchange:
+    """Compose and plan a turn; write and send nothing.
+
+    ``task`` adds focus, symbols and changes to the message and needs a budget. The answered turn ``replaces`` the last
+    ones. ``aside`` changes the request of a question outside of the discussion.
+    """
+    client, selection = select_model(
+        project, selection, environ=environ, on_wait=on_wait, require_key=require_key
+    )
+    request = _request(project, client, selection, aside, task=task)
+    request = _with_message(request, escape_surrogates(message), replaces)
+    picks: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    # A later question would move the files kept by the discussion (rule B-9).
+    is_first = len(request.history) == 1
+    is_auto = selection.pick is None and is_first and user_config().task.pick == AUTO
+    if selection.pick or is_auto:
+        from aggregate.sending.second_look import look_again  # loaded only if needed
+
+        daily = project.config.send.most_per_day
+        request, picks, failures = look_again(
+            request, client, index=user_index(), asks=require_key, is_auto=is_auto, daily=daily
+        )
+    composer = TurnComposer.behind_last(client, selection, request)
+    compose = partial(compose_prompt, on_start=on_start, on_done=on_done)
+    fitted = composer.compose(request, compose)
+    turn = composer.planned(fitted, project, selection, request.budget)
+    check_window(turn.plan, client.model, turn.asked.max_output, ratio=turn.client.ratio)
+    unused: tuple[str, ...] = ()
+    if selection.effort and turn.asked.effort is None:
+        model = f"{turn.provider} {turn.model}".strip()
+        unused = (f"{model} does not support effort: {selection.effort} is ignored",)
+    warnings = (*selection.warnings, *unused, *turn.warnings, *failures)
+    return replace(turn, replaces=tuple(replaces), warnings=warnings, looked=picks)
 
 
 def send_turn(
@@ -46,28 +95,19 @@ def send_turn(
     closed output, the rest is still received and the error raised at the end. With an answer ``received`` by a host
     nothing is sent.
     """
-    request, client, project = prepared.request, prepared.client, prepared.project
+    client, folder = prepared.client, prepared.project.folder
     if received is None:
-        check_limit(prepared)
-    history = None
-    if project.path is not None and request.discussion != NO_DISCUSSION:
-        history = confined(
-            history_file(project.path, request.discussion, request.output_dir), request.written_in
-        )
-    path = write_numbered(
-        request.output_dir, request.namespace, prepared.prompt.pieces(), project=request.written_in
-    )
-    if request.is_audited:
-        record_audit(path, request, prepared.composition, prepared.prompt)
-    log = replace(prepared.record, path=path)
-    write_request(log.unsent)  # until the first piece of an answer
+        _check_limits(prepared)
+    history = _history(prepared)
+    log = _write_prompt(prepared)
     if received is not None:
-        os.utime(request_log_path(path), (prepared.begun, prepared.begun))
+        os.utime(request_log_path(log.path), (prepared.begun, prepared.begun))
+    problems: list[str] = []
     # Recorded with the first piece, in case the program is killed before the last one.
-    with _ReplyFile(path, on_text, on_first=lambda: _record(log)) as file:
-        content, problems = "", list[str]()
+    with ReplyFile(log.path, on_text, on_first=lambda: _record(log)) as file:
+        content = ""
         try:
-            reply = received or charged(client, project.folder, problems).send(prepared.asked, file)
+            reply = received or charged(client, folder, problems).send(prepared.asked, file)
             content = "the answer"
             file.finish(_text_or_refusal(reply))
             _check_answer(reply, client.provider)
@@ -84,86 +124,137 @@ def send_turn(
             if bill and bill.price is not None:
                 error.add_note(f"it cost {bill.sentence}")
             raise
-    sent, usage = prepared.plan.total, reply.usage
-    warnings = truncation_warning(sent, usage, client.provider) or record_usage(
-        prepared.endpoint, prepared.kinds, usage, learn=partial(_learn, prepared, reply)
+    completed = replace(
+        prepared,
+        reply=reply,
+        record=log,
+        history=history,
+        answer=None if file.is_empty else file.path,
     )
     if received is not None:
-        problems += keep_charge(
-            project.folder, client.provider, client.model, replace(prepared, reply=reply).bill
-        )
-    warnings += tuple(problems)
-    if TEXT_ALONE in reply.raw:
-        retry = "it was sent again without images, effort or schema"
-        warnings += (f"{client.provider} refused the request: {retry}",)
-    if problem:
-        warnings += (f"the next request will be planned without this one: {problem}",)
-    if file.problem:
-        warnings += (f"the answer in {file.path} is incomplete: {file.problem}",)
-    answer = None if file.is_empty else file.path
-    return replace(
-        prepared, reply=reply, record=log, history=history, answer=answer, doubts=warnings
+        problems += keep_charge(folder, client.provider, client.model, completed.bill)
+    doubts = (*_learn(completed), *problems, *_doubts(completed, problem, file.problem))
+    return replace(completed, doubts=doubts)
+
+
+def _request(
+    project: Project,
+    client: Client,
+    selection: ModelSelection,
+    aside: Callable[[Request], Request] | None,
+    *,
+    task: Task | None,
+) -> Request:
+    persona = find_persona(project, selection.persona)
+    preset = persona.preset or project.config.project.active_preset
+    budget = _budget(project, selection, preset)
+    request = request_for(
+        project,
+        strategy=persona.aggregation_strategy or None,
+        preset=preset or None,
+        budget=budget,
+        window=context_window(client.model) if budget == AUTO else None,
+        answer=request_of(selection).max_output,
+        discussion=selection.discussion,
+        is_new=True,
+        task=task,
+        sending=True,
+        redact=selection.redact,
     )
+    request = selection.attached.of(request)
+    request = aside(request) if aside else request
+    if task is not None and request.budget is None:
+        raise ConfigError("focus, symbol and since need a budget: add one, such as --budget 32k")
+    return request
 
 
-def check_limit(prepared: Exchange) -> None:
-    """Raise an error if a request could cost more than a limit allows."""
-    client, most_dollars = prepared.client, prepared.selection.most
-    tables = (prepared.project.config.send.most_per_day, user_config().send.most_per_day)
-    daily = min((most for most in tables if most is not None), default=None)
-    if client.provider == SCRIPTED or (most_dollars is None and daily is None):
-        return
-    could = prepared.most_it_costs
-    if could is None:
-        raise ClientSetupError(
-            f"cannot apply a limit in dollars: the price of {client.model} is unknown: set it under "
-            f'[models."{client.model}"] in your own configuration'
-        )
-    spent = spent_today() if daily is not None else Decimal(0)
-    for limit, so_far, name in (
-        (most_dollars, Decimal(0), "--most"),
-        (daily, spent, "most_per_day"),
-    ):
-        if limit is not None and so_far + could > Decimal(str(limit)):
-            today = f", and {dollars(so_far)} were spent today" if so_far else ""
-            raise ClientSetupError(
-                f"it could cost {dollars(could)}, with nothing read from a cache and {prepared.asked.max_output:,} "
-                f"tokens of answer{today}; {name} is ${limit:g}: lower --max-output or --budget, or raise the limit"
-            )
+def _budget(project: Project, selection: ModelSelection, preset: str | None) -> Amount | str | None:
+    """Return the first budget: option or persona, preset, project, user (S-1)."""
+    config = project.config
+    limits = (
+        selection.budget,
+        find_preset(project, preset).budget if preset else None,
+        config.send.budget,
+        config.budget.tokens,
+        user_config().send.budget,
+        AUTO if project.is_bare else None,
+    )
+    return next((limit for limit in limits if limit is not None), None)
 
 
-def _learn(prepared: Exchange, reply: Reply, learned: Learned) -> Learned:
-    forecast, pauses = prepared.forecast, prepared.record.pauses
-    if forecast.cache_read:
-        age = pauses[-1] if pauses else 0.0
-        learned = learned.after_read(
-            expected=forecast.cache_read,
-            read=reply.usage.cache_read,
-            needs_hour=age > SHORT_LIFETIME and prepared.plan.policy.long_seconds > 0,
-        )
-    return learned if reply.first_piece is None else learned.after_piece(reply.first_piece)
+def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str, Any]]) -> Request:
+    """Add the user's message to a request, as last turn.
 
-
-def truncation_warning(sent: int, usage: Usage, provider: str) -> tuple[str, ...]:
-    """Return a warning if the server probably cut the prompt.
-
-    Local servers do so silently, Ollama at 4,096 tokens.
+    With a budget the message is also the task (T-1).
     """
-    read = usage.input
-    if not read or sent < _FEWEST_TO_JUDGE:
-        return ()
-    equals_a_window = read % _WINDOW_STEP == 0 and read < sent * _CUT_SHARE
-    if read >= sent * _LOWEST_SHARE and not equals_a_window:
-        return ()
-    return (
-        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window; "
-        "give the server a larger window, or send less",
-    )
+    earlier = request.history[: len(request.history) - len(replaces)]
+    if (*earlier, *replaces) != tuple(request.history):
+        raise ConfigError("the discussion was changed meanwhile: nothing is asked again")
+    request = replace(request, history=(*earlier, {"role": USER, "content": message}))
+    task = replace(request.task or Task(), text=message) if request.budget else request.task
+    return replace(request, task=task)
+
+
+def _check_limits(prepared: Exchange) -> None:
+    daily = daily_limit(prepared.project.config.send.most_per_day)
+    most, max_output = prepared.selection.most, prepared.asked.max_output
+    could = None if most is None and daily is None else prepared.most_it_costs
+    check_limits(prepared.client, could=could, max_output=max_output, most=most, daily=daily)
+
+
+def _history(prepared: Exchange) -> Path | None:
+    request, config = prepared.request, prepared.project.path
+    if config is None or request.discussion == NO_DISCUSSION:
+        return None
+    path = history_file(config, request.discussion, request.output_dir)
+    return confined(path, request.written_in)
+
+
+def _write_prompt(prepared: Exchange) -> LoggedRequest:
+    """Write the prompt, its audit, and a record without an answer; return the record of the request."""
+    request, prompt = prepared.request, prepared.prompt
+    folder, name = request.output_dir, request.namespace
+    path = write_numbered(folder, name, prompt.pieces(), project=request.written_in)
+    if request.is_audited:
+        record_audit(path, request, prepared.composition, prompt)
+    log = replace(prepared.record, path=path)
+    write_request(LoggedRequest(path, log.prompt))  # until the first piece of an answer
+    return log
 
 
 def _record(log: LoggedRequest) -> None:
     with suppress(OutputError):
         write_request(log)
+
+
+def _learn(completed: Exchange) -> tuple[str, ...]:
+    client, reply, pauses = completed.client, completed.reply, completed.record.pauses
+    sent = completed.plan.total
+    # What a server has cut says nothing about its vocabulary.
+    if warnings := truncation_warning(sent, reply.usage.input, client.provider):
+        return warnings
+    return record_reply(
+        Endpoint(client.provider, completed.model, client.address),
+        reply,
+        sent=sent,
+        expected_read=completed.forecast.cache_read,
+        needs_hour=bool(pauses)
+        and pauses[-1] > SHORT_LIFETIME
+        and completed.plan.policy.long_seconds > 0,
+    )
+
+
+def _doubts(completed: Exchange, unrecorded: str, unwritten: str) -> list[str]:
+    """Return warnings about a stored turn; the arguments are reasons of failed writes."""
+    warnings = []
+    if TEXT_ALONE in completed.reply.raw:
+        retry = "it was sent again without images, effort or schema"
+        warnings.append(f"{completed.provider} refused the request: {retry}")
+    if unrecorded:
+        warnings.append(f"the next request will be planned without this one: {unrecorded}")
+    if unwritten:
+        warnings.append(f"the answer in {completed.answer} is incomplete: {unwritten}")
+    return warnings
 
 
 def _add_turns(prepared: Exchange, reply: Reply, history: Path) -> None:
@@ -192,76 +283,3 @@ def _check_answer(reply: Reply, provider: str) -> None:
 
 def _text_or_refusal(reply: Reply) -> str:
     return reply.text or str(reply.raw.get("refusal") or "")
-
-
-class _ReplyFile:
-    """The file of a partly received answer.
-
-    It is written with each piece, so that a kill loses nothing.
-    """
-
-    def __init__(
-        self, prompt: Path, on_text: OnText | None, *, on_first: Callable[[], None]
-    ) -> None:
-        self.path = reply_path(prompt)
-        self.problem = ""  # why it is incomplete, such as a full disk
-        self.is_empty = True  # only blanks so far
-        self.error: OSError | OutputError | None = (
-            None  # raised by ``on_text``, then not called again
-        )
-        self._on_text, self._on_first = on_text, on_first
-        self._pieces: list[str] = []
-        try:
-            self._descriptor = create_private(self.path)
-        except OSError as error:
-            raise OutputError(
-                f"cannot write {self.path} for the answer: {error.strerror or error}; nothing was sent"
-            ) from error
-
-    def __enter__(self) -> "_ReplyFile":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
-    ) -> None:
-        try:
-            if not self.is_empty:
-                os.fsync(self._descriptor)
-        except OSError as failure:
-            self.problem = failure.strerror or str(failure)
-        finally:
-            os.close(self._descriptor)
-        if self.is_empty:
-            self.path.unlink(missing_ok=True)
-
-    def name_in(self, error: BaseException, content: str) -> None:
-        if not self.is_empty:
-            extent = f", as far as it could be written ({self.problem})" if self.problem else ""
-            error.add_note(f"{content} is in {self.path}{extent}")
-
-    def __call__(self, piece: str) -> None:
-        self._pieces.append(piece)
-        was_empty = self.is_empty
-        self._write(piece)
-        try:
-            if self._on_text is not None and self.error is None:
-                self._on_text(piece)
-        except (OSError, OutputError) as error:
-            self.error = error
-        if was_empty and not self.is_empty:
-            self._on_first()
-
-    def finish(self, text: str) -> None:
-        """Write the part of the answer that was not streamed, without displaying it."""
-        streamed = "".join(self._pieces)
-        is_whole = text.startswith(streamed)
-        self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")
-
-    def _write(self, piece: str) -> None:
-        self.is_empty = self.is_empty and not piece.strip()
-        data = memoryview(piece.encode("utf-8", "backslashreplace"))
-        try:
-            while data and not self.problem:
-                data = data[os.write(self._descriptor, data) :]
-        except OSError as error:
-            self.problem = error.strerror or str(error)

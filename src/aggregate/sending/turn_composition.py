@@ -4,7 +4,7 @@ Files keep the order of the last request. With a budget they are fitted until th
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from aggregate.prompt.output.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause
 from aggregate.sending.cache.file_order import UNSENT, CachedPrompt, FileOrder, OrderedPrompt
-from aggregate.sending.cache.fingerprint import (
+from aggregate.sending.cache.hashed_prompt import (
     HashedPrompt,
     HashedSegment,
     compare_prefixes,
@@ -68,45 +68,7 @@ class LastRequest:
     before: EarlierRequest = EarlierRequest(takes_hours=True)  # noqa: RUF009 - an immutable value
     cached: CachedPrompt = UNSENT
     shown: tuple[SentFile, ...] = ()  # with a budget, within the same discussion
-    is_alive: bool = False  # a cache holds it
-    is_own: bool = True  # of the same discussion or the one it continues
-    may_be_cached: bool = False  # same model and instructions
-
-    @classmethod
-    def of(
-        cls, logged: LoggedRequest, request: Request, policy: CachePolicy, *, may_be_cached: bool
-    ) -> "LastRequest":
-        try:
-            age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
-        except OSError:
-            age = float("inf")
-        is_own = logged.discussion in (request.discussion, request.continues)
-        is_pause = is_own and age <= _LONGEST_PAUSE
-        pauses = with_pause(logged.pauses, age) if is_pause else logged.pauses
-        layout = logged.layout if may_be_cached else None
-        readable: tuple[int, ...] | None = ()
-        if policy.lookup is CacheLookup.BREAKPOINTS and layout:
-            readable = layout.alive(age, policy.seconds)
-        elif may_be_cached and age <= policy.seconds:
-            readable = None
-        text = partial(_read_unless_secret, logged, request.redaction)
-        lives = max(layout.lifetimes if layout else (), default=policy.seconds)
-        return cls(
-            EarlierRequest(layout, age, takes_hours=True, pauses=pauses),
-            CachedPrompt(logged.fingerprint, text, readable),
-            logged.shown if is_own else (),
-            may_be_cached and age <= lives,
-            is_own,
-            may_be_cached,
-        )
-
-
-def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int) -> str | None:
-    """Return the text of a segment of a recorded prompt, ``None`` if it contains a secret."""
-    text = read_segment(logged, number)
-    if text is None or not redaction.replaces:
-        return text
-    return None if redact(text, redaction).findings else text
+    rank: tuple[bool, ...] = ()  # the smallest is continued
 
 
 def _find_last_request(
@@ -121,20 +83,59 @@ def _find_last_request(
     for logged in recent_requests(request.output_dir, request.namespace, is_own=True):
         if logged.layout is None:
             continue
-        logged_recipient = (logged.provider, logged.model, logged.fingerprint.digests[0])
+        logged_recipient = (logged.provider, logged.model, logged.prompt.digests[0])
         was_written = logged.layout.breakpoints or policy.lookup is not CacheLookup.BREAKPOINTS
         # Anthropic's cache compares the effort too.
         is_other_effort = logged.provider == "anthropic" and logged.effort != (asked.effort or "")
         is_same = logged_recipient == recipient and not is_other_effort
         may_be_cached = is_same and bool(was_written)
-        candidates.append(LastRequest.of(logged, request, policy, may_be_cached=may_be_cached))
-        if may_be_cached and candidates[-1].is_own:
+        is_own = logged.discussion in (request.discussion, request.continues)
+        candidates.append(
+            _last_request(logged, request, policy, may_be_cached=may_be_cached, is_own=is_own)
+        )
+        if may_be_cached and is_own:
             break  # older ones have left the cache before
+    return min(candidates, key=lambda last: last.rank, default=LastRequest())
 
-    def order(sent: LastRequest) -> tuple[bool, ...]:
-        return not sent.is_alive, not sent.is_own, sent.is_own and not sent.may_be_cached
 
-    return min(candidates, key=order, default=LastRequest())
+def _last_request(
+    logged: LoggedRequest,
+    request: Request,
+    policy: CachePolicy,
+    *,
+    may_be_cached: bool,
+    is_own: bool,
+) -> LastRequest:
+    try:
+        age = max(time.time() - request_log_path(logged.path).stat().st_mtime, 0.0)
+    except OSError:
+        age = float("inf")
+    is_pause = is_own and age <= _LONGEST_PAUSE
+    pauses = with_pause(logged.pauses, age) if is_pause else logged.pauses
+    layout = logged.layout if may_be_cached else None
+    readable: tuple[int, ...] | None = ()
+    if policy.lookup is CacheLookup.BREAKPOINTS and layout:
+        readable = layout.alive(age, policy.seconds)
+    elif may_be_cached and age <= policy.seconds:
+        readable = None
+    lifetime = max(layout.lifetimes if layout else (), default=policy.seconds)
+    is_alive = may_be_cached and age <= lifetime
+    return LastRequest(
+        EarlierRequest(layout, age, takes_hours=True, pauses=pauses),
+        CachedPrompt(
+            logged.prompt, partial(_read_unless_secret, logged, request.redaction), readable
+        ),
+        logged.shown if is_own else (),
+        (not is_alive, not is_own, is_own and not may_be_cached),
+    )
+
+
+def _read_unless_secret(logged: LoggedRequest, redaction: Redaction, number: int) -> str | None:
+    """Return the text of a segment of a recorded prompt, ``None`` if it contains a secret."""
+    text = read_segment(logged, number)
+    if text is None or not redaction.replaces:
+        return text
+    return None if redact(text, redaction).findings else text
 
 
 def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[str, ...]]:
@@ -153,7 +154,7 @@ def _images(request: Request, client: Client) -> tuple[dict[Image, int], tuple[s
 
 
 @dataclass(frozen=True, slots=True)
-class _FittedTurn:
+class FittedTurn:
     request: Request
     composition: Composition
     ordered: OrderedPrompt
@@ -167,37 +168,36 @@ class _FittedTurn:
         choices = {choice.path: choice for choice in self.composition.choices}
         earlier = {file.path: file for file in self.request.kept}
         files: list[SentFile] = []
-        for part in self.ordered.prompt.segments:
-            choice = choices.get(part.path) if part.section is Section.FILES else None
+        for part in self.ordered.prompt.parts:
+            path = part.source
+            choice = choices.get(path) if part.section == Section.FILES else None
             if choice is None:
                 continue
-            sent = SentFile(part.path, choice.level, choice.lines, choice.content_hash, part.tokens)
-            is_older = part.path in self.ordered.older
-            files.append(earlier.get(part.path, sent) if is_older else sent)
+            sent = SentFile(path, choice.level, choice.lines, choice.content_hash, part.tokens)
+            files.append(earlier.get(path, sent) if path in self.ordered.older else sent)
         return tuple(files)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnComposer:
-    """Composes the prompt of a turn after the last request.
+    """Composes and plans a turn after the last request.
 
     A budget limits the whole request, in the provider's tokens (B-10).
     """
 
-    project: Project
     client: Client  # with the provider's token ratio
     learned: Learned
-    selection: ModelSelection
     policy: CachePolicy
     asked: ChatRequest  # without secrets in its instructions
-    images: Mapping[Image, int]
+    images: Mapping[Image, int]  # with their tokens
     last: LastRequest
+    warnings: tuple[str, ...]
 
     @classmethod
     def behind_last(
-        cls, project: Project, client: Client, selection: ModelSelection, request: Request
-    ) -> tuple["TurnComposer", Sequence[str]]:
-        """Return a composer for a turn after the last request, and warnings."""
+        cls, client: Client, selection: ModelSelection, request: Request
+    ) -> "TurnComposer":
+        """Return a composer for a turn after the last request."""
         endpoint = Endpoint(client.provider, client.model, client.address)
         learned = learned_of(endpoint)
         client = replace(client, ratio=learned.ratio(endpoint))
@@ -209,26 +209,15 @@ class TurnComposer:
         if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             warnings += (_NO_HOURS,)
-        chat_request = client.planned(replace(request_of(selection), system=system))
-        last = _find_last_request(request, client, chat_request, policy=policy)
-        return cls(
-            project, client, learned, selection, policy, chat_request, images, last
-        ), warnings
+        asked = client.planned(replace(request_of(selection), system=system))
+        last = _find_last_request(request, client, asked, policy=policy)
+        return cls(client, learned, policy, asked, images, last, warnings)
 
-    def compose(
-        self,
-        request: Request,
-        *,
-        on_start: Callable[[int], None] | None = None,
-        on_done: Callable[[int], None] | None = None,
-    ) -> Exchange:
-        compose = partial(compose_prompt, on_start=on_start, on_done=on_done)
-        if request.budget is None:
-            return self._planned(self._ordered_turn(request, compose))
-        turn = self._planned(self._fitted(request, request.budget, compose))
-        return replace(turn, budget=request.budget.tokens)
-
-    def _fitted(self, request: Request, whole: Budget, compose: _Compose) -> _FittedTurn:
+    def compose(self, request: Request, compose: _Compose) -> FittedTurn:
+        """Return the prompt in the order of the last one, within the request's budget."""
+        whole = request.budget
+        if whole is None:
+            return self._ordered_turn(request, compose)
         ratio = self.client.ratio
         other_tokens = count(self.asked.system) + sum(self.images.values())
         own_tokens = max(min(ratio.own_tokens(whole.tokens), whole.tokens) - other_tokens, 1)
@@ -259,14 +248,15 @@ class TurnComposer:
             smallest=smallest,
         )
 
-    def _within(self, budget: Budget, first: _FittedTurn) -> _FittedTurn:
+    def _within(self, budget: Budget, first: FittedTurn) -> FittedTurn:
         """Compose the turn within a budget.
 
         If diffs of older file versions exceed it, compose again with a smaller budget.
         """
         turn, tokens = first, budget.tokens
         for _ in range(_FITS):
-            over = turn.ordered.prompt.tokens - turn.ordered.prompt.image_tokens - budget.tokens
+            prompt = turn.ordered.prompt
+            over = prompt.tokens - prompt.image_tokens - budget.tokens
             if over <= 0:
                 return turn
             tokens -= over + _SPARE
@@ -281,25 +271,23 @@ class TurnComposer:
         plain = self._ordered(first.request, first.composition, NO_CACHE)
         return replace(first, ordered=plain)
 
-    def _ordered_turn(self, request: Request, compose: _Compose) -> _FittedTurn:
+    def _ordered_turn(self, request: Request, compose: _Compose) -> FittedTurn:
         composition = compose(request)
         composition.check_scope()
         ordered = self._ordered(request, composition, self.policy)
-        return _FittedTurn(request, composition, ordered)
+        return FittedTurn(request, composition, ordered)
 
     def _ordered(
         self, request: Request, composition: Composition, policy: CachePolicy
     ) -> OrderedPrompt:
-        prompt = composition.prompt
-        earlier = self.last.cached
+        prompt, earlier = composition.prompt, self.last.cached
         # Report deleted files only; the user removed the others from the prompt.
         sections = (Section.FILES, Section.CHANGED)
-        segments = earlier.fingerprint.segments
-        sent = {part.source for part in segments if part.section in sections}
+        sent = {part.source for part in earlier.prompt.segments if part.section in sections}
         paths = {segment.source for segment in prompt.segments}
         unshown = filter(None, sorted(sent - paths))
         deleted = (path for path in unshown if not is_file(request.base_dir / path))
-        parts = [HashedSegment.counted(gone_segment(path), count) for path in deleted]
+        gone = [HashedSegment.counted(gone_segment(path), count) for path in deleted]
         hashed = HashedPrompt.of(
             prompt,
             count_prompt(prompt).segments,
@@ -308,54 +296,46 @@ class TurnComposer:
             images=self.images,
         )
         grown = grown_files(request.kept, composition.choices) if request.budget else None
-        earlier = replace(earlier, gone=parts)
-        return FileOrder(hashed, policy, earlier, count, grown).ordered()
+        return FileOrder(hashed, policy, replace(earlier, gone=gone), count, grown).ordered()
 
-    def _planned(self, turn: _FittedTurn) -> Exchange:
-        last, prompt = self.last, turn.ordered.prompt
-        earlier = last.cached.fingerprint
-        before = replace(
-            last.before,
-            # Writing an entry costs more and pays only if it is read.
-            writes=turn.request.discussion != NO_DISCUSSION,
-            replaced=turn.ordered.replaced,
-        )
+    def planned(
+        self, turn: FittedTurn, project: Project, selection: ModelSelection, budget: Budget | None
+    ) -> Exchange:
+        """Plan a composed turn for the provider's cache, within the ``budget`` of the request."""
+        request, composition, prompt = turn.request, turn.composition, turn.ordered.prompt
+        # Writing an entry costs more and pays only if it is read.
+        writes = request.discussion != NO_DISCUSSION
+        before = replace(self.last.before, writes=writes, replaced=turn.ordered.replaced)
         plan = plan_request(prompt, self.policy, before=before)
-        client = self.client
-        layout = before.layout
+        client, earlier, layout = self.client, self.last.cached.prompt, before.layout
         cache = SimulatedCache.after(layout, age=before.age) if layout else SimulatedCache()
         if client.provider == SCRIPTED:  # it starts with the last request's cache
             client = scripted_client(cache=cache, model=client.model)
-        chat_request = replace(self.asked, plan=plan)
         record = LoggedRequest(
             Path(),
-            prompt.fingerprint,
+            prompt,
             client.provider,
             client.model,
             plan.layout,
-            turn.shown if turn.request.budget else (),
+            turn.shown if request.budget else (),
             before.pauses,
-            turn.request.discussion,
-            chat_request.effort or "",
+            request.discussion,
+            self.asked.effort or "",
         )
+        smallest = [no_file_fits(composition.smallest)] if composition.smallest else []
+        unsure = doubts(composition.missing, composition.guess)
         return Exchange(
-            self.project,
+            project,
             client,
-            self.selection,
-            chat_request,
-            turn.request,
-            turn.composition,
+            selection,
+            replace(self.asked, plan=plan),
+            request,
+            composition,
             turn.ordered,
             charge(plan, cache)[0],
             record,
-            compare_prefixes(earlier, prompt.fingerprint) if earlier.segments else None,
-            None,
-            self._warnings(turn.composition),
+            compare_prefixes(earlier, prompt) if earlier.segments else None,
+            budget.tokens if budget else None,
+            (*smallest, *unsure, *composition.warnings, *self.warnings),
             learned=self.learned,
         )
-
-    @staticmethod
-    def _warnings(composition: Composition) -> tuple[str, ...]:
-        smallest = [no_file_fits(composition.smallest)] if composition.smallest else []
-        unsure = doubts(composition.missing, composition.guess)
-        return (*smallest, *unsure, *composition.warnings)

@@ -17,7 +17,6 @@ from aggregate.project.beads import (
     Dependency,
     bead_from_record,
     find_bd,
-    first_readable,
     parse_time,
     read_board,
     read_json_list,
@@ -285,6 +284,10 @@ class TestChoice:
         board = read_board(tmp_path, environ=install_bd(programs))
         assert board == Board("bd")
 
-    def test_no_reader(self) -> None:
+    def test_no_reader(self, tmp_path: Path) -> None:
         """Without a reader the board is empty, with a hint."""
-        assert "bd export" in first_readable([]).warnings[0]
+        (tmp_path / ".beads/dolt").mkdir(parents=True)
+        board = read_board(tmp_path, environ={})
+        assert board is not None
+        assert board.source == ""
+        assert "bd export" in board.warnings[0]

@@ -67,9 +67,9 @@ def put_all(index: Index, paths: Sequence[str] = (), *, count: int = 40) -> None
 
 def note(index: Index, path: str, content_hash: bytes, *, seen_ns: int) -> None:
     """Store a value for a file while the file is unchanged."""
-    state = look_at(path, seen_ns=seen_ns)
+    state = look_at(path)
     assert state is not None
-    index.remember_group(_name_of(path), [settled_mark(state, path)], content_hash)
+    index.remember_group(_name_of(path), [settled_mark(state, path, seen_ns=seen_ns)], content_hash)
 
 
 def known(index: Index, paths: Sequence[str]) -> list[bytes | None]:

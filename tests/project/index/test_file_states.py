@@ -107,10 +107,9 @@ def test_an_mtime_in_the_future_proves_nothing(tmp_path: Path, file: Path) -> No
         remember(tmp_path, file, seen_ns=in_an_hour())
         assert known_hash(tmp_path, file) in ((None,) if year_ns > 0 else (None, key(1)))
     with opened(tmp_path) as index:
-        state = look_at(str(file), seen_ns=in_an_hour())
-        assert state is not None
         for far in (10**30, -(10**30)):
-            mark = settled_mark(state._replace(mtime_ns=far, ctime_ns=-far))
+            state = 1, 2, 3, far, -far
+            mark = settled_mark(state, seen_ns=in_an_hour())
             index.remember_group(key(2), [mark], key(1))
 
 
@@ -158,8 +157,7 @@ def test_files_are_known_together(tmp_path: Path) -> None:
 
     def keep(seen: Callable[[], int] = in_an_hour) -> None:
         with opened(tmp_path, now=seen) as index:
-            states = [(path, look_at(path, seen_ns=seen())) for path in files]
-            marks = [settled_mark(state, Path(path).name) for path, state in states]
+            marks = [settled_mark(look_at(path), Path(path).name, seen_ns=seen()) for path in files]
             index.remember_group(name, marks, kept)
             index.flush()
 

@@ -12,7 +12,7 @@ from aggregate.prompt.files import FILES, file_block, file_segment, files_sectio
 from aggregate.prompt.output import map_sources
 from aggregate.prompt.sections import changed_segment, file_lines, gone_segment, sent_lines
 from aggregate.sending import known_model
-from aggregate.sending.cache import HashedPrompt, HashedSegment, PromptFingerprint
+from aggregate.sending.cache import HashedPrompt, HashedSegment
 from aggregate.sending.cache.file_order import (
     LARGEST,
     UNSENT,
@@ -75,11 +75,11 @@ def sent(
 ) -> CachedPrompt:
     """Return a prompt as the last one that was sent; the text of segment ``lost`` is not to be had any more."""
     prompt = ordered.prompt if isinstance(ordered, OrderedPrompt) else ordered
-    texts: list[str | None] = ["", *(one.segment.text for one in prompt.segments)]
+    texts: list[str | None] = [one.segment.text for one in prompt.segments]
     if lost:
         texts[lost] = None
     notes = [HashedSegment.counted(gone_segment(path), count) for path in gone]
-    return CachedPrompt(prompt.fingerprint, texts.__getitem__, breakpoints, gone=notes)
+    return CachedPrompt(prompt, texts.__getitem__, breakpoints, gone=notes)
 
 
 def order(
@@ -98,10 +98,10 @@ def order(
 def outline(ordered: OrderedPrompt) -> str:
     """Return what stands where: files, diffs of them with an asterisk, excerpts by their number."""
     return " ".join(
-        one.path.removeprefix("Discussion Excerpt ").removesuffix(".py")
+        one.source.removeprefix("Discussion Excerpt ").removesuffix(".py")
         + "*" * (one.section == "changed")
-        for one in ordered.prompt.segments
-        if one.path
+        for one in ordered.prompt.parts
+        if one.source
     )
 
 
@@ -109,8 +109,8 @@ def told(ordered: OrderedPrompt, path: str) -> list[str] | None:
     """Return the lines of a file as a reader of the whole prompt knows them."""
     texts = [
         one.segment.text
-        for one in ordered.prompt.segments
-        if one.path == path and one.section in ("files", "changed")
+        for one in ordered.prompt.parts
+        if one.source == path and one.section in ("files", "changed")
     ]
     return sent_lines(texts, path)
 
@@ -183,7 +183,7 @@ def test_every_file_can_be_told_as_it_is(
             [one for one in each.segments if one.section == "history"] for each in (shown, plain)
         ]
         assert others[0] == others[1]
-        tokens = [one.tokens for one in now.prompt.segments]
+        tokens = [one.tokens for one in now.prompt.parts]
         assert sum(tokens) == count_prompt(shown).document
         assert now.prompt == HashedPrompt.of(shown, tokens)
         total = count_prompt(plain).document
@@ -201,9 +201,9 @@ def with_remainder(prompt: Prompt, text: str) -> Prompt:
 
 def places(ordered: OrderedPrompt) -> list[str]:
     """Return what stands where, up to the discussion."""
-    shown = (one for one in ordered.prompt.segments if one.section != "history")
+    shown = (one for one in ordered.prompt.parts if one.section != "history")
     return [
-        f"{one.path or one.segment.text.split(chr(10))[0]}{'*' * (one.section == 'changed')}"
+        f"{one.source or one.segment.text.split(chr(10))[0]}{'*' * (one.section == 'changed')}"
         for one in shown
     ]
 
@@ -234,12 +234,12 @@ def test_what_a_question_adds_stands_behind_its_discussion() -> None:
     second = order(
         prompt_of(more, ["q1", "a1", "q2"]), sent(first), policy=PREFIX, grown=[*CONTENT]
     )
-    sections = [one.section.value for one in second.prompt.segments]
+    sections = [one.section for one in second.prompt.parts]
     start = sections.index("changed")
     assert set(sections[start:-1]) == {"changed"}
     assert sections[start - 1] == sections[-1] == "history"
-    now = tuple(one.hash.digest for one in second.prompt.segments)
-    before = first.prompt.fingerprint.digests[1:]
+    now = tuple(one.digest for one in second.prompt.parts)
+    before = first.prompt.digests[1:]
     assert now[: len(before)] == before
     assert second.older == ("b.py",)
 
@@ -265,10 +265,10 @@ def test_a_file_that_showed_hardly_anything_stands_behind_as_a_whole() -> None:
 def test_a_record_does_not_say_how_long_an_older_version_is(is_carried_on: bool) -> None:
     """What stays of the last prompt is counted anew: its record may have come with the project (C-6)."""
     first = sent(order(prompt_of(CONTENT), policy=PREFIX))
-    segments = first.fingerprint.segments
-    forged = PromptFingerprint(tuple(replace(segment, tokens=0) for segment in segments))
+    segments = first.prompt.segments
+    forged = HashedPrompt(tuple(replace(segment, tokens=0) for segment in segments))
     said = ["q1", "a1"] if is_carried_on else ["q1"]
-    earlier = replace(first, fingerprint=forged, breakpoints=None if is_carried_on else ())
+    earlier = replace(first, prompt=forged, breakpoints=None if is_carried_on else ())
     plain = prompt_of(CONTENT | {"c.py": body("c.py", 240, 1)}, said)
     ordered = order(plain, earlier, policy=PREFIX if is_carried_on else NO_CACHE)
     assert ordered.prompt.tokens == count_prompt(ordered.prompt.prompt).document

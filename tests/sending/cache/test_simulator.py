@@ -385,9 +385,7 @@ BASE = state(SHORT_FILES, SAID)
 
 
 def fingerprint(of: State, system: str = "") -> Any:
-    return HashedPrompt.of(
-        of.prompt, of.tokens, system=system, system_tokens=2 * bool(system)
-    ).fingerprint
+    return HashedPrompt.of(of.prompt, of.tokens, system=system, system_tokens=2 * bool(system))
 
 
 def reordered() -> State:
@@ -424,7 +422,7 @@ def test_a_diff_names_the_file_that_changed() -> None:
         HashedPrompt.of(
             Prompt((*BASE.prompt.segments[:4], *diffs[:n], *BASE.prompt.segments[4:])),
             [5] * (6 + n),
-        ).fingerprint
+        )
         for n in (0, 2, 3)
     )
     for earlier, later, where in (

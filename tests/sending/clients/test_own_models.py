@@ -7,17 +7,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from aggregate import ConfigError, Prompt, PromptTooLongError, Usage, open_project
+from aggregate import ConfigError, Prompt, PromptTooLongError, Reply, Usage, open_project
 from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.clients import cache_policy, context_window, cost, shipped_ratio
 from aggregate.sending.clients.learned import (
     LEARNED_FILE,
     NOTHING,
     Endpoint,
-    Kinds,
     Learned,
-    learned_of,
-    record_usage,
+    record_reply,
     token_ratio,
 )
 from aggregate.sending.clients.own_models import (
@@ -122,11 +120,14 @@ def test_both_counts_are_inverses(thousandths: int, tokens: int) -> None:
     assert ratio.provider_tokens(own) <= tokens < ratio.provider_tokens(own + 1)
 
 
+def report(endpoint: Endpoint, sent: int, usage: Usage) -> tuple[str, ...]:
+    """Record the usage that a provider reports for so many tokens of o200k."""
+    return record_reply(endpoint, Reply("", usage), sent=sent)
+
+
 def test_what_is_reported_is_used_from_then_on() -> None:
     """Another model, and the same model elsewhere, have ratios of their own (rule B-10)."""
-    assert (
-        record_usage(Endpoint("anthropic", MODEL), Kinds(10_000), Usage(2_000, 1_000, 8_300)) == ()
-    )
+    assert report(Endpoint("anthropic", MODEL), 10_000, Usage(2_000, 1_000, 8_300)) == ()
     ratio = token_ratio("anthropic", MODEL)
     assert ratio == TokenRatio(1130, "as anthropic has reported for one request")
     assert token_ratio("anthropic", MODEL, "https://gateway.example").value == 1.25
@@ -137,11 +138,11 @@ def test_what_is_reported_is_used_from_then_on() -> None:
 def test_the_last_reports_count_most() -> None:
     """After a few requests of another kind the ratio is theirs, and one odd report is outweighed (rule B-10)."""
     for _ in range(4):
-        record_usage(Endpoint("anthropic", MODEL), Kinds(10_000), Usage(12_000))
-    record_usage(Endpoint("anthropic", MODEL), Kinds(10_000), Usage(20_000))
+        report(Endpoint("anthropic", MODEL), 10_000, Usage(12_000))
+    report(Endpoint("anthropic", MODEL), 10_000, Usage(20_000))
     assert 1.2 < token_ratio("anthropic", MODEL).value < 1.6
     for _ in range(12):
-        record_usage(Endpoint("anthropic", MODEL), Kinds(10_000), Usage(15_000))
+        report(Endpoint("anthropic", MODEL), 10_000, Usage(15_000))
     assert token_ratio("anthropic", MODEL).value == pytest.approx(1.5, abs=0.01)
     assert token_ratio("anthropic", MODEL).source == "as anthropic has reported for 17 requests"
 
@@ -149,7 +150,7 @@ def test_the_last_reports_count_most() -> None:
 @pytest.mark.parametrize(("reported", "ratio"), [(10, 0.6), (10_000_000, 3.0)])
 def test_odd_reports_are_bounded(reported: int, ratio: float) -> None:
     """A ratio that no vocabulary can have is taken as the nearest that one can, and said (rule B-10)."""
-    (warning,) = record_usage(Endpoint("anthropic", MODEL), Kinds(10_000), Usage(reported))
+    (warning,) = report(Endpoint("anthropic", MODEL), 10_000, Usage(reported))
     assert warning.startswith(f"anthropic reports {reported:,} tokens where o200k has 10,000")
     assert token_ratio("anthropic", MODEL).value == ratio
 
@@ -166,7 +167,7 @@ def test_what_says_nothing_is_not_kept(
     state: Path, provider: str, sent: int, reported: int
 ) -> None:
     """Reports that say nothing of the vocabulary leave no file (rule B-10)."""
-    assert record_usage(Endpoint(provider, MODEL), Kinds(sent), Usage(reported)) == ()
+    assert report(Endpoint(provider, MODEL), sent, Usage(reported)) == ()
     assert not state.exists()
 
 
@@ -177,7 +178,7 @@ ROW = {"provider": "anthropic", "model": MODEL, "address": "", **NOTHING._asdict
     "text",
     [
         "", "{", "[]", "null", '{"version": 2, "models": []}', '{"version": 1, "models": 3}', "[" * 9000,
-        json.dumps({"version": 1, "models": [ROW | {"sent": -1}]}), json.dumps({"version": 1, "models": [ROW | {"squares": [1]}]}),
+        json.dumps({"version": 1, "models": [ROW | {"sent": -1}]}), json.dumps({"version": 1, "models": [{"provider": "x"}]}),
         json.dumps({"version": 1, "models": [ROW | {"reported": float("nan"), "requests": True}]}),
     ],
 )  # fmt: skip
@@ -186,20 +187,20 @@ def test_a_damaged_file_holds_nothing(state: Path, text: str) -> None:
     state.mkdir()
     (state / LEARNED_FILE).write_text(text, encoding="utf-8")
     assert token_ratio("anthropic", MODEL).value == 1.25
-    assert record_usage(Endpoint("anthropic", MODEL), Kinds(10_000), Usage(11_000)) == ()
+    assert report(Endpoint("anthropic", MODEL), 10_000, Usage(11_000)) == ()
     assert token_ratio("anthropic", MODEL).value == 1.1
 
 
 def test_the_file_is_small_and_private(state: Path) -> None:
     """It lies in the user's state folder, for the user alone, and forgets the models of long ago (rule B-10)."""
-    record_usage(Endpoint("compatible", "model-0"), Kinds(1000), Usage(1100))
+    report(Endpoint("compatible", "model-0"), 1000, Usage(1100))
     file = state / LEARNED_FILE
     kept = json.loads(file.read_text(encoding="utf-8"))
     (row,) = kept["models"]
     kept["models"] = [row | {"model": f"model-{number}"} for number in range(200)]
     file.write_text(json.dumps(kept), encoding="utf-8")
     for number in range(200, 205):
-        record_usage(Endpoint("compatible", f"model-{number}"), Kinds(1000), Usage(1100))
+        report(Endpoint("compatible", f"model-{number}"), 1000, Usage(1100))
     models = [row["model"] for row in json.loads(file.read_text(encoding="utf-8"))["models"]]
     assert (len(models), models[0], models[-1]) == (200, "model-5", "model-204")
     assert (file.stat().st_mode & 0o777, state.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -208,7 +209,7 @@ def test_the_file_is_small_and_private(state: Path) -> None:
 def test_an_unwritable_folder_loses_no_answer(state: Path) -> None:
     """What cannot be kept is said, not raised: the answer was paid for (rule B-10)."""
     state.write_text("a file", encoding="utf-8")
-    (warning,) = record_usage(Endpoint("anthropic", MODEL), Kinds(10_000), Usage(11_000))
+    (warning,) = report(Endpoint("anthropic", MODEL), 10_000, Usage(11_000))
     assert warning.startswith("cannot save how anthropic counts tokens: ")
     assert token_ratio("anthropic", MODEL).value == 1.25
 
@@ -225,29 +226,20 @@ def test_the_window_is_checked_by_the_providers_count() -> None:
     assert caught.value.tokens == 228_500
 
 
-def test_code_and_words_have_ratios_of_their_own() -> None:
-    """Requests of different mixtures tell them apart; what is little known stays near the whole ratio (rule C-9)."""
-    endpoint = Endpoint("anthropic", MODEL)
-    assert NOTHING.ratios(endpoint) == pytest.approx((1.25, 1.25))
-    for code, words in ((20_000, 500), (20_000, 9_000), (1_000, 12_000), (30_000, 2_000)):
-        usage = Usage(round(code * 1.5 + words * 1.1))
-        record_usage(Endpoint("anthropic", MODEL), Kinds(code, words), usage)
-    assert learned_of(endpoint).ratios(endpoint) == pytest.approx((1.5, 1.1), abs=0.03)
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**7)), max_size=30
-    )
-)
-def test_no_report_leads_astray(reports: list[tuple[int, int, int]]) -> None:
-    """Whatever is reported, both ratios stay within what a vocabulary can have (rule C-9)."""
+@given(st.lists(st.tuples(st.integers(200, 10**6), st.integers(0, 10**7)), max_size=30))
+def test_no_report_leads_astray(reports: list[tuple[int, int]]) -> None:
+    """Whatever is reported, the ratio stays within what a vocabulary can have (rule C-9)."""
     learned = NOTHING
-    for code, words, reported in reports:
-        if code + words:
-            learned = learned.after_tokens(Kinds(code, words), Usage(reported))
-    endpoint = Endpoint("anthropic", MODEL)
-    assert all(LOWEST / 1000 <= one <= HIGHEST / 1000 for one in learned.ratios(endpoint))
+    for sent, reported in reports:
+        learned = learned.after(Reply("", Usage(reported)), sent=sent)
+    ratio = learned.ratio(Endpoint("anthropic", MODEL))
+    assert LOWEST <= ratio.thousandths <= HIGHEST
+
+
+def read_of(learned: Learned, read: int, *, needs_hour: bool = False) -> Learned:
+    """Return what is learned from a request that was to read 1,000 tokens from the cache."""
+    reply = Reply("", Usage(cache_read=read))
+    return learned.after(reply, sent=1000, expected_read=1000, needs_hour=needs_hour)
 
 
 def test_a_cache_that_fails_is_trusted_less() -> None:
@@ -256,7 +248,7 @@ def test_a_cache_that_fails_is_trusted_less() -> None:
     def after(*reads: tuple[int, bool]) -> Learned:
         learned = NOTHING
         for read, needs_hour in reads:
-            learned = learned.after_read(expected=1000, read=read, needs_hour=needs_hour)
+            learned = read_of(learned, read, needs_hour=needs_hour)
         return learned
 
     good, bad = (990, False), (0, False)
@@ -267,7 +259,7 @@ def test_a_cache_that_fails_is_trusted_less() -> None:
     assert never.distrusts_hours
     assert not after((0, True), (990, True), (0, True), (990, True), (990, True)).distrusts_hours
     for _ in range(40):
-        never = never.after_read(expected=1000, read=1000, needs_hour=False)
+        never = read_of(never, 1000)
     assert not never.distrusts_hours  # tried again
     assert after().miss_share == 0.0
     assert after(bad, good).miss_share == pytest.approx(1 / 6, abs=0.01)

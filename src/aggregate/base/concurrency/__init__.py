@@ -3,7 +3,6 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.call import *
     from aggregate.base.concurrency.child_server import *
     from aggregate.base.concurrency.children import *
     from aggregate.base.concurrency.processes import *
@@ -12,9 +11,8 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "call": "Call",
             "child_server": "frame",
-            "children": "PATIENCE begin_in_child in_child in_children",
+            "children": "Call PATIENCE begin_in_child in_child in_children",
             "processes": "AlternatingProcess PoolProcess wait_for_any",
             "threads": "ahead doubling_delay ordered_map result_within run_async run_in_thread",
         },

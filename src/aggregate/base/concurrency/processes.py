@@ -1,5 +1,8 @@
 """Child processes that answer requests over pipes, several requests ahead.
 
+A fork takes a millisecond and has all modules loaded; a new Python takes a hundred. But a fork of a process with
+threads may inherit locked locks, and forks are unreliable on macOS.
+
 A message is preceded by its length. With its next request already in the pipe a child continues at once, instead of
 idling until the parent reads.
 """
@@ -9,23 +12,77 @@ import math
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from io import FileIO
+from itertools import pairwise
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from aggregate.base.concurrency.child_server import HEADER_BYTES, frame
+from aggregate.base.concurrency.child_server import HEADER_BYTES, frame, serve_calls
 
 if TYPE_CHECKING:
     import subprocess
 
+_SERVE: Final = (
+    "import sys; sys.path[:] = sys.argv[1:]; "
+    "from aggregate.base.concurrency.child_server import serve_calls; serve_calls()"
+)
 _CHUNK_BYTES: Final = 1 << 20  # of a read or write: more than a pipe holds
 # Largest pipe allowed to every user by Linux, to hold a request and an answer.
 _PIPE_BYTES: Final = 1 << 20
 _MOST_ANSWERED: Final = 1 << 28  # bytes: ten times the answer to the largest text
 _POLL_SECONDS: Final = 3600.0  # limit of a ``poll``, which counts milliseconds in 32 bits
+
+
+def start_child() -> "PoolProcess":
+    is_single_threaded = False
+    if sys.platform == "linux":  # lists threads of libraries too, unlike Python
+        with contextlib.suppress(OSError):
+            is_single_threaded = len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - quicker
+    process = _fork() if is_single_threaded else _run_python()
+    return PoolProcess(process) if hasattr(select, "poll") else AlternatingProcess(process)
+
+
+def _fork() -> "ForkedProcess":
+    requests, send = os.pipe()
+    receive, answers = os.pipe()
+    parent = os.getpid()
+    try:
+        pid = os.fork()
+        if not pid:
+            # Close the parent's locks and connections, which must not outlive it here.
+            null, pipes = os.open(os.devnull, os.O_RDWR), {requests, answers}
+            for number in {0, 1, 2} - pipes:
+                os.dup2(null, number)
+            high_pipes = sorted(number for number in pipes if number > 2)
+            for low, high in pairwise([2, *high_pipes, os.sysconf("SC_OPEN_MAX")]):
+                os.closerange(low + 1, high)
+            serve_calls((requests, answers))
+        return ForkedProcess(pid, send, receive)
+    except OSError:
+        os.close(send)
+        os.close(receive)
+        raise
+    finally:
+        if os.getpid() != parent:
+            os._exit(1)  # the child must never continue the parent's code
+        os.close(requests)
+        os.close(answers)
+
+
+def _run_python() -> "subprocess.Popen[bytes]":
+    import subprocess  # not needed for a fork
+
+    # The same import paths as here; -I and -S skip Python's own setup.
+    paths = dict.fromkeys([*sys.path, str(Path(__file__).parents[3])])
+    no_bytecode = ["-B"] if sys.dont_write_bytecode else []
+    command = [sys.executable, "-I", "-S", *no_bytecode, "-c", _SERVE, *paths]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0)
 
 
 class ForkedProcess:
@@ -52,7 +109,6 @@ class PoolProcess:
     def __init__(self, process: "subprocess.Popen[bytes] | ForkedProcess") -> None:
         if process.stdin is None or process.stdout is None:
             raise ValueError("the process has no pipes for standard input and output")
-        self.pid = process.pid
         self._process = process
         self._pipes: list[IO[bytes] | Any] = [process.stdin, process.stdout]
         self._requests, self._answers = process.stdin.fileno(), process.stdout.fileno()
@@ -136,9 +192,12 @@ class AlternatingProcess(PoolProcess):
     _is_ready = False
 
     def _prepare(self) -> None:
-        pass
+        self._reader = os.fdopen(self._answers, "rb", closefd=False)
 
-    _write = _read = _prepare
+    def _write(self) -> None:
+        """Do nothing: ``exchange`` writes and reads."""
+
+    _read = _write
 
     def exchange(self, deadline: float) -> None:
         """Send a request and await the answer.
@@ -152,28 +211,19 @@ class AlternatingProcess(PoolProcess):
                 message = self._unsent.popleft()
                 while message:
                     message = message[os.write(self._requests, message[:_CHUNK_BYTES]) :]
-            self._receive(HEADER_BYTES)
-            self._receive(
-                min(_MOST_ANSWERED, int.from_bytes(self._received[-HEADER_BYTES:], "big"))
-            )
+            header = self._reader.read(HEADER_BYTES)
+            size = min(_MOST_ANSWERED, int.from_bytes(header, "big"))
+            self._received += header + self._reader.read(size)
             self._is_ready = True
+            self.has_ended = not header
         except OSError:
             self.has_ended = True
         finally:
             timer.cancel()
 
-    def _receive(self, size: int) -> None:
-        while size:
-            part = os.read(self._answers, min(size, _CHUNK_BYTES))
-            if not part:
-                raise BrokenPipeError
-            self._received += part
-            size -= len(part)
 
-
-def wait_for_any(processes: Iterable[PoolProcess], deadline: float) -> None:
+def wait_for_any(processes: Sequence[PoolProcess], deadline: float) -> None:
     """Wait until a pipe is ready, or until ``deadline``, a time of ``time.monotonic``."""
-    processes = list(processes)
     for process in processes:
         if isinstance(process, AlternatingProcess):
             process.exchange(deadline)

@@ -9,14 +9,20 @@ import os
 import stat
 import sys
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import accumulate, chain, pairwise
 from typing import Any, Final, NamedTuple
 
+State = tuple[int, int, int, int, int]  # device, inode, size, and in ns mtime and ctime
 RACY_NS: Final = 2_000_000_000  # largest clock step of file systems
-_NUMBERS: Final = 5  # of a status
-_UNKNOWN: Final = (0,) * _NUMBERS  # status of a file that may change again within the clock step
+NUMBERS: Final = 5  # of a status
+_UNKNOWN: Final[State] = (
+    0,
+    0,
+    0,
+    0,
+    0,
+)  # status of a file that may change again within the clock step
 _MOST_CHANGED: Final = 32  # files; more changes invalidate the record
 IGNORE_ALL: Final = b"*\n"  # of the ignore file in a new output folder
 UNSEEN: Final = ("/proc/", "/sys/", "/dev/null/", "/dev/urandom/")  # outside any project
@@ -115,30 +121,47 @@ class Own(NamedTuple):
         return hashes
 
 
+class Stated(NamedTuple):
+    """Paths with their status, five numbers each."""
+
+    paths: list[str]
+    states: "array[int]"  # compact: a stat result takes 700 bytes
+
+    @classmethod
+    def empty(cls) -> "Stated":
+        return cls([], array("q"))
+
+    def add(self, path: str, state: State, *, seen_ns: int) -> bool:
+        """Add a path; return whether its status is known."""
+        is_known = is_settled(state, seen_ns)
+        self.paths.append(path)
+        self.states.extend(state if is_known else _UNKNOWN)
+        return is_known
+
+    def pairs(self) -> "Iterator[tuple[str, tuple[int, ...]]]":
+        return zip(self.paths, zip(*[iter(self.states)] * NUMBERS, strict=True), strict=True)
+
+
 class Witnesses(NamedTuple):
     """The recorded status of the paths that a run used.
 
     Attributes:
         own: The program's output, which is ignored.
-        files: Absolute paths of files and links.
+        files: Files and links by absolute path.
         followed: Paths whose target is recorded: the program's own files, and all links.
         folders: Listed folders.
         names: Hash of the names in each folder.
         absent: Missing paths, except those in listed folders.
         ways: Parent folders outside ``folders``; replacing one by a link would redirect the paths below it.
-        trees: Folders listed recursively by git; their subfolders are in ``folders``.
-        states: Status of each file, each followed path and each folder: five numbers.
     """
 
     own: Own
-    files: list[str]
-    followed: list[str]
-    folders: list[str]
+    files: Stated
+    followed: Stated
+    folders: Stated
     names: list[str]
     absent: list[str]
     ways: list[str]
-    trees: list[str]
-    states: "array[int]"
 
     @classmethod
     def of(
@@ -147,7 +170,6 @@ class Witnesses(NamedTuple):
         paths: Iterable[str],
         *,
         followed: Iterable[str],
-        trees: Iterable[str],
         before: Mapping[str, str],
         began_ns: int,
     ) -> "Witnesses | None":
@@ -156,15 +178,13 @@ class Witnesses(NamedTuple):
         Returns None if more than a few of the files may have changed since the start of the run. ``before`` is the
         result of ``Own.names`` at the start, ``began_ns`` the start's time.
         """
-        settled_ns = began_ns - RACY_NS
-        files: list[str] = []
-        states = array("q")  # compact: a stat result takes 700 bytes
-        unsettled = 0
-        targets = {path: os.stat(path) for path in followed}
-        absent: list[str] = []
         paths = {*paths}
         ways = _ways_to(paths)
+        files, targets, folders = Stated.empty(), Stated.empty(), Stated.empty()
+        targets_info = {path: os.stat(path) for path in followed}
         listed: dict[str, Names] = {}
+        absent: list[str] = []
+        unsettled = 0
         for path in sorted(paths | {way for way, is_link in ways.items() if is_link}):
             folder, name = os.path.split(path)
             if folder in listed and not listed[folder].may_hold(name, own):
@@ -172,57 +192,49 @@ class Witnesses(NamedTuple):
             try:
                 info = os.lstat(path)
                 if stat.S_ISLNK(info.st_mode):
-                    targets[path] = os.stat(path)
+                    targets_info[path] = os.stat(path)
             except (OSError, ValueError):
                 absent.append(path)
+                continue
+            if stat.S_ISDIR(info.st_mode):
+                # Listed before its status is taken, whose times reveal changes between both.
+                listed[path] = names_in(path, own)
             else:
-                if stat.S_ISDIR(info.st_mode):
-                    # Listed before its status is taken, whose times reveal changes between both.
-                    listed[path] = names_in(path, own)
-                else:
-                    state = described(info)
-                    is_settled = max(state[-2:]) <= settled_ns
-                    unsettled += not is_settled
-                    files.append(path)
-                    states.extend(state if is_settled else _UNKNOWN)
-        target_states = [*map(described, targets.values())]
-        if any(max(state[-2:]) > settled_ns for state in target_states):
-            return None
+                unsettled += not files.add(path, described(info), seen_ns=began_ns)
         if unsettled > _MOST_CHANGED:
             return None
-        states.extend(chain.from_iterable(target_states))
-        for path, names in listed.items():
-            state = described(os.lstat(path))
-            is_settled = max(state[-2:]) <= settled_ns
-            if not is_settled and before.get(path) != names.hash:
+        for path, info in targets_info.items():
+            if not targets.add(path, described(info), seen_ns=began_ns):
                 return None
+        for path, names in listed.items():
+            is_known = folders.add(path, described(os.lstat(path)), seen_ns=began_ns)
             # A folder that we write to is compared by its names alone.
-            states.extend(state if is_settled else _UNKNOWN)
-        other_ways = sorted(ways.keys() - {*files, *listed})
+            if not is_known and before.get(path) != names.hash:
+                return None
         hashes = [names.hash for names in listed.values()]
-        return cls(own, files, [*targets], [*listed], hashes, absent, other_ways, [*trees], states)
+        other_ways = sorted(ways.keys() - {*files.paths, *listed})
+        return cls(own, files, targets, folders, hashes, absent, other_ways)
 
-    def changed(self) -> dict[str, tuple[int, ...]] | None:
+    def changed(self) -> dict[str, State] | None:
         """Return the changed files with their new status.
 
         Returns None if anything else has changed, or too many files. A folder counts as changed if the names in it
         differ.
         """
-        rows = zip(*[iter(self.states)] * _NUMBERS, strict=True)
         changed = {}
         try:
-            for path, row in zip(self.files, rows, strict=False):
+            for path, old in self.files.pairs():
                 info = os.lstat(path)
-                if (state := described(info)) != row:
+                if (state := described(info)) != old:
                     changed[path] = state
                     if len(changed) > _MOST_CHANGED or not stat.S_ISREG(info.st_mode):
                         return None
-            for path, row in zip(self.followed, rows, strict=False):
-                if described(os.stat(path)) != row:
+            for path, old in self.followed.pairs():
+                if described(os.stat(path)) != old:
                     return None
-            for path, names, row in zip(self.folders, self.names, rows, strict=False):
+            for (path, old), names in zip(self.folders.pairs(), self.names, strict=True):
                 info = os.lstat(path)
-                if described(info) != row and (
+                if described(info) != old and (
                     not stat.S_ISDIR(info.st_mode) or names_in(path, self.own).hash != names
                 ):
                     return None
@@ -232,41 +244,17 @@ class Witnesses(NamedTuple):
             return None
         return None if any(map(os.path.lexists, self.absent)) else changed
 
-    def with_files(self, changed: Mapping[str, tuple[int, ...]], *, now_ns: int) -> "Witnesses":
+    def with_files(self, changed: Mapping[str, State], *, now_ns: int) -> "Witnesses":
         """Return this record with the status of changed files updated.
 
         The status stays unknown for changes within a clock step of ``now_ns``.
         """
-        states = self.states[:]
-        for number, path in enumerate(self.files):
+        states = self.files.states[:]
+        for number, path in enumerate(self.files.paths):
             if path in changed:
-                is_settled = max(changed[path][-2:]) <= now_ns - RACY_NS
-                state = changed[path] if is_settled else _UNKNOWN
-                states[number * _NUMBERS : (number + 1) * _NUMBERS] = array("q", state)
-        return self._replace(states=states)
-
-    def unknown(self, paths: Iterable[str]) -> list[str]:
-        """Return the unrecorded paths, except those known to be missing."""
-        recorded = {*self.files, *self.followed, *self.folders, *self.absent}
-        listed = {*self.folders}
-        return [
-            path
-            for path in paths
-            if path not in recorded
-            and (os.path.dirname(path) not in listed or os.path.lexists(path))
-        ]
-
-    def with_others(self, others: "Witnesses") -> "Witnesses":
-        """Return this record together with a record of other paths."""
-        states = array("q")
-        for first, second in zip(self._states_by_kind(), others._states_by_kind(), strict=True):
-            states += first + second
-        lists = [[*first, *second] for first, second in zip(self[1:-1], others[1:-1], strict=True)]
-        return Witnesses._make([self.own, *lists, states])
-
-    def _states_by_kind(self) -> "list[array[int]]":
-        ends = [*accumulate(_NUMBERS * len(paths) for paths in self[1:4])]
-        return [self.states[start:end] for start, end in pairwise([0, *ends])]
+                state = changed[path] if is_settled(changed[path], now_ns) else _UNKNOWN
+                states[number * NUMBERS : (number + 1) * NUMBERS] = array("q", state)
+        return self._replace(files=Stated(self.files.paths, states))
 
 
 def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
@@ -285,8 +273,13 @@ def _ways_to(paths: Iterable[str]) -> dict[str, bool]:
     return {way: is_link for way, is_link in ways.items() if is_link is not None}
 
 
-def described(info: os.stat_result) -> tuple[int, ...]:
+def described(info: os.stat_result) -> State:
     return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
+def is_settled(state: State, seen_ns: int) -> bool:
+    """Return whether the times of a file seen at ``seen_ns`` will show its next change."""
+    return max(state[3:]) <= seen_ns - RACY_NS
 
 
 class Names(NamedTuple):

@@ -1,11 +1,12 @@
 """Strip boilerplate of forms and programs from issues and commit messages."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
-_FENCE: Final = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
+from aggregate.base.text.markdown import with_fences
+
 _HEADING: Final = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]")
 _BOLD_HEADING: Final = re.compile(r"[ \t]*\*\*[^*]{1,80}\*\*:?[ \t]*")
 _LOWEST: Final = 7  # level of a bold heading, below all those of Markdown
@@ -64,19 +65,6 @@ def without_comments(text: str) -> str:
         parts.append(text[position:start])
         position = end + len("-->")
     return "".join((*parts, text[position:]))
-
-
-def with_fences(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield each line, and whether it is in a fenced block."""
-    mark = ""
-    for line in lines:
-        fence = _FENCE.match(line)
-        is_code = bool(mark or fence)
-        yield line, is_code
-        if fence and not mark:
-            mark = fence["mark"]
-        elif fence and mark and line.strip().startswith(mark) and not line.strip().strip(mark[0]):
-            mark = ""
 
 
 def _human_lines(lines: Sequence[str]) -> list[str]:

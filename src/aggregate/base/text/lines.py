@@ -1,13 +1,9 @@
-"""Split lines; make text safe for terminals, headings and fences.
-
-CommonMark 0.31, section 4.5: a line with only a run of the fence's character, at least as long as the opening one,
-closes the fence. So content cannot close a fence one backtick longer than any run at a line's start, whatever its
-indentation.
-"""
+"""Split, compare and shorten lines; make them safe for terminals and headings."""
 
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Final
 
 
 def split_lines(text: str) -> list[str]:
@@ -90,25 +86,38 @@ def escape_character(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-_RUN_AT_LINE_START = re.compile(r"^[ \t>]*(`{3,})", re.MULTILINE)
-# Line breaks for str.splitlines() and some renderers, which must not find a fence there either.
-RARE_BREAKS = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-
-
-def fence(content: str, language: str = "", *, before: str = "") -> str:
-    """Put content into a Markdown fence it cannot close.
-
-    The content stays unchanged, except for a missing final newline. ``language`` becomes the info string. ``before`` is
-    put before the block, which saves a copy of large contents.
-    """
-    ticks = "```"
-    if "`" in content and ticks in content:  # a search for one character is ten times as fast
-        runs = _RUN_AT_LINE_START.findall(RARE_BREAKS.sub("\n", content))
-        ticks = max((run + "`" for run in runs), default=ticks, key=len)
-    newline = "" if not content or content.endswith("\n") else "\n"
-    return f"{before}{ticks}{language}\n{content}{newline}{ticks}"
-
-
 def heading_text(text: str) -> str:
     """Convert a text to one visible line, for a heading."""
     return printable(text)
+
+
+# Characters; a longer line is embedded data, such as a picture.
+LONG_LINE: Final = 5_000
+_HEAD, _TAIL = 300, 100  # the beginning has a name, the end closes a string
+
+
+def has_long_line(text: str) -> bool:
+    # Searched backwards, which reads few characters of each five thousand.
+    start, last = 0, len(text) - LONG_LINE
+    while start < last:
+        end = text.rfind("\n", start, start + LONG_LINE + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
+
+
+def shorten_long_lines(text: str) -> str:
+    """Cut the middle out of very long lines; the number of lines stays."""
+    if not has_long_line(text):
+        return text
+    return "\n".join(map(_shorten, text.split("\n")))
+
+
+def _shorten(line: str) -> str:
+    if len(line) <= LONG_LINE:
+        return line
+    left_out = len(line) - _HEAD - _TAIL
+    return (
+        f"{line[:_HEAD]} ...[{left_out:,} of {len(line):,} characters left out]... {line[-_TAIL:]}"
+    )

@@ -3,15 +3,13 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.project.beads.bead import *
     from aggregate.project.beads.board import *
-    from aggregate.project.beads.readiness import *
-    from aggregate.project.beads.record import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "board": "find_bd find_beads_files first_readable possible_beads_files read_board",
-            "readiness": "Bead Board Dependency Hidden Standing assess completion_order hidden",
-            "record": "bead_from_record parse_time read_json_list read_jsonl",
+            "bead": "Bead Board Dependency Hidden Standing assess bead_from_record completion_order hidden parse_time read_json_list read_jsonl",
+            "board": "find_bd find_beads_files possible_beads_files read_board",
         },
     )

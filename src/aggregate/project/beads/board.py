@@ -11,34 +11,38 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import IO
 
 from aggregate.base.disk.programs import find_program
 from aggregate.base.disk.reading import is_inside, read_bytes, real_path
 from aggregate.base.errors import BeadsError
-from aggregate.project.beads.readiness import Board
-from aggregate.project.beads.record import board_of, in_order, read_json_list, read_jsonl
+from aggregate.project.beads.bead import Board, board_of, in_order, read_json_list, read_jsonl
 from aggregate.project.git.git_process import guarded_environment
 from aggregate.project.paths import ALLOW_OUTSIDE
 
 _LINE_BYTES = 65_536  # limit of a file with a path in a line
-
 _MOCK_DIR = ".beads_mock"
-
 _MOCK_FILE = "beads.json"
-
 _DOLT_DIRS = ("dolt", "embeddeddolt")
-
 _PREFERRED_JSONL = ("issues.jsonl", "beads.jsonl")
-
 _OTHER_JSONL = (
     "deletions.jsonl", "interactions.jsonl", "routes.jsonl", "molecules.jsonl", "beads.base.jsonl", "beads.left.jsonl",
     "beads.right.jsonl",
 )  # fmt: skip
+NAME = "bd"
+TIMEOUT_SECONDS = 10.0  # bd may wait for a lock or a network
+_MAX_OUTPUT = 256 * 1024 * 1024  # bytes of a list; a bead has a kilobyte or two
+_MAX_MESSAGE = 200  # characters of bd's error in a warning
+# --all includes closed beads and lifts the limit of 50; gates are hidden by default, but block others.
+_LIST = ("list", "--json", "--all", "--limit", "0")
+_CURRENT = ("--readonly", *_LIST, "--include-gates")
+_EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"
+_ELSEWHERE = (
+    f"The beads are outside the project and not read: allow it with {ALLOW_OUTSIDE} or BEADS_DIR."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,20 +156,6 @@ def _line_file(path: Path) -> str:
     return read_bytes(path, limit=_LINE_BYTES).decode("utf-8", "replace")
 
 
-NAME = "bd"
-
-TIMEOUT_SECONDS = 10.0  # bd may wait for a lock or a network
-
-_MAX_OUTPUT = 256 * 1024 * 1024  # bytes of a list; a bead has a kilobyte or two
-
-_MAX_MESSAGE = 200  # characters of bd's error in a warning
-
-# --all includes closed beads and lifts the limit of 50; gates are hidden by default, but block others.
-_LIST = ("list", "--json", "--all", "--limit", "0")
-
-_CURRENT = ("--readonly", *_LIST, "--include-gates")
-
-
 @dataclass(frozen=True, slots=True)
 class BdProgram:
     executable: str
@@ -247,13 +237,6 @@ def _reason(message: str) -> str:
         return lines[0][:_MAX_MESSAGE] if lines else "no message"
 
 
-_EXPORT_HINT = "install bd, or run `bd export -o .beads/issues.jsonl` where it is installed"
-
-_ELSEWHERE = (
-    f"The beads are outside the project and not read: allow it with {ALLOW_OUTSIDE} or BEADS_DIR."
-)
-
-
 def read_board(
     base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS, root: str = ""
 ) -> Board | None:
@@ -268,27 +251,23 @@ def read_board(
         return None
     if root and not environ.get("BEADS_DIR") and not is_own(files, root):
         return Board("", warnings=(_ELSEWHERE,))
+    board, warnings = Board(""), list[str]()
     bd = find_bd(base_dir, environ=environ, timeout=timeout) if files.for_bd else None
-    readers: list[Callable[[], Board]] = [bd.read] if bd else []
-    if path := files.readable:
-        parse = read_jsonl if files.jsonl else read_json_list
-        readers.append(partial(parse, path, name=f"{path.parent.name}/{path.name}"))
-    board = first_readable(readers)
-    if files.dolt and board.source not in ("", NAME):
-        stale = f"{board.source} may be older than the Dolt database; {_EXPORT_HINT}."
-        return replace(board, warnings=(*board.warnings, stale))
-    return board
-
-
-def first_readable(readers: Iterable[Callable[[], Board]]) -> Board:
-    failures: list[str] = []
-    for read in readers:
-        try:
-            board = read()
-        except BeadsError as error:
-            failures.append(f"{error}.")
-        else:
-            return replace(board, warnings=(*failures, *board.warnings))
-    return Board(
-        "", warnings=(*failures, f"The beads of this project cannot be read here; {_EXPORT_HINT}.")
-    )
+    path = files.readable
+    try:
+        board = bd.read() if bd else board
+    except BeadsError as error:
+        warnings.append(f"{error}.")
+    try:
+        if not board.source and path:
+            parse = read_jsonl if files.jsonl else read_json_list
+            board = parse(path, name=f"{path.parent.name}/{path.name}")
+    except BeadsError as error:
+        warnings.append(f"{error}.")
+    warnings += board.warnings
+    if not board.source:
+        warnings.append(f"The beads of this project cannot be read here; {_EXPORT_HINT}.")
+    elif files.dolt and board.source != NAME:
+        stale = f"{board.source} may be older than the Dolt database"
+        warnings.append(f"{stale}; {_EXPORT_HINT}.")
+    return replace(board, warnings=tuple(warnings))

@@ -1,6 +1,5 @@
 """Read and decode files; read the size of images."""
 
-import os
 import re
 import struct
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aggregate.base.disk.reading import CONTENT_BYTES, UnreadableError, read_regular
+from aggregate.base.disk.witnesses import State, described
 from aggregate.base.redaction import Finding
 from aggregate.base.text import may_hide, with_line_feeds
 from aggregate.project.files.encodings import declared_text, guessed_text
@@ -47,7 +47,7 @@ class SourceFile:
     may_hide: bool = False  # may contain invisible characters
     mtime: float = 0.0  # Unix time in seconds, ``0.0`` without a file
     content_hash: bytes = b""  # SHA-256, if requested and without secrets
-    info: os.stat_result | None = None  # at the time of reading, if the hash was requested
+    state: State | None = None  # at the time of reading, if the hash was requested
     secrets: tuple[Finding, ...] = ()
     redacted: tuple[tuple[int, int], ...] = ()  # first and last lines of runs with replaced secrets
     without_secrets: "SourceFile | None" = None  # for caches, if the prompt shows secrets
@@ -63,7 +63,7 @@ def read_file(path: str | Path, *, hashed: bool = False) -> SourceFile:
     source = decode(data)
     source.mtime = info.st_mtime
     if hashed:
-        source.content_hash, source.info = sha256(data).digest(), info
+        source.content_hash, source.state = sha256(data).digest(), described(info)
     return source
 
 

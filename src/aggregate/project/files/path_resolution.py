@@ -3,7 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from aggregate.base.disk.reading import (
@@ -19,7 +19,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.project.git.git import list_files, tracked_files
 from aggregate.project.git.git_process import StoppedError
 from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS, Scope
-from aggregate.project.paths.globs import MatchedPaths, is_glob, split_root
+from aggregate.project.paths.globs import is_glob, matching, split_root
 from aggregate.project.paths.ignore_rules import (
     MARKERS,
     IgnoreRules,
@@ -33,21 +33,14 @@ _BOM = b"\xef\xbb\xbf"
 _MOST_RULES = 100_000  # of all ignore files: compiling them takes seconds, real trees have hundreds
 
 
-@dataclass(frozen=True, slots=True)
-class Walked:
-    files: list[str]
-    unreadable: tuple[str, ...] = ()
-
-
-def walk_files(folder: str, *, defaults: bool = False) -> Walked:
+def walk_files(folder: str, unreadable: list[str], *, defaults: bool = False) -> list[str]:
     """Return the files below a folder that ignore files do not exclude, without using git."""
     files: list[str] = []
-    unreadable: list[str] = []
     start = dependency_rules() if defaults else IgnoreRules()
     for prefix, names, rules in walk_ruled(folder, start, unreadable, defaults=defaults):
         paths = (prefix + name for name in names)
         files += [path for path in paths if not rules.ignores(path, is_folder=False)]
-    return Walked(sorted(files), tuple(sorted(unreadable)))
+    return sorted(files)
 
 
 def visited_folders(folder: str) -> Iterator[str]:
@@ -198,14 +191,26 @@ class FolderListing:
     """
 
     scope: Scope = field(default_factory=Scope)
-    _walked: dict[str, Walked] = field(default_factory=dict)
+    _files: dict[str, list[str]] = field(default_factory=dict)
+    _unreadable: set[str] = field(default_factory=set)
     _stopped: list[str] = field(default_factory=list)
-    _matched: dict[str, MatchedPaths] = field(default_factory=dict)
-    _searched: dict[str, MatchedPaths] = field(default_factory=dict)
+    _searched: dict[str, list[str]] = field(default_factory=dict)
     _taken: dict[tuple[str, str], ResolvedPath] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
-        return self._walk(folder).files
+        if folder not in self._files:
+            tracked: list[str] = []
+            try:
+                files = list_files(folder)
+            except StoppedError:
+                files, tracked = None, tracked_files(folder) or []
+                self._stopped.append(folder)
+            if files is None:
+                unreadable: list[str] = []
+                files = walk_files(folder, unreadable, defaults=True)
+                self._unreadable |= {f"{folder}/{name}" for name in unreadable}
+            self._files[folder] = sorted({*files, *tracked}) if tracked else files
+        return self._files[folder]
 
     def resolve(self, base_dir: str | Path, entry: str) -> ResolvedPath:
         """Return the files matching a configured entry (rule M-2).
@@ -226,10 +231,8 @@ class FolderListing:
             return ResolvedPath(folder, (), is_glob=True, refused=self._refusal(OUTSIDE))
         if (folder, pattern) in self._taken:
             return self._taken[folder, pattern]
-        if folder not in self._matched:
-            self._matched[folder] = MatchedPaths(self.files(folder))
         try:
-            names = self._matched[folder].matching(pattern)
+            names = matching(self.files(folder), pattern)
         except ValueError as error:
             return ResolvedPath(folder, (), is_glob=True, refused=str(error))
         taken = self._taken[folder, pattern] = self._take(folder, names)
@@ -247,29 +250,13 @@ class FolderListing:
                 searched += len(below) + len(folders)
                 if searched > _MOST_SEARCHED:
                     break
-            self._searched[folder] = MatchedPaths(files)
-        names = self._searched[folder].matching(pattern)
+            self._searched[folder] = files
+        names = matching(self._searched[folder], pattern)
         return [name for name in names if not (is_history(name) or is_secret(name))]
 
     def problems(self) -> list[tuple[str, str]]:
-        walks = self._walked.items()
-        unreadable = {f"{folder}/{name}" for folder, walked in walks for name in walked.unreadable}
         stopped = [(folder, _STOPPED) for folder in self._stopped]
-        return stopped + [(folder, _UNREADABLE) for folder in sorted(unreadable)]
-
-    def _walk(self, folder: str) -> Walked:
-        if folder not in self._walked:
-            tracked: list[str] = []
-            try:
-                listed = list_files(folder)
-            except StoppedError:
-                listed, tracked = None, tracked_files(folder) or []
-                self._stopped.append(folder)
-            walked = walk_files(folder, defaults=True) if listed is None else Walked(listed)
-            if tracked:
-                walked = replace(walked, files=sorted({*walked.files, *tracked}))
-            self._walked[folder] = walked
-        return self._walked[folder]
+        return stopped + [(folder, _UNREADABLE) for folder in sorted(self._unreadable)]
 
     def _take(self, folder: str, matching: Sequence[str]) -> ResolvedPath:
         names: list[str] = []

@@ -12,7 +12,7 @@ from struct import Struct
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
-from aggregate.base.disk.witnesses import RACY_NS, note
+from aggregate.base.disk.witnesses import State, described, is_settled, note
 from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
 from aggregate.base.errors import ConfigError
 from aggregate.project.index.rows import Kind, PendingWrites, Seal, select_rows, trim, write_changes
@@ -33,7 +33,6 @@ _PORTION: Final = 1_000  # rows per check, which holds them twice in memory
 _ROW_BYTES: Final = 250  # memory of a pending row besides its data
 _UNCHANGED: Final = Kind("unchanged", "2")  # data of files, valid while they are unchanged
 _SEEN: Final = Struct("<qI")  # time of observation of a group, and size of its marks
-_DESCRIBED: Final = 5  # number of fields of a state in a mark
 _MARK: Final = b"%d %d %d %d %d "
 
 
@@ -53,70 +52,35 @@ def byte_limit() -> int:
     return int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
 
 
-class FileState(NamedTuple):
-    device: int
-    inode: int
-    size: int
-    mtime_ns: int
-    ctime_ns: int  # last change of content or metadata; no program can set it
-    seen_ns: int  # at or before the time of observation
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the file's times will show its next change.
-
-        They do if the last change is long enough ago.
-        """
-        return max(self.mtime_ns, self.ctime_ns) <= self.seen_ns - RACY_NS
-
-
-def file_state(info: os.stat_result, *, seen_ns: int) -> FileState:
-    """Return size and times of an open file, and when they were read."""
-    return FileState(
-        info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, seen_ns
-    )
-
-
-def look_at(path: str, *, seen_ns: int) -> FileState | None:
+def look_at(path: str) -> State | None:
+    """Return the present state of a regular file."""
     try:
         info = os.stat(path)  # noqa: PTH116 - no Path is built: runs for each file
     except (OSError, ValueError):
         return None
-    return file_state(info, seen_ns=seen_ns) if stat.S_ISREG(info.st_mode) else None
+    return described(info) if stat.S_ISREG(info.st_mode) else None
 
 
-def describe(states: Sequence[FileState | None]) -> bytes:
-    """Return the states of files as bytes.
+def settled_mark(state: State | None, name: str = "", *, seen_ns: int) -> bytes:
+    """Return a file's state at ``seen_ns`` as bytes (a mark).
+
+    Returns ``b""`` if the file is missing or was changed just before: then its times may not show the next change.
+    """
+    return _mark(state, name) if state and is_settled(state, seen_ns) else b""
+
+
+def describe(paths: Iterable[str], *, seen_ns: int) -> bytes:
+    """Return the present states of files as bytes.
 
     Returns ``b""`` if a file is missing or was changed just now.
     """
-    marks = [settled_mark(state) for state in states]
+    marks = [settled_mark(look_at(path), seen_ns=seen_ns) for path in paths]
     return b"\n".join(marks) if all(marks) else b""
 
 
-def settled_mark(state: FileState | None, name: str = "") -> bytes:
-    """Return the state of a file as bytes (a mark).
-
-    Returns ``b""`` if the file is missing or was changed just now.
-    """
-    return _mark(state, name) if state and state.is_settled else b""
-
-
-def _mark(state: FileState, name: str) -> bytes:
+def _mark(state: State | None, name: str) -> bytes:
     # Names have no zero byte, which separates the marks of a group.
-    return _MARK % state[:_DESCRIBED] + name.encode(errors="surrogatepass")
-
-
-def _mark_at(path: str, name: str) -> bytes:
-    """Return the present state of a file as bytes (a mark), ``b""`` if it is missing."""
-    try:
-        info = os.stat(path)  # noqa: PTH116 - no Path is built
-    except (OSError, ValueError):
-        return b""
-    if not stat.S_ISREG(info.st_mode):
-        return b""
-    described = info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
-    return _MARK % described + name.encode(errors="surrogatepass")
+    return _MARK % state + name.encode(errors="surrogatepass") if state else b""
 
 
 class GroupLook(NamedTuple):
@@ -193,8 +157,6 @@ class Index:
         self._verify = verify
         self._now = now
         self._changes = PendingWrites()
-        # Rows without checksums: computing many at once takes a third of the time.
-        self._unsealed: dict[Kind, list[tuple[bytes, bytes]]] = {}
         self._lock = RLock()
 
     @cached_property
@@ -242,7 +204,7 @@ class Index:
         rows = [None] * len(keys) if self._verify else self.get_many(_UNCHANGED, keys)
         looks: list[GroupLook] = []
         for row, (_, files) in zip(rows, groups, strict=True):
-            marks = [_mark_at(path, name) for path, name in files]
+            marks = [_mark(look_at(path), name) for path, name in files]
             looks.append(look_again(row, marks, now_ns=seen_ns))
         return looks
 
@@ -270,19 +232,13 @@ class Index:
         if not self.is_used or not kind.version:
             return
         with self._lock:
-            unsealed = self._unsealed.setdefault(kind, [])
+            waiting = self._changes.rows.setdefault(kind, {})
             for key, payload in rows:
                 if len(payload) <= _MOST_BYTES:
-                    unsealed.append((key, payload))
+                    waiting[key] = payload
                     self._changes.size += len(payload) + _ROW_BYTES
             if self._changes.size > _PENDING_BYTES:
                 self._write()
-
-    def _seal(self, kind: Kind) -> None:
-        rows, seal = self._unsealed.pop(kind, []), Seal.of(kind)
-        sealed = (seal.close(key, payload) for key, payload in rows)
-        ids = seal.ids(key for key, _ in rows)
-        self._changes.rows.setdefault(kind, {}).update(zip(ids, sealed, strict=True))
 
     def flush(self) -> None:
         """Write all pending changes in one transaction.
@@ -297,7 +253,6 @@ class Index:
     def close(self) -> None:
         with self._lock:
             self._changes = PendingWrites()
-            self._unsealed = {}
             if file := self.__dict__.get("_file"):
                 file.close()
 
@@ -307,18 +262,16 @@ class Index:
         seal = Seal.of(kind)
         ids = seal.ids(keys)
         rows = file.read(lambda connection: select_rows(connection, ids)) or {}
-        if kind in self._unsealed:
-            self._seal(kind)
         changes = self._changes
-        if waiting := changes.rows.get(kind):
-            rows |= {key: waiting[key] for key in waiting.keys() & ids}
+        waiting = changes.rows.get(kind, {})
         results: list[bytes | None] = []
         for key, row_id in zip(keys, ids, strict=True):
-            data = rows.get(row_id)
-            payload = seal.open(key, data) if isinstance(data, bytes) else None
+            payload = waiting.get(key)
+            if payload is None and (data := rows.get(row_id)) is not None:
+                payload = seal.open(key, data) if isinstance(data, bytes) else None
+                if payload is None:
+                    changes.damaged.add(row_id)
             results.append(payload)
-            if payload is None and data is not None:
-                changes.damaged.add(row_id)
         hits = len(keys) - results.count(None)
         changes.hits += hits
         changes.misses += len(keys) - hits
@@ -326,8 +279,6 @@ class Index:
         return results
 
     def _write(self) -> bool:
-        for kind in list(self._unsealed):
-            self._seal(kind)
         changes, self._changes = self._changes, PendingWrites()
         if not (changes.rows or changes.hits or changes.misses) or self._file is None:
             return False

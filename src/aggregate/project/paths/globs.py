@@ -9,7 +9,6 @@ its first match is as good as any later one, since it leaves most for the rest; 
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -151,38 +150,13 @@ def _class(text: str) -> str:
 
 
 _WILD: Final = re.compile(r"[*?/]")
-# Globs matched with every path; joining all paths into one text pays only for more.
-_FEW: Final = 8
-_SHORTEST: Final = 3  # characters of a literal part to search for; most paths contain shorter ones
 
 
-class MatchedPaths:
-    def __init__(self, paths: Sequence[str]) -> None:
-        self.paths = paths
-        self._patterns_matched = 0
-        self._text = ""
-        self._starts: list[int] = []
+def matching(paths: Sequence[str], pattern: str) -> list[str]:
+    """Return the paths that a glob matches.
 
-    def matching(self, pattern: str) -> list[str]:
-        matches = compile_glob(pattern).match
-        self._patterns_matched += 1
-        paths = self.paths if self._patterns_matched <= _FEW else self._candidates(pattern)
-        return [path for path in paths if matches(path)]
-
-    def _candidates(self, pattern: str) -> Sequence[str]:
-        literal = "" if "[" in pattern or "{" in pattern else max(_WILD.split(pattern), key=len)
-        if len(literal) < _SHORTEST:
-            return self.paths
-        if not self._starts:
-            self._text = "\0".join((*self.paths, ""))
-            end = 0
-            for path in self.paths:
-                self._starts.append(end)
-                end += len(path) + 1
-        candidates: list[str] = []
-        position = self._text.find(literal)
-        while position >= 0:
-            index = bisect_right(self._starts, position) - 1
-            candidates.append(self.paths[index])
-            position = self._text.find(literal, self._starts[index] + len(self.paths[index]))
-        return candidates
+    Most are ruled out by a literal part of the pattern, in a tenth of the time of a match.
+    """
+    matches = compile_glob(pattern).match
+    literal = "" if "[" in pattern or "{" in pattern else max(_WILD.split(pattern), key=len)
+    return [path for path in paths if literal in path and matches(path)]

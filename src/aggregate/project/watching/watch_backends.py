@@ -4,10 +4,8 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
-from aggregate.base.concurrency import run_in_thread
 from aggregate.base.disk.reading import is_inside
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ class Entry(NamedTuple):
 # Each watch has one callback, and each watcher its own watches.
 _ONLY_CALLBACK: Final = cast("CallbackId", 0)
 
-# Called on a backend's thread; None if the system lost events.
+# Called on a backend's thread, and returns at once; None if the system lost events.
 Report = Callable[[Entry | None], None]
 
 
@@ -115,16 +113,7 @@ class Observed:
 
         self._root = root
         self._observer = Observer()
-        # watchdog holds a lock during callbacks and while adding a folder. A callback that takes our lock while another
-        # thread adds a folder under it would deadlock, so events are queued.
-        self._entries: SimpleQueue[Entry | None] = SimpleQueue()
-
-        def pass_on() -> None:
-            while (entry := self._entries.get()) is not None:
-                report(entry)
-
-        self._thread = run_in_thread("reporting changes", pass_on)
-        self._handler = _observed_handler(self._entries.put)
+        self._handler = _observed_handler(report)
         self._watches: dict[str, ObservedWatch] = {}
         self._observer.start()
 
@@ -144,11 +133,9 @@ class Observed:
     def close(self) -> None:
         self._observer.stop()
         self._observer.join()
-        self._entries.put(None)
-        self._thread.result()
 
 
-def _observed_handler(report: Callable[[Entry], None]) -> "FileSystemEventHandler":
+def _observed_handler(report: Report) -> "FileSystemEventHandler":
     from watchdog.events import FileSystemEvent, FileSystemEventHandler
 
     class Handler(FileSystemEventHandler):

@@ -1,17 +1,20 @@
-"""Watch a folder and report the changed paths in batches."""
+"""Watch a folder and its repository, and report the changed paths in batches."""
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import RLock
 from typing import Final, NamedTuple, Self
 
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError
-from aggregate.project.paths.ignore_rules import MARKERS
+from aggregate.project.files.path_resolution import walk_ruled
+from aggregate.project.git.git import tracked_files
+from aggregate.project.git.git_process import git
+from aggregate.project.paths.ignore_rules import MARKERS, IgnoreRules, dependency_rules
 from aggregate.project.watching.watch_backends import (
     Backend,
     Entry,
@@ -19,27 +22,42 @@ from aggregate.project.watching.watch_backends import (
     is_limit,
     system_backend,
 )
-from aggregate.project.watching.watched_folders import (
-    WatchedFolder,
-    folder_of_file,
-    folders_below,
-    folders_of_project,
-)
 
 # Ends a batch: simultaneous changes of a program arrive within a few milliseconds.
 _QUIET_SECONDS: Final = 0.02
 _BATCH_SECONDS: Final = 0.05  # largest delay of the first change of a batch
 # Waits are split, since some systems cannot interrupt one, and folders are checked in between.
 _CHECK_SECONDS: Final = 0.5
-
 # Identity of a deleted folder: a new one may get the same inode.
 _GONE: Final = -1, -1
-
-
 _LIMITED: Final = (
     "too many watched folders for the system: on Linux raise fs.inotify.max_user_watches and "
     "fs.inotify.max_user_instances with sysctl"
 )
+_GIT_FILES: Final = frozenset({"HEAD", "index", "packed-refs"})
+_REF_FOLDERS: Final = ("refs", "reftable")  # branches, in either format
+# Git's temporary files, renamed afterwards.
+_LOCK_FILES: Final = IgnoreRules().below("", ["*.lock"])
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedFolder:
+    tree: str  # base folder of the rules
+    prefix: str  # path of the folder below it: ``""`` or ``a/b/``
+    rules: IgnoreRules
+    names: frozenset[str] | None = None  # watched names; None for all not ignored
+
+    @property
+    def path(self) -> str:
+        below = self.prefix.rstrip("/").replace("/", os.sep)
+        return os.path.join(self.tree, below) if below else self.tree
+
+    def counts(self, name: str, *, is_folder: bool) -> bool:
+        if self.names is not None:
+            return name in self.names
+        if is_folder and name == ".git":
+            return False
+        return not self.rules.ignores(self.prefix + name, is_folder=is_folder)
 
 
 class ChangedPaths(NamedTuple):
@@ -47,11 +65,8 @@ class ChangedPaths(NamedTuple):
     is_incomplete: bool = False
 
 
-MakeBackend = Callable[[str, Report], Backend]
-
-
 class TreeWatch:
-    """Watches the sources below a folder and its repository's state.
+    """Watches the sources below a folder and its repository's state, for one thread.
 
     The state is branches, index and head. Skips ignored folders, dependencies, outputs, caches and the rest of
     ``.git``; ``watch_files`` adds single files anywhere. The folder, and those of single files, may be created, deleted
@@ -59,28 +74,28 @@ class TreeWatch:
     As a context manager it stops its threads at the end.
     """
 
-    def __init__(self, root: Path | str, *, make_backend: MakeBackend = system_backend) -> None:
+    def __init__(
+        self, root: Path | str, *, make_backend: Callable[[str, Report], Backend] = system_backend
+    ) -> None:
         self._root = real_path(root)
-        self._changes: SimpleQueue[str | None] = SimpleQueue()
-        self._lock = RLock()
+        self._entries: SimpleQueue[Entry | None] = SimpleQueue()  # None if events were lost
         self._files: set[str] = set()
-        self._is_closed = self._is_lost = False
         self._folders: dict[str, WatchedFolder] = {}
-        self._below: dict[str, set[str]] = {}
+        self._below: dict[str, set[str]] = {}  # watched folders by their parent
         self._identities = {path: _identity(path) for path in (self._root, f"{self._root}/.git")}
         self._checked = time.monotonic()
-        self._is_limited = False
-        folders = folders_of_project(self._root)
+        folders = _folders_of_project(self._root)
         try:
-            self._backend = make_backend(self._root, self._on_entry)
+            self._backend = make_backend(self._root, self._entries.put)
         except OSError as error:
             if is_limit(error):
                 raise ConfigError(_LIMITED) from None
             raise
-        self._watch(folders)
-        if self._is_limited:
+        try:
+            self._watch(folders)
+        except ConfigError:
             self.close()
-            raise ConfigError(_LIMITED)
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -88,114 +103,107 @@ class TreeWatch:
     def __exit__(self, *_error: object) -> None:
         self.close()
 
+    def close(self) -> None:
+        self._backend.close()
+
     def watch_files(self, paths: Iterable[Path | str]) -> None:
-        with self._lock:
-            new = {str(path) for path in paths} - self._files
-            for path in sorted(new):
-                self._files.add(path)
-                for target in {os.path.abspath(path), real_path(path)}:
-                    self._files.add(target)
-                    folder, watched = folder_of_file(target, self._folders)
-                    if (
-                        watched.names is not None
-                    ):  # outside the tree, whose events cover its folders
-                        self._identities.setdefault(folder, _identity(folder))
+        for path in sorted({str(path) for path in paths} - self._files):
+            self._files.add(path)
+            for target in {os.path.abspath(path), real_path(path)}:
+                self._files.add(target)
+                folder, name = os.path.split(target)
+                watched = self._folders.get(folder)
+                names = frozenset() if watched is None else watched.names
+                if names is not None and name not in names:
+                    watched = WatchedFolder(folder, "", IgnoreRules(), names | {name})
+                    # Outside the tree, whose events cover its folders.
+                    self._identities.setdefault(folder, _identity(folder))
                     self._watch({folder: watched})
 
     def wait(self, seconds: float | None = None) -> ChangedPaths | None:
         """Return the next batch of changes, at most 50 ms after the first one; None after ``seconds``."""
         end = None if seconds is None else time.monotonic() + seconds
-        while not self._is_closed:
+        while True:
             remaining = _CHECK_SECONDS if end is None else max(0.0, end - time.monotonic())
-            try:
-                return self._batch(self._changes.get(timeout=min(remaining, _CHECK_SECONDS)))
-            except Empty:
-                if not remaining:
-                    return None
-                self._check_identities()
-        return None
+            with suppress(Empty):
+                entry = self._entries.get(timeout=min(remaining, _CHECK_SECONDS))
+                changes = self._batch(entry)
+                if changes.paths or changes.is_incomplete:
+                    return changes
+            if not remaining:
+                return None
+            self._check_identities()
 
-    def close(self) -> None:
-        with self._lock:
-            was_closed, self._is_closed = self._is_closed, True
-            backend = self._backend
-        if not was_closed:
-            backend.close()
-
-    def _batch(self, change: str | None) -> ChangedPaths:
-        paths, end = {change}, time.monotonic() + _BATCH_SECONDS
-        while (remaining := end - time.monotonic()) > 0:
-            try:
-                paths.add(self._changes.get(timeout=min(remaining, _QUIET_SECONDS)))
-            except Empty:
-                break
-        if self._is_lost:
-            with self._lock:  # watch everything again
-                self._is_lost = False
-                for folder in self._folders:
-                    self._backend.discard(folder)
-                self._watch_by_new_rules()
-        if self._is_limited:
-            raise ConfigError(_LIMITED)
-        changed = sorted(path for path in paths if path is not None)
-        return ChangedPaths(tuple(changed), is_incomplete=None in paths)
+    def _batch(self, entry: Entry | None) -> ChangedPaths:
+        """Return the paths changed by an event and by those soon after it."""
+        paths: set[str] = set()
+        is_incomplete = False
+        end = time.monotonic() + _BATCH_SECONDS
+        with suppress(Empty):
+            while True:
+                if entry is None:
+                    is_incomplete = True
+                else:
+                    paths |= self._changed_by(entry)
+                remaining = end - time.monotonic()
+                if remaining <= 0:
+                    break
+                entry = self._entries.get(timeout=min(remaining, _QUIET_SECONDS))
+        if is_incomplete:  # new folders may be missing: watch everything again
+            for folder in self._folders:
+                self._backend.discard(folder)
+            self._watch_by_new_rules()
+        return ChangedPaths(tuple(sorted(paths)), is_incomplete)
 
     def _check_identities(self) -> None:
         """Report everything as changed if the watched folder was replaced."""
         if time.monotonic() < self._checked + _CHECK_SECONDS:
             return
         self._checked = time.monotonic()
-        with self._lock:
-            identities = {path: _identity(path) for path in self._identities}
-            if identities != self._identities:
-                self._identities = identities
-                self._on_entry(None)
+        identities = {path: _identity(path) for path in self._identities}
+        if identities != self._identities:
+            self._identities = identities
+            self._entries.put(None)
 
     def _watch(self, folders: dict[str, WatchedFolder]) -> None:
-        with self._lock:
-            self._folders |= folders
-            for folder in folders:
-                self._below.setdefault(os.path.split(folder)[0], set()).add(folder)
-            try:
-                for folder in folders:
-                    self._backend.add(folder)
-            except OSError as error:
-                if not is_limit(error):
-                    raise
-                self._is_limited = True  # raised later: this may be a backend's thread
-                self._changes.put(None)
-
-    def _on_entry(self, entry: Entry | None) -> None:
-        if entry is None:
-            self._is_lost = True  # new folders may be missing
-            self._changes.put(None)
-            return
-        with self._lock:
-            watched = self._folders.get(entry.folder)
-            if not entry.name and entry.folder in self._identities:
-                self._identities[entry.folder] = _GONE
-            path = os.path.join(entry.folder, entry.name)
-            if watched is None or not entry.name or self._is_closed:
-                return
-            counts = watched.counts(entry.name, is_folder=entry.is_folder)
-            if not counts and path not in self._files:
-                return
-            if entry.is_folder and not entry.is_gone and watched.names is None:
-                # First, to report its content in the same batch.
-                self._watch_new(watched, entry.name)
-            self._changes.put(path)
-            if entry.is_folder and entry.is_gone:
-                self._unwatch(path)
-            elif entry.is_folder:
-                return
-            elif entry.name in MARKERS and watched.prefix:
-                self._unwatch(entry.folder)
-            elif entry.name == ".gitignore" and watched.names is None:
-                self._watch_by_new_rules()
-
-    def _watch_new(self, parent: WatchedFolder, name: str) -> None:
+        self._folders |= folders
+        for folder in folders:
+            self._below.setdefault(os.path.split(folder)[0], set()).add(folder)
         try:
-            new = dict(folders_below(parent.tree, parent.rules, f"{parent.prefix}{name}/"))
+            for folder in folders:
+                self._backend.add(folder)
+        except OSError as error:
+            if is_limit(error):
+                raise ConfigError(_LIMITED) from None
+            raise
+
+    def _changed_by(self, entry: Entry) -> set[str]:
+        """Return the changed paths that count; watch and forget folders."""
+        if not entry.name:
+            if entry.folder in self._identities:
+                self._identities[entry.folder] = _GONE
+            return set()
+        path = os.path.join(entry.folder, entry.name)
+        watched = self._folders.get(entry.folder)
+        if watched is None:
+            return set()
+        if not watched.counts(entry.name, is_folder=entry.is_folder) and path not in self._files:
+            return set()
+        is_of_tree = watched.names is None
+        if entry.is_folder and entry.is_gone:
+            self._unwatch(path)
+        elif entry.is_folder:
+            return {path, *self._watch_new(watched, entry.name)} if is_of_tree else {path}
+        elif entry.name in MARKERS and watched.prefix:
+            self._unwatch(entry.folder)
+        elif entry.name == ".gitignore" and is_of_tree:
+            self._watch_by_new_rules()
+        return {path}
+
+    def _watch_new(self, parent: WatchedFolder, name: str) -> Iterator[str]:
+        """Watch a new folder; yield its files, which may be older than the watch."""
+        try:
+            new = dict(_folders_below(parent.tree, parent.rules, f"{parent.prefix}{name}/"))
         except ConfigError:
             return  # invalid ignore rules, reported when composing
         self._watch(new)
@@ -204,7 +212,7 @@ class TreeWatch:
                 for entry in os.scandir(folder):
                     is_file = not entry.is_dir(follow_symlinks=False)
                     if is_file and watched.counts(entry.name, is_folder=False):
-                        self._changes.put(entry.path)
+                        yield entry.path
 
     def _unwatch(self, path: str) -> None:
         self._below.get(os.path.split(path)[0], set()).discard(path)
@@ -217,7 +225,7 @@ class TreeWatch:
 
     def _watch_by_new_rules(self) -> None:
         try:
-            folders = folders_of_project(self._root)
+            folders = _folders_of_project(self._root)
         except ConfigError:
             return  # while it is edited; reported when composing
         for folder in self._folders.keys() - folders.keys():
@@ -226,6 +234,34 @@ class TreeWatch:
         self._watch(folders)
         files, self._files = self._files, set()
         self.watch_files(files)
+
+
+def _folders_of_project(root: str) -> dict[str, WatchedFolder]:
+    """Return the folders with sources below ``root``, and those with the state of its repository."""
+    folders = dict(_folders_below(root, dependency_rules()))
+    rules = folders[root].rules if root in folders else IgnoreRules()
+    prefixes = {name[: name.rfind("/") + 1] for name in tracked_files(root) or ()}
+    for prefix in sorted(prefixes):
+        folder = WatchedFolder(root, prefix, rules)
+        if folder.path not in folders and os.path.isdir(folder.path):  # noqa: PTH112 - Path raises without permission
+            folders[folder.path] = folder
+    output = git(root, "rev-parse", "--absolute-git-dir", "--git-common-dir")
+    for line in (output or b"").splitlines():
+        state = real_path(os.path.join(root, os.fsdecode(line)))
+        folders[state] = WatchedFolder(state, "", IgnoreRules(), names=_GIT_FILES)
+        for name in _REF_FOLDERS:
+            path = os.path.join(state, name)
+            if os.path.isdir(path):  # noqa: PTH112
+                folders |= _folders_below(path, _LOCK_FILES)
+    return folders
+
+
+def _folders_below(
+    tree: str, rules: IgnoreRules, start: str = ""
+) -> Iterator[tuple[str, WatchedFolder]]:
+    for prefix, _, ruled in walk_ruled(tree, rules, start=start, defaults=True):
+        folder = WatchedFolder(tree, prefix, ruled)
+        yield folder.path, folder
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from aggregate.base.messages import shorten
+from aggregate.base.messages import fitted, shorten
 from aggregate.base.task import FileChoice, FileOrder, Level, Reason
-from aggregate.base.text import fitted, printable
+from aggregate.base.text import printable
 from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION, Audit
 from aggregate.prompt.document import Section
 

@@ -44,7 +44,7 @@ HISTORY_CODE: Final = (
     "ranking.message_text",
     "ranking.terms",
     "base.redaction",
-    "base.text.issues",
+    "base.text",
     "project.git.git_log",
     "project.git.git_changes",
     "project.git.git_process",

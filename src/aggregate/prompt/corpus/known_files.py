@@ -19,7 +19,7 @@ from aggregate.base.concurrency import Call, in_children
 from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, TAGGED_NAMES, naming_class
 from aggregate.project.files import SourceFile, read_file
-from aggregate.project.index import Index, Kind, code_version, file_state, settled_mark
+from aggregate.project.index import Index, Kind, code_version, settled_mark
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import ReadFacts
 from aggregate.ranking.files import (
@@ -65,9 +65,12 @@ def _packed(path: str, text: str, packed: bytes, with_references: bool, problem:
 def _read(file: str, path: str, seen_ns: int) -> tuple[FileRead, str]:
     """Read a file for its words, which are never shown."""
     source = read_file(file, hashed=True)
-    state = source.info and file_state(source.info, seen_ns=seen_ns)
     facts = ReadFacts.of(path, source)
-    return (settled_mark(state, path), source.content_hash, facts), source.text
+    return (
+        settled_mark(source.state, path, seen_ns=seen_ns),
+        source.content_hash,
+        facts,
+    ), source.text
 
 
 def _read_tables(

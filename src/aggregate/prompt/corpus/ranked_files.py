@@ -16,7 +16,7 @@ from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction
 from aggregate.base.task import Missing, Place, Task
 from aggregate.project.git import changed_lines
-from aggregate.project.index import Index, describe, look_at
+from aggregate.project.index import Index, describe
 from aggregate.prompt.asking.request import (
     FOCUS_TIER,
     FocusIndex,
@@ -297,7 +297,7 @@ class OpenFiles:
         selection = select_files(request)
         now = self._now()
         paths = (file.file for file in selection.files if not file.problem)
-        described = describe([look_at(path, seen_ns=now) for path in paths])
+        described = describe(paths, seen_ns=now)
         states = sha256(described).digest()
         last, self._last = self._last, None
         files = None

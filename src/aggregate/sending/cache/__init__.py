@@ -4,14 +4,14 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.sending.cache.breakpoints import *
-    from aggregate.sending.cache.fingerprint import *
+    from aggregate.sending.cache.hashed_prompt import *
     from aggregate.sending.cache.request_plan import *
 else:
     __getattr__ = door(
         __name__,
         {
             "breakpoints": "EarlierRequest lost_share with_pause",
-            "fingerprint": "BlockLayout compare_prefixes HashedPrompt HashedSegment PrefixReport PromptFingerprint",
+            "hashed_prompt": "BlockLayout compare_prefixes HashedPrompt HashedSegment PrefixReport",
             "request_plan": "block_prefixes charge messages_of plan_request RequestPlan role_and_words SimulatedCache",
         },
     )

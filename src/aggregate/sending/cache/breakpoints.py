@@ -18,7 +18,7 @@ from itertools import accumulate, takewhile
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Section, Stability
 from aggregate.sending.cache.file_order import TURNS
-from aggregate.sending.cache.fingerprint import BlockLayout, HashedPrompt
+from aggregate.sending.cache.hashed_prompt import BlockLayout, HashedPrompt
 from aggregate.sending.models import CacheLookup, CachePolicy
 
 # Prior probability that a pause outlasts the shorter lifetime but not the longer one: people answer after 2.5 minutes
@@ -79,19 +79,15 @@ class Outline:
 
     @classmethod
     def of(cls, prompt: HashedPrompt) -> "Outline":
-        fingerprint = prompt.fingerprint
-        number = len(fingerprint.segments)
-        tokens = tuple(accumulate(segment.tokens for segment in fingerprint.segments))
-        stable = takewhile(lambda part: part.section is not Section.HISTORY, prompt.segments)
-        body = 1 + sum(1 for _ in stable)
+        tokens = tuple(accumulate(part.tokens for part in prompt.segments))
+        stable = takewhile(lambda part: part.section != Section.HISTORY, prompt.segments)
+        body = sum(1 for _ in stable)
         # Each excerpt of the discussion has its own block, so that blocks keep their bytes as it grows.
-        ends = frozenset((1, body, *range(body, number + 1), *image_ends(prompt)))
-        slow = (
-            position
-            for position, part in enumerate(prompt.segments, start=1)
-            if part.segment.stability is Stability.SLOW
-        )
-        return cls(fingerprint.digests, tokens, ends, body, range(1, number + 1), next(slow, 0))
+        ends = frozenset((1, *range(body, len(tokens) + 1), *image_ends(prompt)))
+        numbered = enumerate(prompt.segments)
+        slow = (end for end, part in numbered if part.segment.stability is Stability.SLOW)
+        markable = range(1, len(tokens) + 1)
+        return cls(prompt.digests, tokens, ends, body, markable, next(slow, 0))
 
 
 def layout_with_breakpoints(
@@ -176,7 +172,7 @@ def _breakpoints(
 
 
 def image_ends(prompt: HashedPrompt) -> list[int]:
-    return [position for position, part in enumerate(prompt.segments, start=2) if part.images]
+    return [end for end, part in enumerate(prompt.segments, start=1) if part.images]
 
 
 def _last_long(

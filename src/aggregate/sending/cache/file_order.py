@@ -11,7 +11,7 @@ Diffs cost tokens and attention in each further turn. So the files are written a
 diffs reach a limit. Sorting files by how seldom they change was tried: it saves nothing over 50 turns of five projects.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Final
@@ -28,13 +28,7 @@ from aggregate.prompt.sections import (
     sent_lines,
     shown_in_older,
 )
-from aggregate.sending.cache.fingerprint import (
-    CountTokens,
-    HashedPrompt,
-    HashedSegment,
-    PromptFingerprint,
-    SegmentHash,
-)
+from aggregate.sending.cache.hashed_prompt import CountTokens, HashedPrompt, HashedSegment
 from aggregate.sending.models import CachePolicy
 
 TURNS = 10  # expected further turns; each one sends an older version again
@@ -46,39 +40,21 @@ MAX_CHANGES = 0.25  # the same for a continued prompt
 MAX_ADDED = 0.3
 _MIN_ADDED = 6_000  # always allowed tokens: with a small budget questions add a larger fraction
 _NO_LINES = ShownText("", ())  # current lines certainly shown by a diff
-_Numbered = tuple[int, SegmentHash]
+_FILE_SECTIONS = (Section.FILES, Section.CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
 class CachedPrompt:
-    fingerprint: PromptFingerprint
+    prompt: HashedPrompt
     # Returns a segment's text by its number, ``None`` if it is lost
     text: Callable[[int], str | None]
     # Numbers of segments after which cached prefixes end; ``None`` for any
     breakpoints: Sequence[int] | None = None
     gone: Sequence[HashedSegment] = ()  # notices about its deleted files
 
-    def begins_with(self, parts: Sequence[HashedSegment]) -> bool:
-        digests = tuple(part.hash.digest for part in parts)
-        return self.fingerprint.digests[1 : 1 + len(parts)] == digests
-
-    def numbered(self, section: Section) -> list[_Numbered]:
-        """Return a section's segments with their numbers in the prompt.
-
-        The heading is left out, and so are files after the discussion.
-        """
-        numbered = enumerate(self.fingerprint.segments[: self.body])
-        return [(number, old) for number, old in numbered if old.section == section and old.source]
-
-    @property
-    def body(self) -> int:
-        numbered = enumerate(self.fingerprint.segments)
-        end = len(self.fingerprint.segments)
-        return next((n for n, old in numbered if old.section == Section.HISTORY), end)
-
     def readable(self) -> list[int]:
         """Return for each ``n`` from 0 how many tokens a cache holds of the first ``n`` segments."""
-        sums = accumulate((segment.tokens for segment in self.fingerprint.segments), initial=0)
+        sums = accumulate((part.tokens for part in self.prompt.segments), initial=0)
         if self.breakpoints is None:
             return list(sums)
         breakpoints = frozenset(self.breakpoints)
@@ -86,7 +62,7 @@ class CachedPrompt:
         return list(accumulate(sizes, max))
 
 
-UNSENT: Final = CachedPrompt(PromptFingerprint(()), lambda _: None, ())
+UNSENT: Final = CachedPrompt(HashedPrompt(()), lambda _: None, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,45 +96,46 @@ class FileOrder:
     grown: Collection[str] | None = None
 
     def ordered(self) -> OrderedPrompt:
-        segments = rewritten = self.rewritten()
+        parts = rewritten = self.rewritten()
         # With a budget the files not shown differ from turn to turn and precede the discussion.
         if self.grown is None and self.earlier.readable()[-1]:
             continued = self.continued()
-            if continued and self._is_cheaper(continued, rewritten):
-                segments = continued
-        in_order = replace(self.prompt, segments=segments)
-        above = {part.path for part in segments if part.section is Section.FILES}
-        changed = (part.path for part in segments if part.section is Section.CHANGED and part.path)
-        older = dict.fromkeys(path for path in changed if self.grown is None or path in above)
-        # With a budget the files added by a question follow its discussion, and differ next time.
-        sections = [part.section for part in segments]
-        turn = sections.index(Section.HISTORY) if Section.HISTORY in sections else len(sections)
-        added = (
-            number + 1
-            for number in range(turn, len(sections))
-            if self.grown is not None and sections[number] in (Section.CHANGED, Section.FILES)
+            most = (1 + MAX_CHANGES) * self.prompt.tokens
+            is_short = continued is not None and sum(part.tokens for part in continued) <= most
+            if continued and is_short and self._cost(continued) <= self._cost(rewritten):
+                parts = continued
+        in_order = self.prompt.with_parts(parts)
+        above = {part.source for part in parts if part.section == Section.FILES}
+        changed = (part.source for part in parts if part.section == Section.CHANGED)
+        older = dict.fromkeys(
+            path for path in changed if path and (self.grown is None or path in above)
         )
         extra = in_order.tokens - self.prompt.tokens
-        return OrderedPrompt(in_order, next(added, 0), tuple(older), extra)
+        return OrderedPrompt(in_order, self._replaced(parts), tuple(older), extra)
+
+    def _replaced(self, parts: Sequence[HashedSegment]) -> int:
+        """Return the position of the first file added by the question, 0 for none.
+
+        With a budget such files follow the discussion, and differ next time.
+        """
+        is_in_discussion = False
+        for number, part in enumerate(parts, start=1):
+            is_in_discussion = is_in_discussion or part.section == Section.HISTORY
+            if self.grown is not None and is_in_discussion and part.section in _FILE_SECTIONS:
+                return number
+        return 0
 
     def _current(self) -> dict[str, HashedSegment]:
         """Return the current files by path, and for deleted files the notices about that."""
-        parts = (*self.prompt.segments, *self.earlier.gone)
-        return {part.path: part for part in parts if part.section is Section.FILES and part.path}
+        parts = (*self.prompt.parts, *self.earlier.gone)
+        return {part.source: part for part in parts if _is_file(part)}
 
-    def _is_cheaper(
-        self, continued: Sequence[HashedSegment], rewritten: Sequence[HashedSegment]
-    ) -> bool:
-        readable, costs = self.earlier.readable(), []
-        for segments in (continued, rewritten):
-            digests = tuple(part.hash.digest for part in segments)
-            same = 1 + common_prefix(digests, self.earlier.fingerprint.digests[1:])
-            total = sum(part.tokens for part in segments)
-            extra = total - self.prompt.tokens
-            if segments is continued and extra > MAX_CHANGES * self.prompt.tokens:
-                return False
-            costs.append(self._price(total=total, read=readable[same], extra=extra))
-        return costs[0] <= costs[1]
+    def _cost(self, parts: Sequence[HashedSegment]) -> float:
+        digests = tuple(part.digest for part in parts)
+        same = 1 + common_prefix(digests, self.earlier.prompt.digests[1:])
+        total = sum(part.tokens for part in parts)
+        extra = total - self.prompt.tokens
+        return self._price(total=total, read=self.earlier.readable()[same], extra=extra)
 
     def _price(self, *, total: int, read: int, extra: int) -> float:
         """Return the price of a prompt in input tokens.
@@ -167,12 +144,11 @@ class FileOrder:
         """
         return self.policy.write * (total - read) + self.policy.read * (read + TURNS * extra)
 
-    def _older(self, number: int, text: str, shown: ShownText | None) -> HashedSegment:
+    def _older(self, old: HashedSegment, text: str, shown: ShownText | None) -> HashedSegment:
         """Return a segment as the last prompt had it.
 
         Its tokens are counted again, since the record of the last prompt may be a stranger's.
         """
-        old = self.earlier.fingerprint.segments[number]
         segment = Segment(Section(old.section), text, Stability.STABLE, old.source, shown)
         return HashedSegment.counted(segment, self.count)
 
@@ -181,44 +157,38 @@ class FileOrder:
 
         Diffs to the current versions follow the files, then the rest.
         """
-        earlier, current = self.earlier, self._current()
-        section = [part for part in self.prompt.segments if part.section is Section.FILES]
-        first = next((number for number, part in enumerate(section) if part.path), len(section))
+        earlier, current, has_budget = self.earlier, self._current(), self.grown is not None
+        section = [part for part in self.prompt.parts if part.section == Section.FILES]
+        first = next((number for number, part in enumerate(section) if part.source), len(section))
         headings = section[:first]
         # The list of files not shown differs from turn to turn, so it follows everything that may stay.
-        remainder = [part for part in section[first:] if not part.path]
-        rest = [part for part in self.prompt.segments if part.section is not Section.FILES]
+        remainder = [part for part in section[first:] if not part.source]
+        rest = [part for part in self.prompt.parts if part.section != Section.FILES]
 
         retained: list[RetainedFile] = []
-        if earlier.begins_with(headings):
+        digests = tuple(part.digest for part in headings)
+        if earlier.prompt.digests[1 : 1 + len(headings)] == digests:
             following = sum(part.tokens for part in (*remainder, *rest))
             retained = self._retained(current, following=following)
         bases = [file.base for file in retained]
-        base_paths = {base.path for base in bases}
-        written = [part for part in section if part.path and part.path not in base_paths]
-        diffs = {file.base.path: file.diff for file in retained if file.diff}
-        heading = HashedSegment.counted(changed_heading(or_more=self.grown is not None), self.count)
-        if self.grown is not None and retained and earlier.readable()[-1]:
+        base_paths = {base.source for base in bases}
+        written = [part for part in section if part.source and part.source not in base_paths]
+        diffs = [file.diff for file in retained if file.diff]
+        heading = HashedSegment.counted(changed_heading(or_more=has_budget), self.count)
+        # A first question has only the heading before it.
+        is_first = sum(part.section == Section.HISTORY for part in rest) <= 2
+        if has_budget and retained and earlier.readable()[-1] and not is_first:
             # Files added by the question follow the discussion.
-            added = [*diffs.values()]
+            added = list(diffs)
             for part in written:
                 segment = replace(part.segment, section=Section.CHANGED)
                 added.append(HashedSegment.counted(segment, self.count))
             added = [heading, *added] if added else []
-            # A first question has only the heading before it.
-            is_first = sum(part.section is Section.HISTORY for part in rest) <= 2
             limit = max(MAX_ADDED * self.prompt.tokens, _MIN_ADDED)
-            if not is_first and sum(part.tokens for part in added) <= limit:
+            if sum(part.tokens for part in added) <= limit:
                 return (*headings, *bases, *rest[:-1], *added, *remainder, rest[-1])
-        return (
-            *headings,
-            *bases,
-            *written,
-            *([heading] if diffs else []),
-            *diffs.values(),
-            *remainder,
-            *rest,
-        )
+        changes = [heading, *diffs] if diffs else []
+        return (*headings, *bases, *written, *changes, *remainder, *rest)
 
     def _retained(
         self, current: Mapping[str, HashedSegment], *, following: int
@@ -227,7 +197,7 @@ class FileOrder:
 
         ``following`` are the tokens of everything after the files.
         """
-        old, readable = self.earlier.numbered(Section.FILES), self.earlier.readable()
+        readable = self.earlier.readable()
         total = sum(file.tokens for file in current.values()) + following
         best, lowest_price = 0, self.policy.write * total
         # With a budget files keep their order while older versions are few, even if it costs a little more (rule B-9).
@@ -236,30 +206,36 @@ class FileOrder:
         )
         retained: list[RetainedFile] = []
         extra = 0
-        for file in self._candidates(old, current):
+        for number, file in self._candidates(current):
             retained.append(file)
             extra += file.base.tokens + (file.diff.tokens if file.diff else 0)
-            extra -= current[file.base.path].tokens
+            extra -= current[file.base.source].tokens
             # Also bounds the time for diffs: a branch may have changed all files.
             if extra > LARGEST * total:
                 break
-            same = old[len(retained) - 1][0] + 1
-            price = self._price(total=total + extra, read=readable[same], extra=extra)
+            price = self._price(total=total + extra, read=readable[number + 1], extra=extra)
             if is_fixed or price <= lowest_price:
                 best, lowest_price = len(retained), price
         return retained[:best]
 
     def _candidates(
-        self, old: Sequence[_Numbered], current: Mapping[str, HashedSegment]
-    ) -> Iterator[RetainedFile]:
-        """Yield the files of the last prompt, up to the first that cannot keep its position."""
-        gone = {part.path for part in self.earlier.gone}
-        for number, base in old:
+        self, current: Mapping[str, HashedSegment]
+    ) -> Iterator[tuple[int, RetainedFile]]:
+        """Yield the files before the last discussion, up to the first that cannot keep its position.
+
+        Each comes with its number in the last prompt.
+        """
+        gone = {part.source for part in self.earlier.gone}
+        for number, base in enumerate(self.earlier.prompt.segments):
+            if base.section == Section.HISTORY:
+                return
+            if not _is_file(base):
+                continue
             new = current.get(base.source)
             if new is None:
                 return
-            if new.hash.digest == base.digest:
-                yield RetainedFile(new)
+            if new.digest == base.digest:
+                yield number, RetainedFile(new)
                 continue
             if self.grown is not None and base.source not in {*self.grown, *gone}:
                 return
@@ -268,103 +244,84 @@ class FileOrder:
             diff = changed_segment(text, new.segment, or_whole=True) if text is not None else None
             if text is None or diff is None:
                 return
-            older = self._older(number, text, shown_in_older(text, new.segment))
-            yield RetainedFile(older, HashedSegment.counted(diff, self.count))
+            older = self._older(base, text, shown_in_older(text, new.segment))
+            yield number, RetainedFile(older, HashedSegment.counted(diff, self.count))
 
     def continued(self) -> tuple[HashedSegment, ...] | None:
         """Continue the last prompt with diffs and new turns.
 
-        Return ``None`` if something other than files has changed.
+        Return ``None`` if something other than files has changed, or if the text of a segment is lost.
         """
-        history = [part for part in self.prompt.segments if part.section is Section.HISTORY]
-        current = self._current()
+        excerpts = [part for part in self.prompt.parts if part.section == Section.HISTORY]
         # Changes precede the question, even if the question was sent before.
-        prefix = self._shared_prefix(history[:-1], current)
-        changes = None if prefix is None else self._new_changes(prefix, current)
-        if prefix is None or changes is None:
+        numbers = self._shared_prefix(excerpts[:-1])
+        prefix = None if numbers is None else self._prefix(numbers, excerpts)
+        if prefix is None:
             return None
-        same = self._prefix_segments(
-            prefix, history, current, {change.source for change in changes}
-        )
-        if same is None:
-            return None
-        turns = history[sum(old.section == Section.HISTORY for _, old in prefix) :]
+        numbers_by_path: dict[str, list[int]] = {}
+        for number, part in enumerate(prefix):
+            if part.source and part.section in _FILE_SECTIONS:
+                numbers_by_path.setdefault(part.source, []).append(number)
+        changes: list[Segment] = []
+        for path, part in self._current().items():
+            sent = numbers_by_path.get(path, [])
+            texts = [prefix[number].segment.text for number in sent]
+            lines = sent_lines(texts, path)
+            if lines is None:
+                return None
+            if is_sent(texts, lines, part.segment):
+                # The last segment brings an unchanged file up to date.
+                last = prefix[sent[-1]]
+                if last.section == Section.CHANGED:
+                    segment = replace(last.segment, shown=part.segment.shown)
+                    prefix[sent[-1]] = replace(last, segment=segment)
+                continue
+            diff = diff_segment(lines, part.segment) if lines else None
+            changes.append(diff or replace(part.segment, section=Section.CHANGED))
+        turns = excerpts[sum(part.section == Section.HISTORY for part in prefix) :]
         section = [changed_since_heading(), *changes] if changes else []
         counted = (HashedSegment.counted(segment, self.count) for segment in section)
-        return (*same, *turns[:-1], *counted, *turns[-1:])
+        return (*prefix, *turns[:-1], *counted, *turns[-1:])
 
-    def _shared_prefix(
-        self, history: Sequence[HashedSegment], current: Collection[str]
-    ) -> list[_Numbered] | None:
-        remaining = [
-            part.hash.digest
-            for part in self.prompt.segments
-            if part.section is not Section.HISTORY
-            and not (part.section is Section.FILES and part.path)
-        ]
-        excerpts = [part.hash.digest for part in history]
-        prefix = []
-        for number, old in enumerate(self.earlier.fingerprint.segments[1:], start=1):
+    def _shared_prefix(self, excerpts: Sequence[HashedSegment]) -> range | None:
+        """Return the numbers of the last prompt's segments that this prompt repeats or updates."""
+        current = self._current()
+        stable = (part for part in self.prompt.parts if part.section != Section.HISTORY)
+        remaining = [part.digest for part in stable if not _is_file(part)]
+        turns = [part.digest for part in excerpts]
+        segments = self.earlier.prompt.segments
+        end = len(segments)
+        for number, old in enumerate(segments[1:], start=1):
             if old.section == Section.HISTORY:
-                if not excerpts or excerpts.pop(0) != old.digest:
+                if not turns or turns.pop(0) != old.digest:
+                    end = number
                     break
-            elif old.section in (Section.FILES, Section.CHANGED) and old.source:
+            elif old.section in _FILE_SECTIONS and old.source:
                 if old.source not in current:
                     return None
             elif old.section != Section.CHANGED and (
                 not remaining or remaining.pop(0) != old.digest
             ):
                 return None
-            prefix.append((number, old))
-        return None if remaining else prefix
+        return None if remaining else range(1, end)
 
-    def _new_changes(
-        self, prefix: Sequence[_Numbered], current: Mapping[str, HashedSegment]
-    ) -> list[Segment] | None:
-        """Return the changes of files since ``prefix`` was sent.
-
-        ``None`` if the text of a segment is lost.
-        """
-        by_file = _numbers_by_file(prefix)
-        changes: list[Segment] = []
-        for path, part in current.items():
-            numbers = by_file.get(path, [])
-            digests = [self.earlier.fingerprint.segments[number].digest for number in numbers]
-            if digests == [part.hash.digest]:
-                continue
-            texts = [self.earlier.text(number) for number in numbers]
-            sent = [text for text in texts if text is not None]
-            lines = sent_lines(sent, path)
-            if len(sent) < len(texts) or lines is None:
-                return None
-            if is_sent(sent, lines, part.segment):
-                continue
-            diff = diff_segment(lines, part.segment) if lines else None
-            changes.append(diff or replace(part.segment, section=Section.CHANGED))
-        return changes
-
-    def _prefix_segments(
-        self,
-        prefix: Sequence[_Numbered],
-        history: Iterable[HashedSegment],
-        current: Mapping[str, HashedSegment],
-        changed: Collection[str],
+    def _prefix(
+        self, numbers: range, excerpts: Sequence[HashedSegment]
     ) -> list[HashedSegment] | None:
-        """Return the segments of ``prefix`` with their texts, ``None`` if a text is lost."""
-        stable = (part for part in self.prompt.segments if part.section is not Section.HISTORY)
-        by_digest = {part.hash.digest: part for part in stable}
-        # Segments that bring an unchanged file up to date.
-        by_file = _numbers_by_file(prefix)
-        latest = {numbers[-1] for path, numbers in by_file.items() if path not in changed}
-        excerpts = iter(history)
-        segments: list[HashedSegment] = []
-        for number, old in prefix:
+        """Return segments of the last prompt with their texts, ``None`` if a text is lost."""
+        current = self._current()
+        stable = (part for part in self.prompt.parts if part.section != Section.HISTORY)
+        by_digest = {part.digest: part for part in stable}
+        turns = iter(excerpts)
+        prefix: list[HashedSegment] = []
+        for number in numbers:
+            old = self.earlier.prompt.segments[number]
             same = by_digest.get(old.digest)
             if old.section == Section.HISTORY:
-                segments.append(next(excerpts))
+                prefix.append(next(turns))
                 continue
             if same is not None and old.section == same.section:
-                segments.append(same)
+                prefix.append(same)
                 continue
             text = self.earlier.text(number)
             if text is None:
@@ -372,17 +329,11 @@ class FileOrder:
             shown = None
             if old.section == Section.FILES:
                 shown = shown_in_older(text, current[old.source].segment)
-            elif old.source and number in latest:
-                shown = current[old.source].segment.shown
             elif text.partition("\n")[0].endswith(" (diff)"):
                 shown = _NO_LINES
-            segments.append(self._older(number, text, shown))
-        return segments
+            prefix.append(self._older(old, text, shown))
+        return prefix
 
 
-def _numbers_by_file(prefix: Sequence[_Numbered]) -> dict[str, list[int]]:
-    by_file: dict[str, list[int]] = {}
-    for number, old in prefix:
-        if old.source and old.section in (Section.FILES, Section.CHANGED):
-            by_file.setdefault(old.source, []).append(number)
-    return by_file
+def _is_file(part: HashedSegment) -> bool:
+    return part.section == Section.FILES and bool(part.source)

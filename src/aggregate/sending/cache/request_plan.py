@@ -25,7 +25,7 @@ from aggregate.sending.cache.breakpoints import (
     image_ends,
     layout_with_breakpoints,
 )
-from aggregate.sending.cache.fingerprint import BlockLayout, HashedPrompt
+from aggregate.sending.cache.hashed_prompt import BlockLayout, HashedPrompt
 from aggregate.sending.models import (
     NO_CACHE,
     SHORT_LIFETIME,
@@ -136,28 +136,29 @@ def _blocks(
     breakpoints = frozenset(layout.breakpoints)
     ends: Sequence[int] = layout.ends
     if not breakpoints:  # only turns and images need blocks of their own
-        numbered = enumerate(prompt.segments, start=1)
-        starts = [position for position, part in numbered if excerpt_turn(part.segment)]
-        turn_ends = [start + 1 for start in starts]
-        ends = sorted({*starts, *turn_ends, len(prompt.segments) + 1, *image_ends(prompt)})
+        numbered = enumerate(prompt.segments)
+        turns = [number for number, part in numbered if excerpt_turn(part.segment)]
+        turn_ends = [number + 1 for number in turns]
+        ends = sorted({*turns, *turn_ends, len(prompt.segments), *image_ends(prompt)})
     blocks: list[RequestBlock] = []
     if prompt.system.strip():
         seconds, is_marked = layout.lifetime(1, lifetime), 1 in breakpoints
         blocks.append(RequestBlock(BlockRole.SYSTEM, prompt.system, tokens[0], is_marked, seconds))
     for start, end in pairwise((1, *(end for end in ends if end > 1))):
-        parts = prompt.segments[start - 1 : end - 1]
+        parts = prompt.segments[start:end]
         segments = [part.segment for part in parts]
         text = SEPARATOR.join(segment.text for segment in segments)
         text = SEPARATOR + text if start > 1 else text
         role, words = role_and_words(segments)
         seconds, is_marked = layout.lifetime(end, lifetime), end in breakpoints
         images = parts[-1].images
-        size = tokens[end - 1] - tokens[start - 1] - sum(parts[-1].image_tokens)
-        is_last = is_marked and not images
-        blocks.append(RequestBlock(role, text, size, is_last, seconds, words=words))
+        size = tokens[end - 1] - tokens[start - 1] - sum(images.values())
+        blocks.append(
+            RequestBlock(role, text, size, is_marked and not images, seconds, words=words)
+        )
         # A breakpoint moves to the last image.
-        for image, size in zip(images, parts[-1].image_tokens, strict=True):
-            is_last = is_marked and image is images[-1]
+        for number, (image, size) in enumerate(images.items(), start=1):
+            is_last = is_marked and number == len(images)
             blocks.append(RequestBlock(BlockRole.DOCUMENT, "", size, is_last, seconds, image=image))
     return blocks
 

@@ -19,7 +19,7 @@ from aggregate.base.redaction import Redaction, redact
 from aggregate.base.tokens import count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
-from aggregate.sending.cache.fingerprint import HashedPrompt
+from aggregate.sending.cache.hashed_prompt import HashedPrompt
 from aggregate.sending.cache.request_plan import (
     RequestPlan,
     SimulatedCache,

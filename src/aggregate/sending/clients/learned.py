@@ -4,14 +4,13 @@ They cover token counts, cache reads and latency. They are stored in the user's 
 forecasts; the bill uses the usage in the reply.
 """
 
-from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from aggregate.base.disk.writing import user_state_folder
 from aggregate.sending.clients.own_models import HIGHEST, LOWEST, TokenRatio, shipped_ratio
-from aggregate.sending.models import SCRIPTED, Usage
+from aggregate.sending.models import SCRIPTED, Reply
 from aggregate.sending.user_state import change_state, read_state
 
 LEARNED_FILE: Final = "learned_models.json"
@@ -27,15 +26,11 @@ _LARGEST: Final = 2.0**60  # upper bound of a plausible sum of tokens
 _MISSES: Final = 2  # consecutive misses before one-hour entries are given up; one may be chance
 _FEW_HOURS: Final = 1.5
 _PRIOR_READS: Final = 4  # successful reads assumed in advance
-# Weight of the overall ratio, in thousands of tokens of each kind, beside the reports.
-_RIDGE: Final = 4.0
-
-
-class Kinds(NamedTuple):
-    """Tokens (o200k) of code and of other words, since vocabularies differ more in code."""
-
-    code: int = 0
-    words: int = 0
+_LOWEST_SHARE: Final = 2 / 3  # of o200k's tokens: no vocabulary needs fewer
+# Windows are multiples of 1,024: a server reports exactly its window after cutting a prompt to it.
+_WINDOW_STEP: Final = 1024
+_CUT_SHARE: Final = 0.95
+_FEWEST_TO_JUDGE: Final = 512  # shorter prompts vary too much with a server's own wrapping
 
 
 class Endpoint(NamedTuple):
@@ -52,8 +47,6 @@ class Learned(NamedTuple):
     sent: float = 0.0
     reported: float = 0.0
     requests: float = 0.0
-    # Products in thousands of tokens: code², code·words, words², code·reported, words·reported
-    squares: tuple[float, ...] = (0.0,) * 5
     expected: float = 0.0  # requests with an expected cache read
     failed: float = 0.0  # of these, reads below half of the expected tokens
     misses: float = 0.0  # consecutive failures
@@ -77,53 +70,35 @@ class Learned(NamedTuple):
         requests = round(self.requests)
         many = f"{requests:,} requests" if requests != 1 else "one request"
         thousandths = ceil(round(self.reported) * 1000 / round(self.sent))
-        return TokenRatio(thousandths, f"as {endpoint.provider} has reported for {many}")
+        bounded = min(max(thousandths, LOWEST), HIGHEST)
+        return TokenRatio(bounded, f"as {endpoint.provider} has reported for {many}")
 
-    def ratios(self, endpoint: Endpoint) -> tuple[float, float]:
-        """Return the provider's tokens per token of o200k.
+    def after(
+        self, reply: Reply, *, sent: int, expected_read: int = 0, needs_hour: bool = False
+    ) -> "Learned":
+        """Return these sums with one more request.
 
-        The first ratio is for code, the second for words. Both come from a ridge regression over the reports, drawn
-        towards the overall ratio.
+        ``sent`` counts the request by o200k. With ``needs_hour`` a cache entry of five minutes would have expired
+        before the request.
         """
-        overall = self.ratio(endpoint).value
-        aa, ab, bb, ay, by = self.squares
-        aa, bb, ay, by = aa + _RIDGE, bb + _RIDGE, ay + _RIDGE * overall, by + _RIDGE * overall
-        divisor = aa * bb - ab * ab
-        both = (ay * bb - by * ab) / divisor, (by * aa - ay * ab) / divisor
-        code, words = (min(max(ratio, LOWEST / 1000), HIGHEST / 1000) for ratio in both)
-        return code, words
-
-    def after_tokens(self, sent: Kinds, usage: Usage) -> "Learned":
-        total = sum(sent)
-        reported = _bounded(usage.input, total)
-        a, b, y = sent.code / 1000, sent.words / 1000, reported / 1000
-        added = (a * a, a * b, b * b, a * y, b * y)
-        pairs = zip(self.squares, added, strict=True)
-        return self._replace(
-            sent=self.sent * _FADE + total,
-            reported=self.reported * _FADE + reported,
+        learned = self._replace(
+            sent=self.sent * _FADE + sent,
+            reported=self.reported * _FADE + _bounded(reply.usage.input, sent),
             requests=self.requests + 1,
-            squares=tuple(old * _FADE + new for old, new in pairs),
         )
-
-    def after_read(self, *, expected: int, read: int, needs_hour: bool) -> "Learned":
-        """Return these sums with one more cache read.
-
-        The request read ``read`` of ``expected`` cached tokens. With ``needs_hour`` a cache entry of five minutes would
-        have expired before the request.
-        """
-        has_failed = read < expected / 2
-        return self._replace(
-            expected=self.expected * _SLOW_FADE + 1,
-            failed=self.failed * _SLOW_FADE + has_failed,
-            misses=self.misses + 1 if has_failed else 0.0,
-            hours=self.hours * _SLOW_FADE + needs_hour,
-            hours_failed=self.hours_failed * _SLOW_FADE + (needs_hour and has_failed),
-        )
-
-    def after_piece(self, seconds: float) -> "Learned":
-        earlier = self.first_piece or seconds
-        return self._replace(first_piece=earlier * _FADE + seconds * (1 - _FADE))
+        if expected_read:
+            has_failed = reply.usage.cache_read < expected_read / 2
+            learned = learned._replace(
+                expected=self.expected * _SLOW_FADE + 1,
+                failed=self.failed * _SLOW_FADE + has_failed,
+                misses=self.misses + 1 if has_failed else 0.0,
+                hours=self.hours * _SLOW_FADE + needs_hour,
+                hours_failed=self.hours_failed * _SLOW_FADE + (needs_hour and has_failed),
+            )
+        if reply.first_piece is None:
+            return learned
+        earlier = self.first_piece or reply.first_piece
+        return learned._replace(first_piece=earlier * _FADE + reply.first_piece * (1 - _FADE))
 
 
 NOTHING: Final = Learned()
@@ -139,36 +114,47 @@ def token_ratio(provider: str, model: str, address: str = "") -> TokenRatio:
     return learned_of(endpoint).ratio(endpoint)
 
 
-def record_usage(
-    endpoint: Endpoint,
-    sent: Kinds,
-    usage: Usage,
-    *,
-    learn: Callable[[Learned], Learned] = lambda learned: learned,
+def record_reply(
+    endpoint: Endpoint, reply: Reply, *, sent: int, expected_read: int = 0, needs_hour: bool = False
 ) -> tuple[str, ...]:
-    """Store the reported usage of a request; return warnings.
-
-    ``sent`` counts the request by o200k; ``learn`` adds further statistics.
-    """
-    provider, path, total = endpoint.provider, _path(endpoint.provider), sum(sent)
-    if path is None or not usage.input or total < _FEWEST_TOKENS:
+    """Store the statistics of a request; return warnings."""
+    provider, path, read = endpoint.provider, _path(endpoint.provider), reply.usage.input
+    if path is None or not read or sent < _FEWEST_TOKENS:
         return ()
 
     def with_request(data: object) -> dict[str, Any]:
         rows = _rows(data)
-        rows[endpoint] = learn(rows.pop(endpoint, NOTHING).after_tokens(sent, usage))
+        rows[endpoint] = rows.pop(endpoint, NOTHING).after(
+            reply, sent=sent, expected_read=expected_read, needs_hour=needs_hour
+        )
         newest = list(rows.items())[-_MOST_MODELS:]
         models = [{**endpoint._asdict(), **row._asdict()} for endpoint, row in newest]
         return {"version": _VERSION, "encoding": "o200k_base", "models": models}
 
     if problem := change_state(path, with_request):
         return (f"cannot save how {provider} counts tokens: {problem}",)
-    reported = _bounded(usage.input, total)
-    if reported == usage.input:
+    reported = _bounded(read, sent)
+    if reported == read:
         return ()
     return (
-        f"{provider} reports {usage.input:,} tokens where o200k has {total:,}; no vocabulary differs so much, so "
+        f"{provider} reports {read:,} tokens where o200k has {sent:,}; no vocabulary differs so much, so "
         f"{reported:,} are used",
+    )
+
+
+def truncation_warning(sent: int, read: int, provider: str) -> tuple[str, ...]:
+    """Return a warning if the server probably cut the prompt to the ``read`` tokens.
+
+    Local servers do so silently, Ollama at 4,096 tokens.
+    """
+    if not read or sent < _FEWEST_TO_JUDGE:
+        return ()
+    equals_a_window = read % _WINDOW_STEP == 0 and read < sent * _CUT_SHARE
+    if read >= sent * _LOWEST_SHARE and not equals_a_window:
+        return ()
+    return (
+        f"{provider} has read {read:,} tokens of about {sent:,}: it has probably cut the prompt to its context window; "
+        "give the server a larger window, or send less",
     )
 
 
@@ -181,10 +167,7 @@ def _rows(data: Any) -> dict[Endpoint, Learned]:  # noqa: ANN401 - JSON
     try:
         for row in data["models"] if data["version"] == _VERSION else ():
             endpoint = Endpoint(*(str(row[name]) for name in Endpoint._fields))
-            squares = tuple(map(_number, row["squares"]))
-            if len(squares) == len(NOTHING.squares):
-                sums = {name: _number(row[name]) for name in Learned._fields if name != "squares"}
-                rows[endpoint] = Learned(**sums, squares=squares)
+            rows[endpoint] = Learned(*(_number(row[name]) for name in Learned._fields))
     except (ValueError, KeyError, TypeError):
         return {}
     return rows

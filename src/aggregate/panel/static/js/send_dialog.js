@@ -58,12 +58,14 @@ export class SendDialog {
       ["To", [plan.provider, plan.model, plan.address].filter(Boolean).join(" · ")],
       ["Tokens", `${whole(plan.provider_tokens)} by the provider's count, ${whole(plan.tokens)} by o200k${plan.window ? `; ${percent(plan.provider_tokens, plan.window)} of the window` : ""}`],
       ["From the cache", plan.cached ? `${whole(plan.cached)} tokens expected` : "nothing expected"],
+      ["Chosen by", Object.entries(plan.origins).map(([name, origin]) => `${name}: ${origin}`).join(" · ")],
+      ["Since the last prompt", plan.prefix ?? "this is the first"],
       ["Cost of the input", plan.cost === null ? "unknown" : dollars(plan.cost)],
     ];
     const table = element("table", {}, element("tbody", {}, ...rows.map(([name, text]) => element("tr", {}, element("th", { scope: "row", text: name }), element("td", { text })))));
     const warnings = plan.warnings.map((text) => element("p", { class: "warning-text", text }));
     const problems = plan.key ? [] : [problem("There is no key for this provider: it cannot be sent.")];
-    fill(this.plan, table, ...warnings, ...problems, element("details", {}, element("summary", { text: "The request, block by block" }), element("pre", { class: "plan", text: plan.lines.join("\n"), tabindex: "0" })));
+    fill(this.plan, table, ...warnings, ...problems, element("details", {}, element("summary", { text: "The request, block by block" }), element("pre", { class: "plan", text: plan.blocks.map(blockLine).join("\n"), tabindex: "0" })));
     const again = { label: "Plan again", act: () => this.#makePlan() };
     const send = { label: plan.cost === null ? "Send" : `Send for ${dollars(plan.cost)}`, primary: true, act: () => this.#send(plan) };
     this.dialog.setButtons(plan.key ? [again, send] : [again]);
@@ -127,4 +129,10 @@ function problem(text) {
 
 function chooser(usual, names) {
   return element("select", {}, element("option", { value: "", text: usual }), ...names.map((name) => element("option", { value: name, text: name })));
+}
+
+function blockLine({ tokens, segments, role, sources, marked, up_to }) {
+  const [first, last] = [sources[0], sources.at(-1)];
+  const line = `${whole(tokens)} tokens, ${whole(segments)} segments, ${role}: ${first === last ? first : `${first} … ${last}`}`;
+  return marked ? `${line}\n── breakpoint, ${whole(up_to)} tokens ──` : line;
 }

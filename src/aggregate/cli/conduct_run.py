@@ -1,39 +1,40 @@
 """``conduct run``: run a track's tickets, or preview it."""
 
 from collections.abc import Iterator
-from typing import Unpack
+from typing import Any
 
 import click
 
 from aggregate.agents.tracks import PreviewStep, WorkerContexts, open_track, preview
-from aggregate.cli.conduct.options import RunSettings, open_run_project, open_terms, run_options
+from aggregate.cli.conduct import AskedRun, AskedTerms, run_options
+from aggregate.cli.options import flag, take
 from aggregate.cli.output import counted, warn_all, write_rows
 from aggregate.cli.program import require_dbos
 
 
 @click.command()
 @run_options
-@click.option(
-    "--dry-run", is_flag=True, help="Show the order, sizes and models of tickets; run nothing."
-)
-def run(track: str, dry_run: bool, **settings: Unpack[RunSettings]) -> None:
+@flag("--dry-run", "Show the order, sizes and models of tickets; run nothing.")
+def run(track: str, dry_run: bool, **values: Any) -> None:  # noqa: ANN401 - as click passes them
     """Run TRACK, or continue its unfinished run; print the report's path.
 
     The exit code is 1 if a ticket failed or a variable could not be merged.
     """
     if not dry_run:
         require_dbos()
-        from aggregate.cli.conduct.run_commands import start_track  # needs DBOS
+        from aggregate.cli.conduct_runs import start_track  # needs DBOS
 
-        start_track(track, settings)
+        start_track(track, values)
         return
-    project = open_run_project(settings)
+    asked_terms, asked = take(AskedTerms, values), take(AskedRun, values)
+    project = asked.configured()
     opened = open_track(project.folder, track)
     tickets = opened.tickets()
-    terms = open_terms(settings, project.folder).with_checks(project, tickets)
+    terms = asked_terms.open(project.folder).with_checks(project, tickets)
     contexts = WorkerContexts(project, track=opened, terms=terms)
-    steps = list(preview(tickets, contexts, max_cost=settings["max_cost"]))
-    write_rows(*(line for step in steps for line in _ticket_lines(step)))
+    steps = list(preview(tickets, contexts, max_cost=asked.max_cost))
+    for step in steps:
+        write_rows(*_ticket_lines(step))
     tokens = sum(step.tokens for step in steps)
     write_rows(
         f"{counted(len(steps), 'ticket')}, {tokens:,} tokens without the results of dependencies"

@@ -1,1 +1,0 @@
-"""``conduct``: run the tickets of tracks, on one or many machines, and manage runs."""
