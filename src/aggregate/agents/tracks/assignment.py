@@ -1,6 +1,7 @@
 """Assignments, replies and outcomes of tickets, stored in a database."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -100,6 +101,7 @@ class TicketStatus(StrEnum):
     WAITING = "waits"  # for a person
     SPREAD = "spread"  # over its children
     CONFLICT = "conflict"  # its changes conflict with others': it runs again
+    RETRIED = "retried"  # by a person: it runs again
     DONE = "done"
     UNCHANGED = "unchanged"  # answered, but it should have edited files and changed none
     FAILED = "failed"
@@ -216,24 +218,6 @@ class TicketOutcome:
 _OUTCOME = TypeAdapter(TicketOutcome)
 
 
-@dataclass(frozen=True, slots=True)
-class TicketKeys:
-    """The keys of a run's assignments; running a ticket again begins a new round."""
-
-    run_id: str
-    rounds: Mapping[str, int] = field(default_factory=dict)
-
-    def of(self, ticket_id: str) -> str:
-        return self._in_round(ticket_id, self.rounds.get(ticket_id, 1))
-
-    def earlier(self, ticket_id: str) -> list[str]:
-        return [self._in_round(ticket_id, i) for i in range(1, self.rounds.get(ticket_id, 1))]
-
-    def _in_round(self, ticket_id: str, number: int) -> str:
-        suffix = f"{_ROUND}{number}" if number > 1 else ""
-        return f"{self.run_id}/{ticket_id}{suffix}"
-
-
 def ticket_of(key: str) -> str:
     return key.rpartition("/")[2].partition(_ROUND)[0]
 
@@ -260,6 +244,30 @@ class Ending(NamedTuple):
         return TicketOutcome.without_worker(ticket_id, self.status, text)
 
 
+@dataclass(frozen=True, slots=True)
+class TicketKeys:
+    """The keys of a run's assignments; running a ticket again begins a new round."""
+
+    run_id: str
+    rounds: Mapping[str, int] = field(default_factory=dict)  # earlier rounds of tickets
+
+    @classmethod
+    def of_run(cls, run_id: str, endings: Mapping[str, Ending]) -> "TicketKeys":
+        again = (TicketStatus.CONFLICT, TicketStatus.RETRIED)
+        ended = (ticket_of(key) for key, ending in endings.items() if ending.status in again)
+        return cls(run_id, Counter(ended))
+
+    def of(self, ticket_id: str) -> str:
+        return self._in_round(ticket_id, self.rounds.get(ticket_id, 0) + 1)
+
+    def earlier(self, ticket_id: str) -> list[str]:
+        return [self._in_round(ticket_id, i + 1) for i in range(self.rounds.get(ticket_id, 0))]
+
+    def _in_round(self, ticket_id: str, number: int) -> str:
+        suffix = f"{_ROUND}{number}" if number > 1 else ""
+        return f"{self.run_id}/{ticket_id}{suffix}"
+
+
 class RecordedStep(NamedTuple):
     name: str
     record: object
@@ -283,11 +291,10 @@ class TaskQueue(Protocol):
 
 
 class RunRecord(Protocol):
-    """The durable record of a run beside its queue: rounds, and endings by assignment key."""
+    """The durable record of a run beside its queue: endings by assignment key."""
 
-    def keys(self) -> TicketKeys: ...
-
-    def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
+    @property
+    def run_id(self) -> str: ...
 
     def endings(self) -> Mapping[str, Ending]: ...
 

@@ -83,6 +83,9 @@ class PastRun:
                 ends[parent_id] = outcomes.fold(parent_id, ends)
         self.lines = {one: ReportLine(self.tickets[one], end) for one, end in ends.items()}
 
+    def keys_of(self, ids: Iterable[str]) -> list[str]:
+        return [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
+
     def commit_of(self, ticket_id: str) -> str:
         """Return the last commit of a ticket's changes, ``""`` for none."""
         keys = self._keys_of_rounds(ticket_id)
@@ -97,7 +100,7 @@ class PastRun:
             for ticket_id in open_ids:
                 if ending := self._outcomes.ending(ticket_id):
                     statuses[ticket_id] = ending.status
-            for key in self._queue.unfinished(self._keys_of(open_ids)):
+            for key in self._queue.unfinished(self.keys_of(open_ids)):
                 statuses[ticket_of(key)] = TicketStatus.STARTED
         lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
         return TrackProgress(self._run.run_id, state, tuple(lines), statuses)
@@ -111,39 +114,37 @@ class PastRun:
     def is_over(self) -> bool:
         return self.lines.keys() == self.tickets.keys()
 
-    def failed(self) -> dict[str, int]:
-        """Return the next round of tickets that failed, were cancelled, or were omitted below these."""
+    def failed(self) -> list[str]:
+        """Return the tickets that failed, were cancelled, or were omitted below these."""
         again = {
             ticket_id
             for ticket_id, line in self.lines.items()
             if not line.is_done and ticket_id not in self._outcomes.children
         }
-        taken_back = map(ticket_of, self._queue.cancelled(self._keys_of(self.tickets)))
+        taken_back = map(ticket_of, self._queue.cancelled(self.keys_of(self.tickets)))
         again |= {*taken_back} - self.lines.keys()
         for ticket_id in self._below(map(parent_of, again)) & self.lines.keys():
             if self.lines[ticket_id].status is TicketStatus.LEFT_OUT:
                 again.add(ticket_id)
-        return self._next_rounds(again)
+        return self._begun(again)
 
-    def named(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the next round of these tickets and their dependents, by id."""
+    def named(self, ids: Sequence[str]) -> list[str]:
+        """Return these tickets and their dependents, if they were begun."""
         for ticket_id in ids:
             self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
         for ticket_id in tuple(again):
             again |= {child.id for child in self._outcomes.children.get(ticket_id, ())}
-        return self._next_rounds(again)
+        return self._begun(again)
 
     def _check_id(self, ticket_id: str) -> None:
         if ticket_id not in self.tickets:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
-    def _next_rounds(self, again: set[str]) -> dict[str, int]:
-        """Return the next round of each ticket that was begun, by id."""
-        begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
-        begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
-        rounds = self._outcomes.keys.rounds
-        return {one: rounds.get(one, 1) + 1 for one in self.tickets if one in begun}
+    def _begun(self, ids: set[str]) -> list[str]:
+        begun = {ticket_of(key) for key in self._queue.known(self.keys_of(ids))}
+        begun |= {ticket_id for ticket_id in ids if self._outcomes.ending(ticket_id)}
+        return [ticket_id for ticket_id in self.tickets if ticket_id in begun]
 
     def _below(self, ids: Iterable[str]) -> set[str]:
         waits_for = dependencies(self._outcomes.run.tickets)
@@ -153,9 +154,6 @@ class PastRun:
             pending = {one for one, needed in waits_for.items() if pending & {*needed}} - below
             below |= pending
         return below
-
-    def _keys_of(self, ids: Iterable[str]) -> list[str]:
-        return [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
 
     def _keys_of_rounds(self, ticket_id: str) -> list[str]:
         self._check_id(ticket_id)
@@ -259,9 +257,11 @@ def decide(
             raise TrackError(
                 f"{run.run_id} has no ticket {ticket_id!r}: {did_you_mean(ticket_id, names)}"
             )
+        outcomes = RunOutcomes(run.tickets, DbosQueue(run.engine), run)
         decision = TicketStatus.DONE if approved else TicketStatus.REJECTED
-        if not run.decide(run.keys().of(ticket_id), Ending(decision, note)):
-            statuses = {ticket_of(key): ending.status for key, ending in run.endings().items()}
+        if not run.decide(outcomes.keys.of(ticket_id), Ending(decision, note)):
+            endings = {one: outcomes.ending(one) for one in names}
+            statuses = {one: ending.status for one, ending in endings.items() if ending}
             waiting = [one for one in sorted(statuses) if statuses[one] is TicketStatus.WAITING]
             reason = "does not wait"
             if ticket_id in statuses:

@@ -1,6 +1,6 @@
 """Begin or continue a track's run, up to its report."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -149,18 +149,18 @@ class _Beginning:
 
     def _continued(self, run: Run) -> Run:
         options, is_running = self.options, run.state == RUNNING
-        again: Mapping[str, int] = {}
+        again: list[str] = []
         if (options.resume or options.retry) and not run.is_conducted:
             past = PastRun(run)
             again = past.named(options.retry) if options.retry else past.failed()
             if not is_running and not again and past.is_over():
                 raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
-            run.raise_rounds(again)
+            run.retry(past.keys_of(again))
         elif options.retry:
             raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
         self.tell(f"continuing {run.run_id}")
         if again:
-            self.tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
+            self.tell(f"once more: {', '.join(first_of(again, MOST_NAMED, 80))}")
         return run if is_running else run.reopen()
 
 

@@ -264,7 +264,7 @@ class TrackRun:
         self._ledger.spending.add(outcome, is_earlier=True)
         self._ledger.note_steps(ticket)
         self._outcomes.settle(ticket.id, Ending(TicketStatus.CONFLICT, ", ".join(conflicts)))
-        self._outcomes.next_round(ticket.id)
+        self._outcomes.look()
         self._enqueued.discard(ticket.id)
         self._enqueued |= self._notice_begun([ticket.id])  # another process may have been first
         self._ask_worker(ticket)
