@@ -13,7 +13,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.context import ForkServerProcess
@@ -133,7 +133,7 @@ class SimulatedWorker:
     folder: Path
     seconds: float | None = None
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Answer a ticket without tools, of which there is none."""
         raise AssertionError(f"{assignment.ticket} has no tools, and each was given some")
 

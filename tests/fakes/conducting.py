@@ -49,7 +49,7 @@ class Says:
     answer: Callable[[Assignment], str] = lambda assignment: f"answer of {assignment.ticket}"
     given: list[Assignment] = field(default_factory=list)
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         self.given.append(assignment)
         return WorkerReply(self.answer(assignment), 5)
 
@@ -98,12 +98,10 @@ class MemoryQueue:
     waiting: dict[str, Assignment] = field(default_factory=dict)
     ended: dict[str, TicketOutcome] = field(default_factory=dict)
     most: int = 0
-    begun: set[str] = field(default_factory=set)
 
-    def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return which were put here; an answer comes at once or not at all, unless ``begun`` says otherwise."""
-        there = self.waiting.keys() | self.ended.keys()
-        return {key: key in self.begun or key in self.ended for key in keys if key in there}
+    def known(self, keys: Collection[str]) -> set[str]:
+        """Return which were put here."""
+        return {*keys} & (self.waiting.keys() | self.ended.keys())
 
     def put(self, assignment: Assignment) -> None:
         assert assignment.key not in self.ended

@@ -96,7 +96,7 @@ def test_a_cancelled_ticket_has_a_line(tmp_path: Path) -> None:
     """A ticket that is under way when its run is cancelled has one line that says so (K-10)."""
     run = scripts(tmp_path, [{"id": "one", "tools": []}], {})
 
-    def worker(assignment: Assignment, begun: Any) -> WorkerReply:
+    def worker(assignment: Assignment) -> WorkerReply:
         cancel(run.project, TRACK, database=run.database)
         raise WorkerError("too late")
 

@@ -44,7 +44,6 @@ class Assignment:
     timeout: float = 600  # seconds of one attempt
     retries: int = 0
     attempt: int = 1
-    ahead: bool = False  # others wait for its first words: it warms up their cache
     urgent: bool = False  # it goes before others: some wait for it, or it has waited for some
     answer: Mapping[str, Any] | None = None  # the JSON Schema of the answer
     max_cost: float | None = None  # US dollars of all attempts together
@@ -277,9 +276,7 @@ class RecordedStep(NamedTuple):
 class TaskQueue(Protocol):
     """A durable queue of assignments, each with one final outcome."""
 
-    def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return the enqueued keys, and whether their answers have begun."""
-        ...
+    def known(self, keys: Collection[str]) -> set[str]: ...  # the enqueued ones
 
     def put(self, assignment: Assignment) -> None: ...  # one with a known key changes nothing
 

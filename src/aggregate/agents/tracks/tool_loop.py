@@ -114,7 +114,6 @@ class ToolLoop:
             if is_last and self.turns and not self.turns[-1].note:
                 self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
             reply, calls, native, _ = self._ask()
-            self.steps.begun()
             if calls and is_last:
                 raise self._failed(
                     f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
@@ -210,11 +209,8 @@ class ToolLoop:
 
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
-        # Streamed only for waiting tickets: only the ticket's retries repeat a broken stream.
-        is_streamed = self.assignment.ahead and not self.assignment.tools
-        on_text = (lambda _piece: self.steps.begun()) if is_streamed else None
         offered = {*self.assignment.tools, READ_RESULT} if self.assignment.tools else set()
-        turn = take_turn(self.client, self._request(), on_text, in_text=offered)
+        turn = take_turn(self.client, self._request(), in_text=offered)
         return turn.record()
 
     def _request(self) -> ChatRequest:

@@ -19,7 +19,6 @@ from aggregate.base.tokens import count
 from aggregate.sending.clients import (
     ChatRequest,
     Client,
-    OnText,
     cost,
     loop_texts,
     refuses_tools,
@@ -57,15 +56,13 @@ class Turn(NamedTuple):
         return cls(reply, calls, record["native"], record["refuses_tools"])
 
 
-def take_turn(
-    client: Client, request: ChatRequest, on_text: OnText | None, *, in_text: Collection[str]
-) -> Turn:
+def take_turn(client: Client, request: ChatRequest, *, in_text: Collection[str]) -> Turn:
     """Send a request; return its reply, or the error as a failed reply.
 
     Calls of the tools ``in_text`` are also read from the text.
     """
     try:
-        reply = _metered(client, request, client.send(request, on_text))
+        reply = _metered(client, request, client.send(request))
     except ClientError as error:
         failed = WorkerReply(str(error), provider=client.provider, status=TicketStatus.FAILED)
         if not isinstance(error, ProviderError):

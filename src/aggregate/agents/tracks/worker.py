@@ -62,9 +62,9 @@ class ModelWorker:
     # For other models of providers, as named in the database
     open_provider: Callable[[str, str], Client] | None = None
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Send the context and the task in one request."""
-        return self.act(assignment, Steps(begun=begun))
+        return self.act(assignment, Steps())
 
     def act(self, assignment: Assignment, steps: Steps) -> WorkerReply:
         """Let the model call tools until it answers."""
@@ -95,9 +95,8 @@ class ScriptedWorker:
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Answer after the scripted time."""
-        begun()
         tokens = assignment.tokens
         script = self._script(assignment)
         if script is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.agents.limits import USUAL, TicketLimits
 from aggregate.agents.tracks.assignment import Assignment, TicketStatus, tokens_of
-from aggregate.agents.tracks.schedule import Prefix, Schedule
+from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.shared_files import (
     SHARED_CHARACTERS,
     TIER3,
@@ -141,8 +141,8 @@ class WorkerContexts:
         self._instructions_last = False
         self._alone: set[str] = set()
         self._chosen: dict[str, ChosenFiles] = {}
-        # Whether tickets with different focus files share enough for a provider's cache
-        self._any_focus = False
+        # Whether several tickets' contexts begin alike, with enough for a provider's cache
+        self.shares_beginning = False
         # By the entries as texts, since items are not hashable
         self._read: dict[str, ReadFiles] = {}
 
@@ -201,12 +201,6 @@ class WorkerContexts:
         if plan.granted.is_named and not self._fits_surely(plan):
             self._compose_alone(plan)
 
-    def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
-        self.share(tickets.tickets)
-        return Schedule(
-            tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, prefix=self._prefix
-        )
-
     def share(self, tickets: Sequence[Ticket]) -> None:
         """Lay out these tickets' contexts with the same beginning.
 
@@ -228,7 +222,11 @@ class WorkerContexts:
                 self._choose_for_group(group)
             self._alone |= {plan.ticket.id for plan in exceeding} - self._chosen.keys()
         sizes = [chosen.beginning.characters for chosen in self._chosen.values()]
-        self._any_focus = shares_much and all(size >= SHARED_CHARACTERS for size in sizes)
+        self.shares_beginning = (
+            len(plans) - len(self._alone) > 1
+            and shares_much
+            and all(size >= SHARED_CHARACTERS for size in sizes)
+        )
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
@@ -293,19 +291,6 @@ class WorkerContexts:
 
     def _instructions(self, ticket: Ticket) -> str:
         return self._persona(ticket.persona).system_prompt.strip()
-
-    def _prefix(self, ticket: Ticket) -> Prefix:
-        if ticket.id in self._alone:
-            return (ticket.id,)
-        plan = self._plan(ticket)
-        return (
-            self._recipient(ticket.persona),
-            plan.system,
-            plan.request.strategy,
-            plan.request.tier,
-            id(self._chosen.get(ticket.id)),
-            () if self._any_focus else ticket.focus_files,
-        )
 
     def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
         """Return the first prompt that fits: the shared choice, all files, or an own choice."""
@@ -541,7 +526,8 @@ def preview(
     check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
-    schedule = contexts.schedule(tickets)
+    contexts.share(tickets.tickets)
+    schedule = Schedule(tickets.tickets)
     wave = 0
     while started := schedule.start(len(tickets.tickets)):
         wave += 1
