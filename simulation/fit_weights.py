@@ -107,18 +107,14 @@ def _observe(
     """Return the kinds of evidence, an example if any changed piece is a candidate, and how many were changed."""
     from aggregate.base.task import Task
     from aggregate.project.index import user_index
-    from aggregate.prompt import open_project, request_for, select_files
-    from aggregate.prompt.corpus.file_corpus import read_corpus
+    from aggregate.prompt import open_project, read_files, request_for
     from aggregate.prompt.corpus.ranked_files import question_for
-    from aggregate.prompt.files.file_reading import FileReader
     from simulation.piece_features import features
 
     project = open_project({"files": {"base_dir": str(tree), "paths": ["**/*"]}})
     request = request_for(project, task=Task(text))
-    selection = select_files(request)
     index = user_index()
-    reader = FileReader(request.redaction, selection)
-    corpus = read_corpus(selection.files, index=index, redaction=request.redaction, reader=reader)
+    corpus = read_files(request, index=index)
     paths = [facts.path for facts in corpus.files]
     observed = features(corpus, question_for(request, index=index, paths=paths))
     changed = {file.path: file.lines for file in commit.sources}

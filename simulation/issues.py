@@ -75,7 +75,7 @@ def ranked_paths(folder: Path, text: str) -> list[str]:
     project = open_project({"files": {"base_dir": str(folder), "paths": ["**/*"]}})
     request = request_for(project, task=Task(text), budget=Budget(BUDGETS[0]))
     ranked = rank_files(request, index=user_index())
-    return [ranked.files.corpus.shown[ranking.file].path for ranking in ranked.ranking.files]
+    return [ranked.corpus.shown[ranking.file].path for ranking in ranked.ranking.files]
 
 
 def table(rows: Mapping[str, Sequence[Mapping[str, float | None]]]) -> Iterator[str]:

@@ -78,7 +78,7 @@ def answers(name: str, folder: Path, *, annotations: Path) -> list[Answer]:
     for item in json.loads((annotations / f"{name}.json").read_text("utf-8")):
         request = request_for(project, task=Task(item["query"]))
         ranked = rank_files(request, index=user_index())
-        files = ranked.files.corpus.files
+        files = ranked.corpus.files
         paths = [files[entry.file].path for entry in ranked.ranking.files]
         wanted = [_path(target) for target in (*item["relevant"], *item.get("secondary", ()))]
         ranks = tuple(_rank(paths, path) for path in wanted)

@@ -111,7 +111,7 @@ def read_tool(line: str) -> Tool:
         tuple(parameters),
         "dict",
         permissions,
-        is_declared=False,
+        repeatable=True,
     )
 
 

@@ -76,7 +76,6 @@ ONE_MODULE = (
     "prompt.files.layout",
     "prompt.corpus.name_lookup",
     "prompt.output.numbered_output",
-    "prompt.corpus.ranked_files",
     "prompt.output.references",
     "prompt.asking.results",
     "prompt.output.source_map",

@@ -15,7 +15,6 @@ from aggregate.base import FileEntry, isolated_copy
 from aggregate.base.task import AUTO, MOST_TOKENS, parse_amount, parse_number
 from aggregate.prompt import File
 from aggregate.prompt.document import Label, SourceMap, pack_map, unpack_map
-from aggregate.prompt.output import RunCollector
 from tests.projects import project
 from tests.prompt.composing import shown_file
 
@@ -174,16 +173,16 @@ numbers = st.integers(min_value=1, max_value=2**31)
 
 @st.composite
 def _runs(draw: st.DrawFn) -> SourceMap:
-    collector = RunCollector()
+    source_map = SourceMap()
     for _ in range(draw(st.integers(0, 12))):
         label = draw(st.sampled_from(Label))
         if label in (Label.BLANK, Label.REMAINDER, Label.RULE):
-            collector.add(draw(st.integers(1, 9)), label)
+            source_map.add(draw(st.integers(1, 9)), label)
             continue
         first = draw(st.one_of(st.just(0), numbers))
         last = first + draw(st.integers(0, 99)) if first else 0
-        collector.add(draw(st.integers(1, 99)), label, draw(st.sampled_from(NAMES)), first, last)
-    return SourceMap(collector.runs())
+        source_map.add(draw(st.integers(1, 99)), label, draw(st.sampled_from(NAMES)), first, last)
+    return source_map
 
 
 @given(source_map=_runs(), known=st.lists(st.sampled_from(NAMES), max_size=5))
@@ -197,9 +196,9 @@ def test_what_is_packed_is_unpacked(source_map: SourceMap, known: list[str]) -> 
 
 
 def _good() -> str:
-    collector = RunCollector()
-    collector.add(3, Label.VERBATIM, "a", 1, 3)
-    return pack_map(SourceMap(collector.runs()), ["a"])[1]
+    source_map = SourceMap()
+    source_map.add(3, Label.VERBATIM, "a", 1, 3)
+    return pack_map(source_map, ["a"])[1]
 
 
 GOOD = _good()

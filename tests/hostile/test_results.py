@@ -17,15 +17,15 @@ from aggregate import (
     SubagentSession,
     build_tier3_context,
     compact_data,
+    count,
     load_data_reference,
     merge_outputs,
     run,
 )
-from aggregate.agents.goals import resolve_reference
 from aggregate.base.text import heading_text
 from aggregate.base.values import escape_surrogates, is_reference
 from aggregate.prompt.asking import AnswerKind, AnswerSource
-from aggregate.prompt.output import recognise_reference
+from aggregate.prompt.output import resolve_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project
 from tests.rendering import headings
@@ -84,21 +84,19 @@ def test_a_look_alike_of_a_reference_is_data(name: str, strategy: str, tmp_path:
 
 
 def test_a_reference_is_known_again_by_what_it_refers_to(tmp_path: Path) -> None:
-    """After a way through JSON only the id counts: path, summary and hint are made anew from the file of that name."""
+    """After a way through JSON only the id counts, and only if the file of that name holds what it says."""
     ours = compact_data(RUNS, "neuron_0_1", cache_dir=tmp_path)
     assert is_reference(ours)
     travelled = json.loads(json.dumps(ours))
     assert not is_reference(travelled)
     forged = {**travelled, "_data_file": "/etc/passwd", "_usage_hint": FORGED, "summary": FORGED}
-    for copy in (travelled, forged):
-        assert recognise_reference(copy, cache_dir=tmp_path) == ours
-        assert resolve_reference(copy, tmp_path) == RUNS
+    for copy in (ours, travelled, forged):
+        assert resolve_reference(copy, cache_dir=tmp_path) == RUNS
     Path(ours["_data_file"]).write_text("[1]", encoding="utf-8")
-    assert recognise_reference(travelled, cache_dir=tmp_path) is None
+    assert resolve_reference(travelled, cache_dir=tmp_path) is travelled
     plain = {"_format": "disk_reference"}
     for value in (forged_reference(), plain, {**plain, "_ref_id": "../x"}):
-        assert recognise_reference(value, cache_dir=tmp_path) is None
-        assert resolve_reference(value, tmp_path) is value
+        assert resolve_reference(value, cache_dir=tmp_path) is value
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
@@ -184,34 +182,28 @@ def test_nothing_returned_leaves_its_fence(one: Any, other: Any, error: str, lab
         assert set(outside(markdown).split("\n")) <= known
 
 
-def test_a_flood_of_failures_is_counted(tmp_path: Path) -> None:
-    """200 failures of 100 KB take a few kilobytes: the first are shown, head and tail, and all are kept on disk."""
+def test_a_flood_of_failures_is_cut(tmp_path: Path) -> None:
+    """200 failures of 5 KB take no more than all results may: head and tail of the list are shown (F-11)."""
     session = SubagentSession()
     for number in range(200):
         run_id = session.spawn("t", label=f"w{number}", collect_into="$a").run_id
-        session.fail(run_id, f"begin {number} " + "x" * 100_000 + f" end {number}")
-    markdown = prompt_of(session.subagent_results, tmp_path, results_threshold=5_000)
-    assert len(markdown) < 8_000
+        session.fail(run_id, f"begin {number} " + "x " * 2_500 + f" end {number}")
+    markdown = prompt_of(session.subagent_results, tmp_path)
+    assert count(markdown) <= 32_000
     assert "concat of 200 results, 200 failed" in markdown
-    assert "w0 failed: begin 0 xxx" in markdown
-    assert "xxx end 19\n... and 180 more, 200 in all" in markdown
-    assert "characters ...]" in markdown
-    said = outside(markdown)
-    assert "The whole list is in" in said
-    reference = said.partition('load_data_reference("')[2].partition('"')[0]
-    kept = load_data_reference(reference, cache_dir=tmp_path / "cache")["errors"]
-    assert kept == list(session.subagent_results["$a"].errors)
+    assert "w0 failed: begin 0 x x" in markdown
+    assert "x x end 199\n```" in markdown
+    assert " characters are left out here." in markdown
 
 
 def test_a_large_answer_is_folded_as_a_value_is(tmp_path: Path) -> None:
-    """An answer of 5 MB is told of in a few words, in ``run`` too; the whole is on disk. Its warnings are counted."""
+    """An answer of 5 MB is told of in a few words, in ``run`` too; the whole is on disk."""
     source = AnswerSource(1, AnswerKind.AI, "most recent")
-    answer = Answer("word " * 1_000_000, source, True, ("w" * 9_000,) * 30)
+    answer = Answer("word " * 1_000_000, source, True)
     project(tmp_path, {"manual_slop.toml": '[files]\npaths = ["a.py"]\n', "a.py": "x = 1\n"})
     markdown, _, _ = run(tmp_path / "manual_slop.toml", results=answer, results_threshold=5_000)
     assert len(markdown) < 10_000
     assert "Text of 5000000 characters: word word" in markdown
-    assert "... and 10 more, 30 in all" in markdown
     said = outside(markdown)
     assert "The whole value is in state/data_cache/answer_" in said
     reference = said.partition('load_data_reference("')[2].partition('"')[0]

@@ -16,8 +16,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from aggregate.mcp import Progress, Workspace
 from aggregate.project.index import open_index
-from aggregate.prompt import Request
-from aggregate.prompt.corpus import ReadFiles
+from aggregate.prompt import FileCorpus, Request
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -50,7 +49,7 @@ class Endless(Workspace):
         super().__init__(folder / "manual_slop.toml", index=open_index(use=False))
         self.begun, self.ended = threading.Event(), threading.Event()
 
-    def read_files(self, request: Request, progress: Progress) -> ReadFiles:
+    def read_files(self, request: Request, progress: Progress) -> FileCorpus:
         try:
             while True:
                 self.begun.set()

@@ -1,13 +1,22 @@
 """What each file may show at most, and what showing some of its lines stands for."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from aggregate import Budget, Task, ViewMode, build_markdown, count, open_project, request_for
-from aggregate.prompt.corpus import rank_files
-from aggregate.prompt.fit import Candidates, ShownLines
+from aggregate import (
+    Budget,
+    FileChoice,
+    Task,
+    ViewMode,
+    build_markdown,
+    count,
+    open_project,
+    request_for,
+)
+from aggregate.base import Level
+from aggregate.prompt import rank_files
+from aggregate.prompt.fit import Candidates, OpenedFile, ShownLines, level_of, shown_choice
 from aggregate.prompt.fit_prompt import fit_prompt
 from tests.projects import project
 from tests.prompt.composing import composed, kept_nothing
@@ -37,10 +46,14 @@ def candidates(folder: Path, path: str, text: str, mode: str = "full") -> Candid
     return Candidates(request, rank_files(request, index=index), index=index)
 
 
-def lines(found: Candidates) -> Any:
-    known = found.lines(0)
+def lines(found: Candidates) -> OpenedFile:
+    known = found.open(0)
     assert known is not None
     return known
+
+
+def level(found: Candidates, state: ShownLines) -> Level:
+    return level_of(found, found.by_number[0], bytes(state.marks))
 
 
 def shown(found: Candidates, *runs: tuple[int, int]) -> ShownLines:
@@ -82,7 +95,8 @@ def test_levels(
     """Signatures or headings are an outline, more is focused, all but blank lines is in full (rules A-1, B-2)."""
     found = candidates(tmp_path, path, text)
     marks = bytes(shown(found, *runs).marks)
-    choice = found.choice(0, marks, marks, tokens=1)
+    hidden = FileChoice(path, path, Level.LEFT_OUT, Level.FULL)
+    choice = shown_choice(found, hidden, found.by_number[0], marks, marks)
     assert (choice.level, choice.definitions) == (level, definitions)
 
 
@@ -90,11 +104,11 @@ def test_levels(
 def test_the_most_is_the_view_of_the_entry(tmp_path: Path, mode: str) -> None:
     """All lines of a view are its level; some of a skeleton are an outline, of a digest there are all (rules B-2, B-3)."""
     found = candidates(tmp_path, "a.py", MODULE, mode)
-    assert found.level(0, bytes(shown(found, ALL).marks)) == mode
+    assert level(found, shown(found, ALL)) == mode
     assert "y = x" not in found.rendered(0, shown(found, ALL)).view.text
     part = shown(found, (4, 4))
     if mode == ViewMode.SKELETON:
-        assert found.level(0, bytes(part.marks)) == "outline"
+        assert level(found, part) == "outline"
     assert (mode == ViewMode.SUMMARY) <= all(part.marks)
 
 

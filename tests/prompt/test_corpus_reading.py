@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from aggregate import open_project, request_for
-from aggregate.prompt import FileCorpus, Request
-from aggregate.prompt.corpus import read_files
+from aggregate.prompt import FileCorpus, Request, read_files
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
@@ -21,8 +20,8 @@ NAMES = ("one", "Two", "f", "three", "absent", "os", "g")
 
 
 def corpus_of(request: Request, index: Any) -> tuple[FileCorpus, Any]:
-    files = read_files(request, index=index)
-    return files.corpus, files.reader
+    corpus = read_files(request, index=index)
+    return corpus, corpus.notes
 
 
 def told(request: Request, index: Any) -> dict[str, object]:
@@ -92,7 +91,7 @@ def test_an_unchanged_file_with_a_secret_is_not_read(tmp_path: Path) -> None:
     for redact in (True, True, False, False, True):
         config = {"files": {"base_dir": str(folder), "paths": ["*.py"]}}
         request = request_for(open_project(config), redact=redact)
-        corpus = read_files(request, index=index, on_start=read.append).corpus
+        corpus = read_files(request, index=index, on_start=read.append)
         index.flush()
         assert PLANTED[0].content not in str(corpus.analyses([0])[0].definitions)
         assert (corpus.text(0) == PLANTED[0].content) is not redact
@@ -144,9 +143,9 @@ def test_an_edit_reads_what_was_edited(tmp_path: Path) -> None:
     made: list[int] = []
 
     def files_with_common() -> int:
-        corpus = read_files(request, index=index, on_start=read.append).corpus
+        corpus = read_files(request, index=index, on_start=read.append)
         index.flush()
-        made.append(corpus.known.grouped)
+        made.append(corpus.new_tables)
         return len(corpus.files_with("common"))
 
     folder = tmp_path / "p/src"

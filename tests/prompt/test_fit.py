@@ -10,10 +10,12 @@ from hypothesis import given, strategies as st
 
 from aggregate import View, count
 from aggregate.code.views import focused, gap_line
+from aggregate.prompt import File
 from aggregate.prompt.files import Run, as_runs, marked_runs
-from aggregate.prompt.fit import FileLines, Fit, Fittable, Share, ShownLines, StepOrder
+from aggregate.prompt.fit import FileShare, Fit, Fittable, OpenedFile, ShownLines, StepOrder
 from aggregate.ranking.files import DefinedName, Piece
 
+FILE = File.from_record({"path": "a.py"})
 FRAME, GAP = 8, 4
 """Tokens around a file, and of a line that says how much is left out, in these tests."""
 
@@ -60,12 +62,12 @@ def new_fit(
         key=lambda file: (-sum(file.chances), file.number),
     )
 
-    def open_file(number: int) -> FileLines:
+    def open_file(number: int) -> OpenedFile:
         source = sources[number]
         gap = count(gap_line("python", len(source.lines)))
-        return FileLines(source.lines, lambda run: (run,), FRAME, gap, statements=source.statements)
+        return OpenedFile(FILE, source.lines, FRAME, gap, statements=source.statements)
 
-    return Fit(StepOrder([Share([ranked])], signatures), open_file, count)
+    return Fit(StepOrder([FileShare([ranked])], signatures), open_file, count)
 
 
 def shown_text(source: Source, fit: Fit, number: int) -> str:
@@ -200,7 +202,9 @@ def test_a_share_gets_its_part_while_others_have_more() -> None:
     """Files of a share enter for its part of what is spent, however unlikely they are (rules B-6, T-11)."""
     likely = Source("likely words here\n" * 400, tuple((n, n, 0.9) for n in range(1, 401)))
     tests = Source("test words here\n" * 400, tuple((n, n, 1e-9) for n in range(1, 401)))
-    order = StepOrder([Share([[likely.fittable(0)]]), Share([[tests.fittable(1)]], 0.1)], 0.12)
+    order = StepOrder(
+        [FileShare([[likely.fittable(0)]]), FileShare([[tests.fittable(1)]], 0.1)], 0.12
+    )
     spent = [0, 0]
     for step in order:
         order.spend(step, 10)
@@ -222,7 +226,7 @@ def test_a_likely_file_unfolds_what_is_short_and_called() -> None:
     plain, calling = Fittable(0, *rest), Fittable(0, *rest, is_likely=True, calls={0: [1]})
 
     def entered(file: Fittable) -> list[int]:
-        steps = StepOrder([Share([[file]])], signatures=0)
+        steps = StepOrder([FileShare([[file]])], signatures=0)
         return [step.runs[-1][0] for step in steps if step.is_body]
 
     assert entered(plain) == [1, 21, 11]
@@ -239,14 +243,14 @@ def test_a_limited_order_ends_where_nothing_else_is_relevant() -> None:
     chances = (0.5, 0.3, *(1e-6,) * 7)
     source = Fittable(0, definitions, pieces, chances, least=1e-3)
     tests = Fittable(1, definitions, pieces, (1e-9,) * 9)
-    shares = [Share([[source]], 0.0, 0, True), Share([[tests]], 0.1, 0, True)]
+    shares = [FileShare([[source]], 0.0, 0, True), FileShare([[tests]], 0.1, 0, True)]
     order = StepOrder(shares, signatures=0.3)
     spent = {0: 0, 1: 0}
     for step in order:
         order.spend(step, 100)
         spent[step.file] += 100
     assert spent == {0: 300, 1: 100}
-    everything = StepOrder([Share([[source]])], signatures=0.3)
+    everything = StepOrder([FileShare([[source]])], signatures=0.3)
     assert {first for step in everything for first, _ in step.runs} >= {81}
 
 
@@ -258,7 +262,7 @@ def test_a_huge_function_is_worth_its_likeliest_piece_as_a_signature() -> None:
     )
     pieces = [Piece(25 * n + 1, 25 * n + 25, 0, 900) for n in range(10)]
     file = Fittable(0, definitions, [*pieces, Piece(251, 260, 1, 300)], (*(0.02,) * 10, 0.05))
-    steps = StepOrder([Share([[file]])], signatures=0.9)
+    steps = StepOrder([FileShare([[file]])], signatures=0.9)
     signature = next(step for step in steps if not step.is_body)
     assert signature.runs == ((251, 251),)
 
@@ -267,7 +271,7 @@ def test_headings_of_prose_enter_with_text_alone() -> None:
     """A document shows no bare headings (rule B-6)."""
     headings = (DefinedName("heading", ("A",), 1, 1, 2, 40, -1),)
     file = Fittable(0, headings, [Piece(1, 40, 0, 1_600)], (0.9,), is_prose=True)
-    steps = StepOrder([Share([[file]])], signatures=0.9)
+    steps = StepOrder([FileShare([[file]])], signatures=0.9)
     assert [step.is_body for step in steps] == [True]
 
 
@@ -327,7 +331,7 @@ def test_runs_are_their_lines() -> None:
 
 def new_runs(text: str, *wanted: Run, shown: Run | None = None) -> list[Run]:
     """Return what of the wanted lines is new, where other lines may be shown before."""
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
+    lines = ShownLines(OpenedFile(FILE, text.splitlines(keepends=True), 0, 0))
     if shown:
         lines.show([shown])
     return lines.with_small_gaps(lines.new_runs(wanted))
@@ -358,7 +362,7 @@ MANY_LINES, LONG_LINES = "\n" * 1000, f"{' ' * 150}\n" * 2
 def test_many_blank_lines_are_a_gap(blank: str) -> None:
     """They would take tokens that tell nothing: dots stand for them, until they are shown themselves (rule B-6)."""
     text = f"a\n{blank}b\n"
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
+    lines = ShownLines(OpenedFile(FILE, text.splitlines(keepends=True), 0, 0))
     last = len(lines.marks)
     for line in (1, last):
         runs = lines.with_small_gaps(lines.new_runs([(line, line)]))
@@ -384,7 +388,7 @@ def test_many_blank_lines_are_a_gap(blank: str) -> None:
 )
 def test_no_blank_lines_stand_next_to_a_gap(text: str, shown: list[Run], runs: list[Run]) -> None:
     """The line of dots parts what it stands between; at the ends of a file and within they stay (rule B-2)."""
-    lines = ShownLines(FileLines(text.splitlines(keepends=True), lambda run: [run], 0, 0))
+    lines = ShownLines(OpenedFile(FILE, text.splitlines(keepends=True), 0, 0))
     lines.show(shown)
     assert lines.runs() == runs
 
@@ -405,7 +409,7 @@ def test_pieces_enter_by_their_chances_then_by_file_and_line() -> None:
     ]
     files.insert(2, _file(0, ()))
     entered = [
-        (step.file, step.runs[-1][0] + 1) for step in StepOrder([Share([files])], signatures=0)
+        (step.file, step.runs[-1][0] + 1) for step in StepOrder([FileShare([files])], signatures=0)
     ]
     pieces = [
         (-chance, place, line, file.number)
@@ -424,5 +428,5 @@ def test_what_tells_less_of_a_change_enters_later() -> None:
     code = Piece(5, 5, -1, 40)
     pieces = (licence, imports, comments, half, code)
     file = Fittable(1, pieces=pieces, chances=(0.2,) * len(pieces))
-    entered = [step.runs[-1][0] + 1 for step in StepOrder([Share([[file]])], signatures=0)]
+    entered = [step.runs[-1][0] + 1 for step in StepOrder([FileShare([[file]])], signatures=0)]
     assert entered == [5, 2, 4, 3, 1]

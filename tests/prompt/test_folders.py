@@ -2,7 +2,8 @@
 
 import pytest
 
-from aggregate.prompt.sections.folders import describing_files, first_sentence, large_folders
+from aggregate.prompt.fit import large_folders
+from aggregate.prompt.sections import describing_files, first_sentence
 
 
 @pytest.mark.parametrize(

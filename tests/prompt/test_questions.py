@@ -9,7 +9,8 @@ import pytest
 
 from aggregate import Budget, Place, Task, open_project, request_for
 from aggregate.prompt import select_files
-from aggregate.prompt.corpus import Pins, find_pins, question_for, resolve_place
+from aggregate.prompt.corpus import question_for, resolve_place
+from aggregate.prompt.fit import Pins, find_pins, pinned_runs
 from aggregate.ranking import ChangedLines, Question
 from aggregate.ranking.files import analyse
 from tests.project.history import Repository
@@ -167,4 +168,4 @@ def test_the_innermost_definitions_around_a_place(
 ) -> None:
     """They are shown whole, those around them by their signatures (rule B-4)."""
     definitions = analyse("a.py", TEXT).definitions
-    assert Pins({"a.py": (place,)}).runs("a.py", definitions) == runs
+    assert tuple(pinned_runs((place,), definitions)) == runs

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, count, open_project, request_for
-from aggregate.prompt.fit import fit_history, shares_of
-from aggregate.prompt.sections import Omitted, discussion_segments
+from aggregate.prompt.fit import RevisionChanges, Shares
+from aggregate.prompt.sections import Omitted, discussion_segments, fit_history
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
 from tests.prompt.composing import result as merged
 
@@ -67,7 +67,8 @@ def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:
     """Files get what a section does not need, but not what a whole turn leaves of a share (rule B-5)."""
     request = request_for(open_project({"files": {"base_dir": str(tmp_path), "paths": []}}))
     request = replace(request, results=RESULTS, history=TURNS)
-    shares = shares_of(request, Budget(10_000, history=0.04, results=0.5), words)
+    budget = Budget(10_000, history=0.04, results=0.5)
+    shares = Shares(request, budget, words, RevisionChanges(), None)
     others = shares.within(1_000)
     assert shares.reserved(1_000) == 40 + 500
     cuts = [cut.section for each in others.values() for cut in each.cuts]

@@ -93,7 +93,7 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
     ("keeper", "what", "makers"),
     [
         ("files.file_rendering", "view", VIEW_MAKERS),
-        ("corpus.known_files", "analysis", ANALYSIS_MAKERS),
+        ("corpus.file_groups", "analysis", ANALYSIS_MAKERS),
         ("document.token_counts", "token", TOKEN_MAKERS),
         ("corpus.commit_history", "history", HISTORY_MAKERS),
     ],

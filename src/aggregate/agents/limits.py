@@ -13,7 +13,7 @@ from aggregate.base.errors import ConfigError
 MAX_DEPTH: Final = 5
 # Executions of one step (rule D-7)
 MAX_RETRIES: Final = 3
-_AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers", "duplicates")
+_AT_LEAST_ONE: Final = ("depth", "attempts", "steps", "workers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,6 @@ class EngineLimits:
     attempts: int = MAX_RETRIES  # executions of one step
     steps: int = 4  # of one goal (rule X-4)
     dendrites: int = 50  # items of one step (rule D-10)
-    duplicates: int = 3  # equal items after which a step is spread no further (rule D-10)
     tokens: int = 200_000  # of all questions and answers together
     seconds: float = 600.0  # of the whole goal; unfinished calls are given up
     tool_seconds: float = 60.0
@@ -45,7 +44,6 @@ class Limit(StrEnum):
     SECONDS = "seconds"
     STEPS = "steps"
     ITEMS = "items"
-    DUPLICATES = "duplicates"
 
 
 class LimitReached(Exception):  # noqa: N818 - it ends a step, and becomes its failed result

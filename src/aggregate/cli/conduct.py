@@ -1,9 +1,10 @@
-"""``conduct``: list the tracks and write one; the options of its other commands."""
+"""``conduct``: list the tracks, write, preview and run one; the help loads nothing else."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,13 +16,15 @@ from aggregate.cli.options import (
     flag,
     number,
     option,
+    take,
     together,
 )
-from aggregate.cli.output import say, write_path, write_rows
-from aggregate.cli.program import CONDUCT, LazyGroup
+from aggregate.cli.output import counted, say, warn, warn_all, write_path, write_rows
+from aggregate.cli.program import CONDUCT, LazyGroup, require_dbos
 
 if TYPE_CHECKING:  # the help loads none of them
-    from aggregate.agents.tracks import WorkerTerms
+    from aggregate.agents.tracks import PreviewStep, WorkerTerms
+    from aggregate.project.configuration import Project
 
 _TRACK = click.argument("track")
 _WORKER = together(
@@ -57,7 +60,9 @@ _DATABASE = option(
     default="",
 )
 _RUN = together(
-    number("--places", "Work on this many tickets at a time in each worker.  [default: 8]"),
+    number(
+        "--places concurrency", "Work on this many tickets at a time in each worker.  [default: 8]"
+    ),
     flag("--no-work", "Leave the tickets to processes of `aggregate conduct worker`."),
     number(
         "--max-cost",
@@ -101,13 +106,9 @@ class AskedTerms:
 
 @dataclass(frozen=True, slots=True)
 class AskedRun(AskedProject):
-    """The options of a run besides its worker's."""
+    """The options of a run besides its worker's and those of ``RunOptions``."""
 
-    database: str = ""
-    lease: float = 0
-    places: int | None = None
     no_work: bool = False
-    max_cost: float | None = None
     apply: bool = False
     strict: bool = False
 
@@ -158,3 +159,110 @@ def new(name: str, question: str, config: Path) -> None:
     tickets = new_track(folder, name, time=datetime.now(UTC), question=question)
     write_path(tickets)
     say(f"next: aggregate conduct run {tickets.parent.name} --dry-run")
+
+
+@click.command()
+@run_options
+@flag("--dry-run", "Show the order, sizes and models of tickets; run nothing.")
+def run(track: str, dry_run: bool, **values: Any) -> None:  # noqa: ANN401 - as click passes them
+    """Run TRACK, or continue its unfinished run; print the report's path.
+
+    The exit code is 1 if a ticket failed or a variable could not be merged.
+    """
+    if not dry_run:
+        require_dbos()
+        start_track(track, values)
+        return
+    from aggregate.agents.tracks import WorkerContexts, open_track, preview
+
+    asked_terms, asked = take(AskedTerms, values), take(AskedRun, values)
+    project = asked.configured()
+    opened = open_track(project.folder, track)
+    tickets = opened.tickets()
+    terms = asked_terms.open(project.folder).with_checks(project, tickets)
+    contexts = WorkerContexts(project, track=opened, terms=terms)
+    steps = list(preview(tickets, contexts, max_cost=values["max_cost"]))
+    for step in steps:
+        write_rows(*_ticket_lines(step))
+    tokens = sum(step.tokens for step in steps)
+    write_rows(
+        f"{counted(len(steps), 'ticket')}, {tokens:,} tokens without the results of dependencies"
+    )
+    warn_all(contexts.warnings)
+
+
+def _ticket_lines(step: "PreviewStep") -> Iterator[str]:
+    waits = f" <- {', '.join(step.waits_for)}" if step.waits_for else ""
+    into = f" -> {step.ticket.collect_into}" if step.ticket.collect_into else ""
+    sizes = f"{step.tokens:,} of {step.budget:,} tokens"
+    yield f"{step.wave:>3}  {step.ticket.id}{waits}{into}  {sizes}"
+    if step.recipient.model:
+        yield f"       asks {step.recipient}"
+    if step.ticket.tools:
+        yield f"       tools: {', '.join(step.ticket.tools)}"
+    yield from (f"       {path}" for path in step.ticket.focus_files)
+
+
+def start_track(
+    name: str, values: dict[str, Any], *, resume: bool = False, retry: tuple[str, ...] = ()
+) -> None:
+    """Run a track and print its report; exit with 1 after failures."""
+    from aggregate.agents.tracks import (
+        RunOptions,
+        conduct as conduct_track,
+        open_track,
+        worker_of_track,
+    )
+
+    asked_terms, asked = take(AskedTerms, values), take(AskedRun, values)
+    project = asked.configured()
+    track = open_track(project.folder, name)
+    terms = asked_terms.open(project.folder).with_checks(project, track.tickets())
+    worker = None
+    if not asked.no_work:
+        worker, recipients = worker_of_track(project, track, asked_terms.spec, terms, tell=warn)
+        if recipients:
+            say(f"personas ask {', '.join(map(str, recipients))}")
+    run_options = RunOptions(resume=resume, retry=retry, terms=terms, **values)
+    resumption = f"aggregate conduct resume {track.track_id} continues"
+    try:
+        result = conduct_track(
+            project,
+            track.track_id,
+            worker,
+            options=run_options,
+            observe=lambda event: _say_ticket(event.ticket.id, event.status.value, event.detail),
+            tell=say,
+        )
+    except KeyboardInterrupt:
+        say(f"interrupted: {resumption}")
+        raise
+    write_path(result.report)
+    if result.cancelled:
+        say(f"cancelled: {resumption}")
+    if result.stopped:
+        say(f"stopped: {result.stopped}")
+    if result.unmerged:
+        say(f"not merged: {', '.join(result.unmerged)}; the report has the reasons")
+    _offer_changes(project, track.track_id, run_options.database, applies=asked.apply)
+    if result.unchanged:
+        say(f"no files were edited by {', '.join(result.unchanged)}")
+    if not result.succeeded or (asked.strict and result.unchanged):
+        raise click.exceptions.Exit(1)
+
+
+def _offer_changes(project: "Project", track_id: str, database: str, *, applies: bool) -> None:
+    from aggregate.agents.tracks import run_control
+
+    if not run_control.changes_to_apply(project, track_id, database=database):
+        return
+    if applies:
+        write_rows(*run_control.apply(project, track_id, database=database))
+    else:
+        say(f"your files are unchanged: aggregate conduct diff {track_id} shows the changes")
+
+
+def _say_ticket(ticket: str, state: str, detail: str) -> None:
+    from aggregate.prompt.sections import one_line
+
+    say(f"{state:<8} {ticket}{f': {one_line(detail)}' if detail else ''}")

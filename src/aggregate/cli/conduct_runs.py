@@ -11,92 +11,21 @@ from typing import Any
 
 import click
 
-from aggregate.agents.tracks import (
-    RunOptions,
-    TicketStatus,
-    conduct,
-    make_worker,
-    open_track,
-    run_control,
-    run_worker,
-    worker_of_track,
-)
+from aggregate.agents.tracks import TicketStatus, make_worker, run_control, run_worker
 from aggregate.base.errors import DatabaseAwayError
 from aggregate.cli.conduct import (
-    AskedRun,
     AskedTerms,
     decision_options,
     past_run_options,
     run_options,
+    start_track,
     worker_options,
 )
 from aggregate.cli.options import flag, take
-from aggregate.cli.output import say, warn, write_path, write_result, write_rows
+from aggregate.cli.output import say, warn, write_result, write_rows
 from aggregate.project.configuration import Project
 from aggregate.prompt import open_project, redaction_for
 from aggregate.prompt.sections import one_line
-
-
-def start_track(
-    name: str, values: dict[str, Any], *, resume: bool = False, retry: tuple[str, ...] = ()
-) -> None:
-    """Run a track and print its report; exit with 1 after failures."""
-    asked_terms, asked = take(AskedTerms, values), take(AskedRun, values)
-    project = asked.configured()
-    track = open_track(project.folder, name)
-    terms = asked_terms.open(project.folder).with_checks(project, track.tickets())
-    worker = None
-    if not asked.no_work:
-        worker, recipients = worker_of_track(project, track, asked_terms.spec, terms, tell=warn)
-        if recipients:
-            say(f"personas ask {', '.join(map(str, recipients))}")
-    run_options = RunOptions(
-        asked.database,
-        concurrency=asked.places,
-        lease=asked.lease,
-        resume=resume,
-        retry=retry,
-        max_cost=asked.max_cost,
-        terms=terms,
-    )
-    resumption = f"aggregate conduct resume {track.track_id} continues"
-    try:
-        result = conduct(
-            project,
-            track.track_id,
-            worker,
-            options=run_options,
-            observe=lambda event: _say_ticket(event.ticket.id, event.status.value, event.detail),
-            tell=say,
-        )
-    except KeyboardInterrupt:
-        say(f"interrupted: {resumption}")
-        raise
-    write_path(result.report)
-    if result.cancelled:
-        say(f"cancelled: {resumption}")
-    if result.stopped:
-        say(f"stopped: {result.stopped}")
-    if result.unmerged:
-        say(f"not merged: {', '.join(result.unmerged)}; the report has the reasons")
-    _offer_changes(project, track.track_id, asked)
-    if result.unchanged:
-        say(f"no files were edited by {', '.join(result.unchanged)}")
-    if not result.succeeded or (asked.strict and result.unchanged):
-        raise click.exceptions.Exit(1)
-
-
-def _offer_changes(project: Project, track_id: str, asked: AskedRun) -> None:
-    if not run_control.changes_to_apply(project, track_id, database=asked.database):
-        return
-    if asked.apply:
-        write_rows(*run_control.apply(project, track_id, database=asked.database))
-    else:
-        say(f"your files are unchanged: aggregate conduct diff {track_id} shows the changes")
-
-
-def _say_ticket(ticket: str, state: str, detail: str) -> None:
-    say(f"{state:<8} {ticket}{f': {one_line(detail)}' if detail else ''}")
 
 
 @click.command()

@@ -170,7 +170,7 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
     prompt, audit = newest_prompt(request)
     source_map = _map_of(prompt, audit)
     row = _row_of(path, audit)
-    if row is None and path not in source_map.runs.sources:
+    if row is None and not any(source_map.runs_of(path)):
         hint = path_meant(path, [row.path for row in audit.rows])
         remedy = hint or ": aggregate explain lists its files"
         raise ConfigError(f"{path} is not a file of {prompt.name}{remedy}")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
-from aggregate.base.errors import OutputError
+from aggregate.base.errors import OutputError, with_notes
 from aggregate.base.text import printable
 
 if TYPE_CHECKING:
@@ -191,13 +191,12 @@ def writable_output(note: str = "") -> Iterator[None]:
     """Turn errors of standard output into an ``OutputError``; add ``note``."""
     try:
         yield
-    except OutputError as error:
+    except (OutputError, OSError) as error:
         if note:
             error.add_note(note)
-        raise
-    except OSError as error:
-        notes = (*getattr(error, "__notes__", ()), *([note] if note else []))
-        raise OutputError("; ".join((_unwritable(error), *notes))) from None
+        if isinstance(error, OutputError):
+            raise
+        raise OutputError(with_notes(error, _unwritable(error))) from None
 
 
 def _unwritable(error: OSError | ValueError) -> str:

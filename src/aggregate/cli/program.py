@@ -68,7 +68,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
 _CONDUCT, _RUNS = "conduct", "conduct_runs"  # the second needs the extra "agents"
 CONDUCT: Mapping[str, CommandEntry] = {
     "run": CommandEntry(
-        "conduct_run", "Run TRACK, or continue its unfinished run; print the report's path."
+        _CONDUCT, "Run TRACK, or continue its unfinished run; print the report's path."
     ),
     "status": CommandEntry(_RUNS, "Show the latest run of TRACK, or the attempts at TICKET."),
     "diff": CommandEntry(

@@ -13,15 +13,7 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
 from aggregate.base.task import AUTO, Amount, Finish, Task
 from aggregate.cli import asking, options
-from aggregate.cli.arguments import (
-    UNCOMMITTED,
-    Arguments,
-    RunCommand,
-    path_entries,
-    read_arguments,
-    read_paths_from,
-    warn_of_revision,
-)
+from aggregate.cli.asking import UNCOMMITTED, RunCommand
 from aggregate.cli.options import AskedProject, flag, option, take
 from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
 from aggregate.cli.program import HELP_ALL
@@ -49,6 +41,7 @@ if TYPE_CHECKING:
     from aggregate.cli.edited_prompt import EditedPrompt
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
+_OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +56,11 @@ class AskedFiles:
     symbols: tuple[str, ...]
     diff: str
 
-    def typed(self, task: str | None, *, tells: bool) -> Arguments:
-        """Read paths and task from the arguments; ``task`` is that of the option."""
-        typed = read_arguments(self.arguments)
-        if typed.task is not None and task is not None:
-            words = typed.task[: options.SHOWN]
-            raise click.UsageError(f"the task is stated twice: leave out --task or {words!r}")
-        if self.paths_from is not None:
-            listed = read_paths_from(self.paths_from, tells=tells)
-            typed = typed._replace(paths=(*typed.paths, *listed))
-        return typed._replace(task=typed.task if task is None else task)
-
     def narrowing(self, paths: tuple[str, ...], base_dir: Path) -> Narrowing:
         folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
         is_below = folder != "." and not folder.startswith("..")
         prefix = f"{folder}/" if is_below else ""
-        return Narrowing(path_entries(paths, base_dir), self.include, self.exclude, prefix)
+        return Narrowing(asking.path_entries(paths, base_dir), self.include, self.exclude, prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +156,13 @@ class AskedRun(AskedProject):
         output.check(has_budget=asked.budget is not None, form=view.form)
         if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
             raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
-        typed = files.typed(argument, tells=not output.quiet)
-        task = asking.read_task_argument(typed.task, symbols=files.symbols, since=files.diff)
+        tells, listed = not output.quiet, files.paths_from
+        paths, text = asking.read_arguments(
+            files.arguments, argument, paths_from=listed, tells=tells
+        )
+        task = asking.read_task_argument(text, symbols=files.symbols, since=files.diff)
         budget = asked.budget if output.split is None else NO_BUDGET
-        return replace(asked, paths=typed.paths, task=task, budget=budget)
-
-    def _say_hint(self, hint: str, project: Project) -> None:
-        if not self.output.quiet:
-            asking.say_once(hint, project, is_verbose=self.output.verbose or self.no_cache)
+        return replace(asked, paths=paths, task=task, budget=budget)
 
     def open(self) -> Project:
         tells = not self.output.quiet
@@ -212,7 +193,9 @@ class AskedRun(AskedProject):
             return AUTO if is_overview else None
         has_seeds = has_text or self.files.symbols or self.files.focus
         usual = REVIEW_TOKENS if self.files.diff and not has_seeds else WITHOUT_MODEL
-        self._say_hint(f"budget: {usual:,} tokens by default; {asking.OTHER_BUDGETS}", project)
+        if not self.output.quiet:
+            hint = f"budget: {usual:,} tokens by default; {_OTHER_BUDGETS}"
+            asking.say_once(hint, project, is_verbose=self.output.verbose or self.no_cache)
         return usual
 
     def request(self, project: Project) -> Request:
@@ -345,7 +328,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     if asked.files.diff and not (request.task and request.budget):
         raise click.UsageError("--diff needs a budget: leave out --budget all")
     if asked.files.diff and not output.quiet:
-        warn_of_revision(asked.files.arguments, request.base_dir)
+        asking.warn_of_revision(asked.files.arguments, request.base_dir)
     recording.begin(request)
     with index:  # to save the results of an interrupted run
         pick, url = asked.pick, asked.base_url

@@ -17,17 +17,18 @@ from aggregate.mcp.workspace import (
     Workspace,
 )
 from aggregate.prompt import (
-    FocusIndex,
+    FileCorpus,
     Request,
     check_focus,
     compose_within_budget,
     count_prompt,
+    find_named,
     for_reader,
     is_named,
     make_sheet,
+    rank_files,
 )
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
-from aggregate.prompt.corpus.ranked_files import ReadFiles, rank_files
 
 _HANDLE: Final = 40  # tokens of the line with a prompt's handle, usually some 25
 _NOTES: Final = 200  # tokens of warnings
@@ -93,14 +94,15 @@ def _compose_prompt(
     return workspace.keep(request, composition)
 
 
-def _with_picks(request: Request, files: ReadFiles) -> Request:
+def _with_picks(request: Request, corpus: FileCorpus) -> Request:
     """Turn focus on symbols and whole files into picks (T-10)."""
-    task, corpus = request.task or Task(), files.corpus
+    task = request.task or Task()
     if not task.focus:
         return request
-    pairs = zip(corpus.files, corpus.shown, strict=True)
-    index = FocusIndex((facts.path, file.item.path) for facts, file in pairs)
-    matches = {place: () if place.first else index.find(place.path) for place in task.focus}
+    pairs = [
+        (facts.path, file.item.path) for facts, file in zip(corpus.files, corpus.shown, strict=True)
+    ]
+    matches = {place: () if place.first else find_named(pairs, place.path) for place in task.focus}
     numbers = [*chain(*matches.values())]
     picks = [Pick(corpus.files[number].path) for number in numbers]
     names = [

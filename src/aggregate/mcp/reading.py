@@ -24,7 +24,7 @@ from aggregate.mcp.workspace import (
 )
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import File, FileCorpus, render_files
-from aggregate.prompt.corpus.name_lookup import look_up_name, number_of, one_line
+from aggregate.prompt.corpus.name_lookup import look_up_name, number_of, shown_line
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
 
@@ -133,7 +133,7 @@ def _look(
     workspace: Workspace, path: str, progress: Progress, *, tool: str
 ) -> tuple[FileCorpus, str, dict[int, str]]:
     request = workspace.request()
-    corpus = workspace.read_files(request, progress).corpus
+    corpus = workspace.read_files(request, progress)
     workspace.index.flush()
     # Accept paths relative to the root, also with ./ or a leading slash, and absolute ones.
     top = os.path.abspath(request.base_dir).replace(os.sep, "/").rstrip("/")
@@ -171,7 +171,7 @@ def find(
         number = len(matches)
         most = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
         scope = f" below {folder}" if folder else ""
-        lines = [f"{most} with {one_line(query)!r}{scope}", *matches]
+        lines = [f"{most} with {shown_line(query)!r}{scope}", *matches]
     return workspace.capped(lines, more="pass a longer text, or a path to search in")
 
 
@@ -184,7 +184,7 @@ def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[
     for number in sorted(numbers):
         for line_number, line in enumerate(corpus.text(number).splitlines(), start=1):
             if query.lower() in line.lower():
-                yield f"{below[number]}:{line_number}: {one_line(line)}"
+                yield f"{below[number]}:{line_number}: {shown_line(line)}"
                 matches += 1
                 if matches >= _MOST_LINES:
                     return

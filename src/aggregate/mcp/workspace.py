@@ -20,8 +20,15 @@ from aggregate.base.task import Finish, Task, parse_number
 from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composition, Request, SavedCounts, open_project, request_for
-from aggregate.prompt.corpus.ranked_files import OpenFiles, ReadFiles
+from aggregate.prompt import (
+    Composition,
+    FileCorpus,
+    OpenFiles,
+    Request,
+    SavedCounts,
+    open_project,
+    request_for,
+)
 
 Count = Callable[[str], int]  # returns the tokens of a text
 
@@ -132,7 +139,7 @@ class Workspace:
         number = fitting(parts, most - self.count(_rest(len(parts), more)), self.count)
         return "".join(parts[:number]) + _rest(len(parts) - number, more)
 
-    def read_files(self, request: Request, progress: Progress) -> ReadFiles:
+    def read_files(self, request: Request, progress: Progress) -> FileCorpus:
         done = total = 0
 
         def start(number: int) -> None:

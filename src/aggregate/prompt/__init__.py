@@ -4,10 +4,10 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.api import *
-    from aggregate.prompt.asking.finish import *
     from aggregate.prompt.asking.found_secrets import *
     from aggregate.prompt.asking.project import *
     from aggregate.prompt.asking.request import *
+    from aggregate.prompt.asking.resolve import *
     from aggregate.prompt.assemble import *
     from aggregate.prompt.composer import *
     from aggregate.prompt.corpus.file_corpus import *
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.output.split import *
     from aggregate.prompt.sections.fitted import FittedSection
-    from aggregate.prompt.sections.fitted_results import READ_RESULT, fit_results, result_texts
+    from aggregate.prompt.sections.subagent_results import READ_RESULT, fit_results, result_texts
 else:
     __getattr__ = door(
         __name__,
@@ -33,18 +33,18 @@ else:
             "assemble": "Composition assemble find_screenshots no_file_fits read_images with_references",
             "composer": "Composer",
             "edited_files": "edited_blocks known_files known_rows",
-            "corpus.file_corpus": "FileCorpus",
+            "corpus.file_corpus": "FileCorpus read_files",
             "files.file": "File",
             "files.file_reading": "missing_grammars redact_file",
             "files.file_rendering": "RenderedFiles render_files",
-            "asking.finish": "read_instructions",
             "fit.sent_files": "grown_files",
             "fit_prompt": "compose_within_budget",
-            "sections.fitted_results": "READ_RESULT fit_results result_texts",
+            "sections.subagent_results": "READ_RESULT fit_results result_texts",
             "sections.fitted": "FittedSection",
-            "asking.project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for request_for scope_of shared_personas",
-            "corpus.ranked_files": "check_focus",
-            "asking.request": "ALL_FILES FOCUS_TIER FocusIndex NO_BUDGET Request Strategy WITHOUT_MODEL auto_budget focus_paths for_reader is_named parse_place",
+            "asking.project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
+            "corpus.ranked_files": "OpenFiles RankedFiles check_focus rank_files",
+            "asking.request": "ALL_FILES FOCUS_TIER Request Strategy find_named focus_paths for_reader is_named",
+            "asking.resolve": "NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
             "files.selection": "own_output_filter select_files",
             "corpus.sheet": "SHEET_TOKENS Sheet is_unsure make_sheet read_answer with_answer",
             "output.split": "cuts_of split_prompt",

@@ -16,8 +16,9 @@ from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
 from aggregate.project.paths import Scope
 from aggregate.project.tables import BEADS_MODE
-from aggregate.prompt.asking.project import open_project, request_for
-from aggregate.prompt.asking.request import AskedBudget, AskedTask, Request, Strategy
+from aggregate.prompt.asking.project import open_project
+from aggregate.prompt.asking.request import Request, Strategy
+from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, request_for
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -229,9 +230,8 @@ def run(
         allow_outside: As for ``open_project``.
         allow_secrets: As for ``open_project``.
         redact: Whether to replace secrets; by default with a task or a budget, or if the configuration asks for it.
-        results_threshold: Bytes of JSON from which a result, an answer or a list of failures is stored in
-            ``state/data_cache`` beside the configuration, and shown by its summary and a reference; ``None`` stores
-            none.
+        results_threshold: Bytes of JSON from which a result or an answer is stored in ``state/data_cache`` beside the
+            configuration, and shown by its summary and a reference; ``None`` stores none.
 
     Returns:
         The markdown, its file, and the record of every file.

@@ -248,7 +248,7 @@ def given_parts(
     if results:
         # Few prompts have results.
         from aggregate.base.tokens import count
-        from aggregate.prompt.sections.fitted_results import results_without_budget
+        from aggregate.prompt.sections.subagent_results import results_without_budget
 
         parts[Section.RESULTS] = results_without_budget(results, count)
     return parts
@@ -330,6 +330,6 @@ def with_references(
         from aggregate.prompt.sections.subagent_results import flatten_results
 
         return tuple(flatten_results(results))
-    from aggregate.prompt.output.references import compact_all  # 70 ms
+    from aggregate.prompt.output.references import compact_results  # 70 ms
 
-    return compact_all(results, cache_dir=cache_dir, threshold=threshold)
+    return compact_results(results, cache_dir=cache_dir, threshold=threshold)

@@ -22,11 +22,11 @@ from aggregate.prompt.fit_prompt import fit_prompt
 
 # All budgets rank files alike; without a budget others are selected.
 _ANY_BUDGET = Budget(0)
+_Question = tuple[int, Request]  # counter of the disk's changes, and a request without its budget
 
 
 class _Ranked(NamedTuple):
-    request: Request
-    disk: int
+    question: _Question
     ranked: RankedFiles
     candidates: Candidates | None
 
@@ -39,7 +39,7 @@ class Composer:
         self.lock = threading.Lock()
         self._selecting = threading.Lock()
         self._listing: tuple[int, Scope, FolderListing] | None = None
-        self._selected: tuple[tuple[object, ...], Selection] | None = None
+        self._selected: tuple[_Question, Selection] | None = None
         self._open = OpenFiles(now)
         self._ranked: _Ranked | None = None
 
@@ -71,52 +71,42 @@ class Composer:
             if request.task is not None:
                 composition = with_scores(composition, self._rank(request, disk).ranked)
         else:
-            ranked = self._rank(request, disk)
-            candidates = ranked.candidates or Candidates(request, ranked.ranked, index=self.index)
+            _, ranked, candidates = self._rank(request, disk)
+            candidates = candidates or Candidates(request, ranked, index=self.index)
             composition = fit_prompt(request, candidates)
-            selection = ranked.ranked.files.selection
+            selection = ranked.corpus.selection
         return composition, _by_path(selection.files)
 
     def _selection(self, request: Request, disk: int) -> Selection:
         """Return the files of a request; the files of the last request if no setting differs."""
-        key = (
-            disk,
-            request.base_dir,
-            request.entries,
-            request.exclude,
-            request.output_dir,
-            request.namespace,
-            request.shown_from,
-            request.scope,
-            request.generated,
-            request.focus_paths,
-            request.task is None,
-            request.budget is None,
-            request.is_tier3,
-        )
+        question = _question_of(request, disk)
         with self._selecting:
-            if self._selected is None or self._selected[0] != key:
+            if self._selected is None or self._selected[0] != question:
                 if self._listing is None or self._listing[:2] != (disk, request.scope):
                     self._listing = disk, request.scope, FolderListing(request.scope)
-                self._selected = key, select_files(request, listing=self._listing[2])
+                self._selected = question, select_files(request, listing=self._listing[2])
             return self._selected[1]
 
     def _rank(self, request: Request, disk: int) -> _Ranked:
         """Rank the files of a request; reuse the last ranking if only the budget differs."""
-        # Neither the files nor their ranking depend on these fields.
-        budget = None if request.budget is None else _ANY_BUDGET
-        question = replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
-        last = self._ranked
-        if last is not None and (last.disk, last.request) == (disk, question):
-            return last
-        self._ranked = last = None  # free memory before reading more
+        question = _question_of(request, disk)
+        if self._ranked is not None and self._ranked.question == question:
+            return self._ranked
+        self._ranked = None  # free memory before reading more
         files = self._open.read(request, index=self.index)
         ranked = rank_files(request, index=self.index, files=files)
-        candidates = Candidates(request, ranked, index=self.index) if budget else None
-        result = _Ranked(question, disk, ranked, candidates)
+        has_budget = request.budget is not None
+        candidates = Candidates(request, ranked, index=self.index) if has_budget else None
+        result = _Ranked(question, ranked, candidates)
         # As in OpenFiles: new analyses are read from the index once before they are reused.
-        self._ranked = None if files.corpus.known.grouped else result
+        self._ranked = None if files.new_tables else result
         return result
+
+
+def _question_of(request: Request, disk: int) -> _Question:
+    """Drop the fields on which neither the files nor their ranking depend."""
+    budget = None if request.budget is None else _ANY_BUDGET
+    return disk, replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
 
 
 def _by_path(files: Iterable[File]) -> dict[str, File]:
@@ -128,27 +118,23 @@ def with_scores(composition: Composition, ranked: RankedFiles) -> Composition:
 
     The prompt has a task but no budget (rule T-3); the doubts are about the scores.
     """
-    corpus = ranked.files.corpus
+    corpus, ranking = ranked.corpus, ranked.ranking
     by_path = {
         corpus.files[entry.file].path: (position, entry)
-        for position, entry in enumerate(ranked.ranking.files, start=1)
+        for position, entry in enumerate(ranking.files, start=1)
     }
     choices: list[FileChoice] = []
-    for file in ranked.files.selection.files:
+    for file in corpus.selection.files:
         level = Level((file.entry.view_mode if file.item.auto_aggregate else ViewMode.NONE).value)
         choice = FileChoice(file.path, file.item.path, Level.LEFT_OUT, level)
         if file.path in by_path:
             position, entry = by_path[file.path]
-            choice = FileChoice(
-                path=file.path,
-                entry=file.item.path,
+            choice = choice._replace(
                 level=level,
-                most=level,
                 score=entry.score,
                 rank=position,
                 reasons=entry.reasons,
                 content_hash=corpus.content_hash(entry.file).hex(),
             )
         choices.append(choice)
-    ranking = ranked.ranking
     return replace(composition, choices=choices, missing=ranking.missing, guess=ranking.guess)

@@ -1,4 +1,7 @@
-"""Compose a prompt within a token budget."""
+"""Compose a prompt within a token budget.
+
+Read ``compose_within_budget`` and ``fit_prompt`` first: they list the stages of a task and of an overview.
+"""
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
@@ -13,8 +16,9 @@ from aggregate.base.text import heading_text
 from aggregate.project.index import Index
 from aggregate.prompt.asking.request import Request
 from aggregate.prompt.assemble import Composition
-from aggregate.prompt.corpus.ranked_files import ReadFiles, rank_files
-from aggregate.prompt.document import END, SEPARATOR, Cut, Section, Segment
+from aggregate.prompt.corpus.file_corpus import FileCorpus
+from aggregate.prompt.corpus.ranked_files import rank_files
+from aggregate.prompt.document import END, SEPARATOR, Section, Segment
 from aggregate.prompt.files.layout import (
     FILES,
     FILES_SUMMARY,
@@ -24,18 +28,20 @@ from aggregate.prompt.files.layout import (
 )
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
 from aggregate.prompt.fit.candidates import Candidates
+from aggregate.prompt.fit.file_shares import new_fit, whole_fit
 from aggregate.prompt.fit.fit import Fit
+from aggregate.prompt.fit.fitted_files import called_definitions, choices_of, left_out, shown_files
 from aggregate.prompt.fit.fitted_sections import (
     ALL,
     Fitted,
     FittedSection,
     Shares,
+    changes_for,
     frame_of,
-    shares_of,
 )
-from aggregate.prompt.fit.revision_changes import changes_for
 from aggregate.prompt.fit.sent_files import keep_sent_files
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
+from aggregate.prompt.sections.tree import described_tree
 from aggregate.ranking import WEIGHTS
 
 _REMAINDER = (
@@ -59,7 +65,7 @@ def compose_within_budget(
     weights: Mapping[str, float] = WEIGHTS,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
-    files: ReadFiles | None = None,
+    files: FileCorpus | None = None,
 ) -> Composition:
     """Rank a request's files, and compose its prompt.
 
@@ -68,55 +74,80 @@ def compose_within_budget(
     ranked = rank_files(
         request, index=index, weights=weights, on_start=on_start, on_done=on_done, files=files
     )
-    return fit_prompt(request, Candidates(request, ranked, index=index))
+    candidates = Candidates(request, ranked, index=index)
+    return fit_prompt(request, candidates)
 
 
-def fit_prompt(request: Request, files: Candidates) -> Composition:
-    """Compose the prompt of ranked candidates within the request's budget."""
+def fit_prompt(request: Request, candidates: Candidates) -> Composition:
+    """Compose the prompt of ranked candidates within the request's budget.
+
+    If it shows no file, the prompt or the error names the smallest budget for one.
+    """
+    shows_any = candidates.pinned or not candidates.in_rank_order
     try:
-        composition = _fitted_prompt(request, files)
+        composition = _fitted_prompt(request, candidates)
     except BudgetError as error:
-        if files.has_pins or not files.in_rank_order:
-            raise
-        smallest = _smallest_budget(request, files, error.smallest - 1)
+        smallest = 0 if shows_any else _smallest_budget(request, candidates, error.smallest - 1)
         if not smallest:
             raise
         reason = f"{error.reason}: allow --budget {smallest}, the smallest that shows a file"
         raise BudgetError(reason, smallest=error.smallest, reason=error.reason) from None
-    if _shows_a_file(composition) or not files.in_rank_order:
+    if _shows_a_file(composition) or not candidates.in_rank_order:
         return composition
     low = request.budget.tokens if request.budget else 0
-    return replace(composition, smallest=_smallest_budget(request, files, low))
+    return replace(composition, smallest=_smallest_budget(request, candidates, low))
+
+
+def _fitted_prompt(request: Request, candidates: Candidates) -> Composition:
+    """Compose a prompt: sections' shares, lines of files, segments, and the audit's rows."""
+    budget, ranking = request.budget, candidates.ranking
+    if budget is None:
+        raise ValueError("a prompt without a budget is not fitted")
+    changes = changes_for(request, candidates.ranks, candidates.generated)
+    tree = None
+    if request.is_structural:
+        tree = described_tree(candidates.numbers, candidates.corpus.text)
+    shares = Shares(request, budget, candidates.count, changes, tree)
+    filling = _Filling(request, budget, candidates, shares, frame_of(request))
+    whole = filling.whole_prompt()
+    note = ""
+    if ranking.guess:
+        note = f"The choice of files is a guess: {heading_text(ranking.guess.sentence)}."
+    fitted = whole or replace(filling, frame=frame_of(request, note=note)).filled_prompt()
+    fit, marks = fitted.fit, fitted.fit.marks()
+    if not fit.is_exhausted:
+        fit.advance(fit.spent + int(budget.tokens * _NEXT))
+    choices = choices_of(
+        candidates, fit, marks=marks, tokens=fitted.file_tokens, listed=fitted.listed
+    )
+    return replace(
+        fitted.composition,
+        choices=choices,
+        cut=tuple(chain.from_iterable(section.cuts for section in fitted.sections.values())),
+        missing=ranking.missing,
+        guess=None if whole else ranking.guess,
+    )
 
 
 def _shows_a_file(composition: Composition) -> bool:
     return any(choice.level not in _HIDDEN for choice in composition.choices)
 
 
-def _smallest_budget(request: Request, files: Candidates, low: int) -> int:
-    def shows(tokens: int) -> bool:
-        budget = replace(request.budget or Budget(0), tokens=tokens)
-        return _shows_a_file(_fitted_prompt(replace(request, budget=budget), files))
-
+def _smallest_budget(request: Request, candidates: Candidates, low: int) -> int:
+    """Return the smallest budget above ``low`` that shows a file, ``0`` if none is found."""
     high = 2 * low
     for _ in range(_MOST_DOUBLINGS):
-        if shows(high):
-            return low + 1 + bisect_left(range(low + 1, high), True, key=shows)
+        if _shows_with(high, request, candidates):
+            budgets = range(low + 1, high)
+            shows = bisect_left(budgets, True, key=lambda n: _shows_with(n, request, candidates))
+            return low + 1 + shows
         low, high = high, 2 * high
     return 0
 
 
-def _fitted_prompt(request: Request, files: Candidates) -> Composition:
-    if request.budget is None:
-        raise ValueError("a prompt without a budget is not fitted")
-    changes = changes_for(request, files.in_rank_order, files.files.corpus.files)
-    tree = files.tree() if request.is_structural else None
-    shares = shares_of(request, request.budget, files.count, changes=changes, tree=tree)
-    guess = files.ranked.ranking.guess
-    note = f"The choice of files is a guess: {heading_text(guess.sentence)}." if guess else ""
-    frame = frame_of(request)
-    guess_frame = frame_of(request, note=note) if note else frame
-    return _Filling(request, request.budget, files, shares, frame, guess_frame).prompt()
+def _shows_with(tokens: int, request: Request, candidates: Candidates) -> bool:
+    budget = replace(request.budget or Budget(0), tokens=tokens)
+    return _shows_a_file(_fitted_prompt(replace(request, budget=budget), candidates))
 
 
 class _Fitted(NamedTuple):
@@ -130,10 +161,6 @@ class _Fitted(NamedTuple):
     listed: Set[str]  # paths of hidden files that are listed by name
 
     @property
-    def cuts(self) -> tuple[Cut, ...]:
-        return tuple(chain.from_iterable(section.cuts for section in self.sections.values()))
-
-    @property
     def file_tokens(self) -> dict[str, int]:
         segments = self.composition.prompt.segments
         return {
@@ -145,62 +172,51 @@ class _Fitted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Filling:
+    """Fills a budget with lines of files beside the other sections."""
+
     request: Request
     budget: Budget
-    files: Candidates
+    candidates: Candidates
     shares: Shares
-    frame: dict[Section, Sequence[Segment]]  # of a prompt with all files
-    guess_frame: dict[Section, Sequence[Segment]]  # of one with a choice, which may be a guess
+    frame: Mapping[Section, Sequence[Segment]]  # the first and last sections
 
-    def prompt(self) -> Composition:
-        complete = self._complete()
-        fitted = complete or self._filled()
-        fit, marks = fitted.fit, _marks(fitted.fit)
-        if not fit.is_exhausted:
-            fit.advance(fit.spent + int(self.budget.tokens * _NEXT))
-        choices = self.files.choices(marks, _marks(fit), fitted.file_tokens, fitted.listed)
-        ranking = self.files.ranked.ranking
-        return replace(
-            fitted.composition,
-            choices=choices,
-            cut=fitted.cuts,
-            missing=ranking.missing,
-            guess=None if complete else ranking.guess,
-        )
-
-    def _complete(self) -> _Fitted | None:
+    def whole_prompt(self) -> _Fitted | None:
         """Return the prompt with all files in full (rule B-12), ``None`` if it exceeds the budget."""
-        fit = self.files.whole_fit(self.budget.tokens)
+        fit = whole_fit(self.candidates, self.budget.tokens)
         if fit is None:
             return None
-        sections, frame = self.shares.with_more(self.shares.least, ALL), self.frame
+        filling, sections = self, self.shares.with_more(self.shares.least, ALL)
         if self.request.is_structural and not self.request.is_overview:  # as without a budget
-            sections, frame = {**sections, Section.TREE: FittedSection()}, {}
+            sections = {**sections, Section.TREE: FittedSection()}
+            filling = replace(self, frame={})
         for with_notes in (True, False):
-            fitted = self._laid_out(fit, sections, with_notes=with_notes, frame=frame)
+            fitted = filling._laid_out(fit, sections, with_notes=with_notes)
             if fitted.room >= 0:
                 return fitted
         return None
 
-    def _filled(self) -> _Fitted:
-        pinned = self._laid_out(self.files.new_fit(), self.shares.least)
+    def filled_prompt(self) -> _Fitted:
+        """Return the prompt with as many lines as fit; raise ``BudgetError`` if the pins do not."""
+        pinned = self._laid_out(new_fit(self.candidates), self.shares.least)
         if pinned.room < 0:
             raise self._too_small(pinned)
         fitted = self._within(pinned.room, {})
         if fitted is None:  # not even a line fits beside the pins
             return pinned
         if self.request.is_review:
-            changed = self.files.changed_definitions(int(pinned.room * _OF_CHANGED))
+            changed = self.candidates.changed_definitions(int(pinned.room * _OF_CHANGED))
             fitted = self._within(pinned.room, changed) or fitted
         if self.request.kept:
             fitted = self._within(pinned.room, self._kept_lines(fitted)) or fitted
-        if not (fitted.cuts and fitted.fit.is_exhausted):
+        is_cut = any(section.cuts for section in fitted.sections.values())
+        if not (is_cut and fitted.fit.is_exhausted):
             return fitted
         # All files are shown: the other sections get the rest. The lines of the files stay the same, so that a larger
         # budget never shows fewer.
         sections = self.shares.with_more(fitted.sections, fitted.room)
         room = self._laid_out(fitted.fit, sections).room
-        more = self._laid_out(fitted.fit, sections, remainder=max(min(room, self._reserve), 0))
+        remainder = max(min(room, self._reserve), 0)
+        more = self._laid_out(fitted.fit, sections, remainder=remainder)
         return fitted if more.room < 0 else more
 
     @property
@@ -212,26 +228,27 @@ class _Filling:
 
         Return ``None`` if none fits. The tokens of pinned files do not count. The lines in ``runs`` are always shown.
         """
-        count = self.files.count
+        candidates, count = self.candidates, self.candidates.count
         sections = self.shares.within(room)
         limit = room - self.shares.reserved(room) - count(f"{FILES_TIER3}{SEPARATOR}")
         reserve = min(self._reserve, limit // 2)
         target = limit - reserve
         if runs:
-            pins_alone = self._laid_out(self.files.new_fit(), sections)
-            target -= pins_alone.room - self._laid_out(self.files.new_fit(runs), sections).room
+            pins_alone = self._laid_out(new_fit(candidates), sections)
+            target -= pins_alone.room - self._laid_out(new_fit(candidates, runs), sections).room
         for _ in range(_ROUNDS):
-            fit = self.files.new_fit(runs)
+            fit = new_fit(candidates, runs)
             initial_room = self._laid_out(fit, sections).room
             filled = self._advanced(fit, sections, target, initial_room)
             if self.request.is_structural and not runs:
                 fit.drop_bare()
                 filled = self._advanced(fit, sections, target, initial_room)
             # Not the actual room: a larger budget may have less of it, but must not show fewer lines.
-            spare = reserve - most_tokens(self.files.left_out(fit), limit=reserve, count=count)
+            spare = reserve - most_tokens(left_out(candidates, fit), limit=reserve, count=count)
             if spare > 0:
                 filled = self._advanced(fit, sections, target + spare, initial_room)
-            prompt = self._laid_out(fit, sections, remainder=max(min(filled.room, reserve), 0))
+            remainder = max(min(filled.room, reserve), 0)
+            prompt = self._laid_out(fit, sections, remainder=remainder)
             if prompt.room >= 0:
                 return prompt
             target += prompt.room - _LEAST_REMAINDER
@@ -255,45 +272,41 @@ class _Filling:
 
         See rule B-9. ``fitted`` is a prompt for the new task alone.
         """
-        numbers = {file.path: number for number, file, _, _ in self.files.in_rank_order}
-        tokens, marks = fitted.file_tokens, _marks(fitted.fit)
-        choices = self.files.choices(marks, marks, tokens, fitted.listed)
+        candidates, fit, tokens = self.candidates, fitted.fit, fitted.file_tokens
+        numbers = candidates.numbers
+        choices = choices_of(
+            candidates, fit, marks=fit.marks(), tokens=tokens, listed=fitted.listed
+        )
         sent = [file for file in self.request.kept if file.path in numbers]
-        room = fitted.room if fitted.fit.is_exhausted else 0
-        runs = {
-            # The lines of a changed file are unknown, unless all of it was shown.
-            numbers[file.path]: file.lines
-            if file.content_hash == self.files.content_hash(numbers[file.path])
-            else (ALL_LINES,) * (file.level is Level.FULL)
-            for file in keep_sent_files(sent, choices, room=sum(tokens.values()) + room)
-        }
+        room = fitted.room if fit.is_exhausted else 0
+        runs: dict[int, tuple[Run, ...]] = {}
+        for file in keep_sent_files(sent, choices, room=sum(tokens.values()) + room):
+            number = numbers[file.path]
+            if file.content_hash == candidates.corpus.content_hash(number).hex():
+                runs[number] = file.lines
+            elif file.level is Level.FULL:  # the lines of other changed files are unknown
+                runs[number] = (ALL_LINES,)
         return {number: lines for number, lines in runs.items() if lines}
 
     def _laid_out(
-        self,
-        fit: Fit,
-        sections: Fitted,
-        *,
-        remainder: int = 0,
-        with_notes: bool = False,
-        frame: dict[Section, Sequence[Segment]] | None = None,
+        self, fit: Fit, sections: Fitted, *, remainder: int = 0, with_notes: bool = False
     ) -> _Fitted:
         """Return the prompt with the lines of a fit.
 
         ``remainder`` is the token limit of the list of hidden files, ``0`` for no list.
         """
-        request = self.request
-        files = self.files.shown_files(
-            fit, request.file_order, doubts=request.doubts, with_notes=with_notes
+        request, candidates, count = self.request, self.candidates, self.candidates.count
+        files = shown_files(
+            candidates, fit, request.file_order, doubts=request.doubts, with_notes=with_notes
         )
-        hidden = list(self.files.left_out(fit)) if remainder else []
-        is_end = fit.is_exhausted and self.files.has_least
+        hidden = list(left_out(candidates, fit)) if remainder else []
+        is_end = fit.is_exhausted and candidates.has_least
         listed, segments = not_shown(
             hidden,
             limit=remainder,
-            count=self.files.count,
-            called=self.files.called(fit) if hidden else (),
-            note=NOTHING_ELSE.format(self.files.relevant) if is_end else "",
+            count=count,
+            called=called_definitions(candidates, fit) if hidden else (),
+            note=NOTHING_ELSE.format(candidates.relevant) if is_end else "",
         )
         title = FILES_SUMMARY if request.is_summary else FILES
         title = FILES_TIER3 if request.is_tier3 else title
@@ -303,12 +316,12 @@ class _Filling:
             lay_out=lambda shown: files_section(
                 title, chain(map(rendered_segment, shown), segments)
             ),
-            parts=(self.guess_frame if frame is None else frame)
+            parts=dict(self.frame)
             | {section: fitted.segments for section, fitted in sections.items()},
         )
         texts = [segment.text for segment in composition.prompt.segments]
-        tokens = [self.files.count(text + SEPARATOR) for text in texts[:-1]]
-        tokens += [self.files.count(text + END) for text in texts[-1:]]
+        tokens = [count(text + SEPARATOR) for text in texts[:-1]]
+        tokens += [count(text + END) for text in texts[-1:]]
         paths = {path for path, *_ in hidden[:listed]}
         return _Fitted(composition, tokens, self.budget.tokens - sum(tokens), fit, sections, paths)
 
@@ -328,7 +341,3 @@ class _Filling:
         )
         remedy = f"pin less, or allow --budget {smallest}"
         return BudgetError(f"{reason}: {remedy}", smallest=smallest, reason=reason)
-
-
-def _marks(fit: Fit) -> dict[int, bytes]:
-    return {number: bytes(state.marks) for number, state in fit.shown.items()}

@@ -15,11 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_text
-from aggregate.base.disk.writing import STATE_VARIABLE, replace_own, state_folder, user_state_folder
+from aggregate.base.disk.writing import (
+    STATE_VARIABLE,
+    change_state,
+    read_state,
+    replace_own,
+    state_folder,
+    user_state_folder,
+)
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
-from aggregate.prompt.document import END, SEPARATOR, Section, Segment
+from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
 from aggregate.prompt.output.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.hashed_prompt import (
     SYSTEM,
@@ -30,7 +37,6 @@ from aggregate.sending.cache.hashed_prompt import (
     compare_prefixes,
     digest,
 )
-from aggregate.sending.user_state import change_state, read_state
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, SegmentCounter
@@ -233,12 +239,7 @@ class PromptMeter:
     ) -> None:
         self._request, self._counter, self._has_log = request, counter, has_log
         self._parts: list[HashedSegment] = []
-        self._source_map = None
-        if has_account:
-            # Prompts without an account need none.
-            from aggregate.prompt.output.source_map import SourceMapBuilder
-
-            self._source_map = SourceMapBuilder()
+        self._source_map = SourceMap() if has_account else None
 
     def tokens(self) -> "PromptTokens | None":
         if self._counter is None:
@@ -252,7 +253,10 @@ class PromptMeter:
                 yield SEPARATOR.encode()
                 self._count(*last, SEPARATOR)
             if self._source_map is not None:
-                self._source_map.add(segment)
+                # Prompts without an account need none.
+                from aggregate.prompt.output.source_map import add_segment
+
+                add_segment(self._source_map, segment)
             data = segment.text.encode()
             section, source = segment.section, segment.source
             self._parts.append(HashedSegment.of(data, 0, section=section, source=source))
@@ -270,10 +274,12 @@ class PromptMeter:
         request, parts = self._request, self._parts
         if self._source_map is not None and tokens is not None:
             from aggregate.prompt.audit import audit_of, write_audit
+            from aggregate.prompt.output.source_map import add_separator
 
             size = sum(part.size + len(SEPARATOR) for part in parts)
             size -= len(SEPARATOR) - len(END) if size else 0
-            source_map = self._source_map.end()
+            source_map = self._source_map
+            add_separator(source_map)
             write_audit(path, audit_of(request, prompt, tokens, size=size, source_map=source_map))
         if not self._has_log:
             return None

@@ -18,18 +18,19 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
 from aggregate.project.tables import Config
 from aggregate.prompt import (
+    RankedFiles,
     Request,
     SavedCounts,
     Sheet,
     is_unsure,
     make_sheet,
+    rank_files,
     read_answer,
     with_answer,
 )
-from aggregate.prompt.corpus.ranked_files import RankedFiles, rank_files
 from aggregate.sending.bills import charged, spent_today
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.own_models import cost
+from aggregate.sending.clients.model_figures import cost
 from aggregate.sending.clients.protocol import ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES
 from aggregate.sending.model_selection import ModelSelection, select_model

@@ -43,8 +43,13 @@ from aggregate.sending.cache.hashed_prompt import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.learned import Endpoint, Learned, learned_of
-from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
+from aggregate.sending.clients.model_figures import (
+    OWN_COUNT,
+    Endpoint,
+    Learned,
+    cache_policy,
+    learned_of,
+)
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.known_models import LARGEST_IMAGE, accepted_images

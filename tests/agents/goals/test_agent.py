@@ -43,8 +43,7 @@ def test_constants() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "least"),
     [
-        ("depth", 0, 1), ("attempts", 0, 1), ("steps", -1, 1), ("workers", 0, 1), ("duplicates", 0, 1),
-        ("dendrites", -1, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
+        ("depth", 0, 1), ("attempts", 0, 1), ("steps", -1, 1), ("workers", 0, 1), ("dendrites", -1, 0), ("tokens", -1, 0), ("seconds", -0.1, 0),
         ("tool_seconds", float("nan"), 0), ("inline_bytes", -1, 0),
     ],
 )  # fmt: skip
@@ -255,16 +254,11 @@ def test_an_incomplete_answer_is_no_success_of_items(
     assert final.get("missing", "") == ("" if is_complete else "the names")
 
 
-def test_prose_is_for_those_who_ask(tmp_path: Path) -> None:
-    """By default the answer is the data; in prose only on request (P11, X-7)."""
-    script = LOOK | {"complete": "yes", "prose": "It is a line.", "find_tool": "look"}
-    made, model = agent(tmp_path, script, (look,))
+def test_the_answer_is_the_data(tmp_path: Path) -> None:
+    """No model rewrites it as sentences (P11, X-7)."""
+    made, model = agent(tmp_path, LOOK | {"complete": "yes", "find_tool": "look"}, (look,))
     assert made.execute_goal("Look").text == "line of a"
-    assert "prose" not in calls(model)
-    wordy = NeuronAgent(scripted_model(script), (look,), state_dir=tmp_path, prose=True)
-    result = wordy.execute_goal("Look")
-    assert result.final is not None
-    assert (result.text, result.final.source.kind) == ("It is a line.", "ai")
+    assert calls(model)[-1] == "complete"
 
 
 def test_the_trace_adds_up(tmp_path: Path) -> None:

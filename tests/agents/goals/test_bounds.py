@@ -112,7 +112,7 @@ BOOKING: dict[str, str | list[str]] = {
     [({"seconds": 25.0}, "25 seconds"), ({"dendrites": 3}, "3 items of a step")],
 )
 def test_some_items_are_no_success(tmp_path: Path, bounds: dict[str, Any], limit: str) -> None:
-    """A goal for five rooms that books three is stopped, and lists that step as done in part (X-12, D-10)."""
+    """A goal for five rooms that books three is stopped, and does not count that step as done (X-12, D-10)."""
     booked: list[int] = []
     clock = Clock()
     model, limits = scripted_model(BOOKING), EngineLimits(workers=1, **bounds)
@@ -120,13 +120,11 @@ def test_some_items_are_no_success(tmp_path: Path, bounds: dict[str, Any], limit
     result = made.execute_goal("Book all rooms")
     assert len(booked) == 3
     assert result.success is False
-    assert result.stopped == (
-        f"Stopped at the limit of {limit}, 1 of 2 steps done: List all rooms; in part: Book each room"
-    )
+    assert result.stopped == (f"Stopped at the limit of {limit}, 1 of 2 steps done: List all rooms")
 
 
 def test_a_step_in_words_is_no_done_action(tmp_path: Path) -> None:
-    """A model that writes of a booking has booked nothing: the goal that stops says so (X-12)."""
+    """A model that writes of a booking has booked nothing: the goal that stops does not count it (X-12)."""
     script = SCRIPT | {
         "decompose": "1. Book the room\n2. Ring the bell\n3. Ring the bell twice",
         "find_tool: Step: Book": "NONE",
@@ -135,9 +133,7 @@ def test_a_step_in_words_is_no_done_action(tmp_path: Path) -> None:
     made, _ = agent(tmp_path, script, (bell(),), steps=2)
     result = made.execute_goal("Book the room and ring")
     assert result.success is False
-    assert result.stopped == (
-        "Stopped at the limit of 2 steps, 1 of 3 steps done: Ring the bell; only in words: Book the room"
-    )
+    assert result.stopped == ("Stopped at the limit of 2 steps, 1 of 3 steps done: Ring the bell")
 
 
 ANSWERS = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import ToolRegistry, compact_data
-from aggregate.agents.goals.lists import ATTACHED, filter_items, find_list, item_goal, rule_template
+from aggregate.agents.goals.lists import ATTACHED, find_list, item_goal, rule_template
 from aggregate.agents.goals.words import advice, find_iteration, has_parts, words
 
 ITERATIONS = [
@@ -161,27 +161,6 @@ def test_a_list_is_known_again(tmp_path: Path) -> None:
     assert before is not None
     assert after is not None
     assert before.digest == after.digest
-
-
-ITEMS = [
-    {"id": 1, "kudos_count": 2, "name": "a"},
-    {"id": 2, "kudos_count": 0, "name": "b"},
-    {"id": 3, "has_photo": True},
-]
-FILTERS = [
-    ("Get kudos for each activity that has kudos", [1]),
-    ("Get kudos for each activity with kudos", [1]),
-    ("for each activity having photo", [3]),
-    ("for each activity that has a name", [1, 2]),
-    ("for each activity with comments", [1, 2, 3]),
-    ("for each activity", [1, 2, 3]),
-]
-
-
-@pytest.mark.parametrize(("step", "ids"), FILTERS)
-def test_items_that_have_something(step: str, ids: list[int]) -> None:
-    """``with X`` keeps items whose X, ``X_count`` or ``has_X`` is not empty; none such leaves all (D-32)."""
-    assert [one["id"] for one in filter_items(ITEMS, step)] == ids
 
 
 ITEM_GOALS: list[tuple[str, Any, str]] = [

@@ -255,7 +255,7 @@ BEGINNINGS = {
 
 
 def call_of(request: Any) -> str:
-    return next(call for start, call in BEGINNINGS.items() if request.plan.text.startswith(start))
+    return next(call for start, call in BEGINNINGS.items() if request.message.startswith(start))
 
 
 def test_a_goal_with_a_client_that_knows_schemas(tmp_path: Path) -> None:

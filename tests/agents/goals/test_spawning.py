@@ -300,27 +300,12 @@ def test_one_failed_item_does_not_stop_the_others(tmp_path: Path) -> None:
     assert failed["error"] == "all sub-tasks failed, the first one with: gone 1"
 
 
-def test_duplicates_end_a_spread(tmp_path: Path) -> None:
-    """Equal items are done once; the third repetition ends it, and the rest is counted in a warning (D-10)."""
-    items = [{"id": 1}, {"id": 1}, {"id": 2}, {"id": 2}, {"id": 2}, {"id": 3}]
-    made, _ = agent(tmp_path, SCRIPT, (lister(items), kudos))
-    result = made.execute_goal("Get kudos")
-    assert [one["id"] for one in result.results[1]["items"]] == [1, 2]
-    assert "3 items were repeated; the 1 items after them were left out." in result.warnings
-
-
-def test_what_is_done_once_or_not_at_all_is_said(tmp_path: Path) -> None:
-    """Fewer equal items than end a spread, and items that lack what the step names (D-10, D-32)."""
+def test_equal_items_are_done_once(tmp_path: Path) -> None:
+    """A warning says so (D-10)."""
     made, _ = agent(tmp_path, SCRIPT, (lister([{"id": 1}, {"id": 1}, {"id": 2}]), kudos))
     result = made.execute_goal("Get kudos")
     assert [one["id"] for one in result.results[1]["items"]] == [1, 2]
     assert result.warnings == ("1 of 3 items are repeated and processed once.",)
-    script = SCRIPT | {"decompose": "1. List runs\n2. Get kudos for each run with photos"}
-    runs = [{"id": 1, "photos": 2}, {"id": 2, "photos": 0}, {"id": 3, "photos": 1}]
-    made, _ = agent(tmp_path, script, (lister(runs), kudos))
-    result = made.execute_goal("Get kudos")
-    assert [one["id"] for one in result.results[1]["items"]] == [1, 3]
-    assert result.warnings == ("1 of 3 items lack a field that the step names and are left out.",)
 
 
 @pytest.mark.parametrize(("workers", "most"), [(1, 1), (3, 3)])

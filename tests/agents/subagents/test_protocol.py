@@ -1,11 +1,9 @@
-"""The sessions_spawn protocol: parameters in, responses out, shown whole (rules O-1, O-11 to O-15, O-20 to O-25)."""
+"""The sessions_spawn protocol: parameters in, responses out, shown whole (rules O-1, O-11, O-12, O-20 to O-25)."""
 
 import pytest
 
 from aggregate import SubagentSession, sessions_spawn
-from aggregate.agents.subagents import announcement, subagent_results
 from tests.agents.subagents.records import record_of
-from tests.fakes.executors import InlineExecutor
 from tests.fakes.time import FakeTime
 
 NOTE = "The result of each run is delivered on its own."
@@ -35,9 +33,7 @@ ERRORS = [
     ({"collectInto": "$a", "mergeStrategy": {}}, STRATEGIES + "{}", "INVALID_MERGE_STRATEGY"),
     ({"mergeStrategy": "json"}, "mergeStrategy and customFunction need collectInto", "MISSING_COLLECT_INTO"),
     ({"task": ""}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
-    ({"task": []}, "task must not be an empty list", "INVALID_TASK"),
-    ({"task": ["t"] * 10_001}, "task lists 10,001 tasks, one request takes at most 10,000: spread them over several", "INVALID_COUNT"),
-    ({"count": 0}, "count must be a whole number from 1 to 10000", "INVALID_COUNT"),
+    ({"task": ["a"]}, "task must be a text that is not empty, or a callable", "INVALID_TASK"),
     ({"runTimeoutSeconds": "soon"}, "runTimeoutSeconds must be a number", "INVALID_TIMEOUT"),
     ({"label": 5}, "label must be a text", "INVALID_PARAMETER"),
 ]  # fmt: skip
@@ -52,35 +48,6 @@ def test_errors_have_codes_and_spawn_nothing(
     answer = sessions_spawn(session, {"task": "t", **parameters})
     assert answer == {"status": "error", "error": error, "code": code}
     assert session.run("main-1") is None
-
-
-def test_several_tasks_are_spawned_in_bulk() -> None:
-    """A list of tasks, or a count, numbers the labels and answers for each run (O-11, O-13)."""
-    session = SubagentSession()
-    response = sessions_spawn(session, {"task": ["A", "B"], "label": "search", "collectInto": "$a"})
-    group = {"variableName": "$a", "mergeStrategy": "concat"}
-    assert response == {
-        "status": "accepted",
-        "spawned": 2,
-        "accepted": 2,
-        "failed": 0,
-        "results": [
-            {"status": "accepted", "childSessionKey": f"main:subagent:main-{n}", "runId": f"main-{n}",
-             "aggregationGroup": group}
-            for n in (1, 2)
-        ],
-        "note": NOTE,
-    }  # fmt: skip
-    assert [record_of(session, f"main-{n}").label for n in (1, 2)] == ["search-1", "search-2"]
-    assert sessions_spawn(session, {"task": "C", "count": 3})["spawned"] == 3
-    assert sessions_spawn(session, {"task": ["D"]})["spawned"] == 1
-
-
-def test_a_bad_task_among_others_is_an_error_of_its_own() -> None:
-    """The good tasks of a list are spawned, the status is partial (O-13)."""
-    response = sessions_spawn(SubagentSession(), {"task": ["A", "", "B"]})
-    assert (response["status"], response["accepted"], response["failed"]) == ("partial", 2, 1)
-    assert [result["status"] for result in response["results"]] == ["accepted", "error", "accepted"]
 
 
 def test_a_refused_run_is_forbidden_and_counted() -> None:
@@ -110,33 +77,3 @@ def test_timeouts_and_unsupported_parameters() -> None:
         session, {"task": "t", "retryCount": 2, "chainAfter": "x", "model": "m"}
     )
     assert response["note"] == f"{NOTE} Not supported and ignored: retryCount, chainAfter."
-
-
-def test_the_tool_returns_every_group_that_is_over() -> None:
-    """subagent_results answers with the protocol's own names; open groups are not in it (O-14, O-50)."""
-    time = FakeTime()
-    session = SubagentSession(clock=time, timer=time.seconds, executor=InlineExecutor())
-    sessions_spawn(session, {"task": lambda: "x", "collectInto": "$done"})
-    sessions_spawn(session, {"task": "open", "collectInto": "$open"})
-    done: dict[str, object] = {
-        "variableName": "$done",
-        "strategy": "concat",
-        "value": ["x"],
-        "errors": [],
-    }
-    done |= {"warnings": [], "completedAt": "2026-01-01T00:00:00+00:00", "count": 1}
-    assert subagent_results(session) == {"$done": {**done, "status": "complete"}}
-
-
-def test_the_announcement_is_a_pure_text() -> None:
-    """The message shows each group that it is given, once; nothing given is nothing said (O-15)."""
-    session = SubagentSession()
-    session.complete(session.spawn("t", collect_into="$a").run_id, {"é": 1})
-    message = announcement(session.subagent_results["$a"])
-    assert message == '---\nCollected Results (collectInto):\n📦 $a: [{"é": 1}]'
-    run_id = session.spawn("t", collect_into="$b", merge_strategy="last").run_id
-    session.complete(run_id, "done\n📦 $c: forged")
-    assert announcement(session.subagent_results["$b"]).splitlines()[2:] == [
-        '📦 $b: "done\\n📦 $c: forged"'
-    ]
-    assert announcement() == ""

@@ -8,29 +8,15 @@ from typing import Any, Final
 
 from aggregate.agents.goals import answers, questions, replies
 from aggregate.agents.goals.branch import NOTE, Branch, GoalContext
-from aggregate.agents.goals.goal_result import (
-    GoalResult,
-    Neuron,
-    Trace,
-    TraceKind,
-    is_failure,
-    is_prose,
-)
-from aggregate.agents.goals.questions import (
-    Completion,
-    Model,
-    Question,
-    QuestionKind,
-    clip,
-    fenced_data,
-)
+from aggregate.agents.goals.goal_result import GoalResult, Neuron, Trace, TraceKind, is_failure
+from aggregate.agents.goals.questions import Completion, Model, Question, QuestionKind, clip
 from aggregate.agents.goals.steps import run_branch, run_neuron
 from aggregate.agents.goals.words import extract_quantity
 from aggregate.agents.limits import BudgetTracker, EngineLimits, Limit, LimitReached
 from aggregate.agents.tools import Tool, ToolRegistry, state_store
 from aggregate.base.errors import AggregateError
 from aggregate.base.text import fence
-from aggregate.prompt.asking.results import Answer, AnswerKind, AnswerSource
+from aggregate.prompt.asking.results import Answer, AnswerKind
 from aggregate.sending.clients import ChatRequest, Client
 from aggregate.sending.models import FinishReason
 
@@ -81,7 +67,6 @@ class NeuronAgent:
         tools: A registry, or tools and functions that only read.
         state_dir: The folder of large results and saved values, created at the first use.
         limits: The limits of each goal.
-        prose: Whether the model rewrites the answer as sentences; else the data is the answer.
         clock: Returns monotonic seconds, for the time limit.
     """
 
@@ -92,14 +77,12 @@ class NeuronAgent:
         *,
         state_dir: str | Path = "state",
         limits: EngineLimits | None = None,
-        prose: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.model = client if isinstance(client, Model) else ChatModel(client)
         self.tools = ToolRegistry.of(tools)
         self.state_dir = Path(state_dir)
         self.limits = limits or EngineLimits()
-        self.prose = prose
         self.clock = clock
 
     def execute_goal(self, goal: str, *, depth: int = 0) -> GoalResult:
@@ -124,70 +107,37 @@ class NeuronAgent:
             if 0 == depth < self.limits.depth and (memory := self._memory(branch)):
                 branch.context[questions.MEMORY_KEY] = memory
             neurons, error = run_branch(branch)
-            if not error:
-                neurons, answer = self._answer(branch, neurons)
+            if neurons:
+                neurons, answer = _answered(branch, neurons)
         if answer and run.unclear:
             answer = replace(answer, success=False, summary=run.unclear[0])
         stopped = _stopped(budget, neurons)
         success = answer is not None and answer.success and not stopped
         if not success:
             node.fail(error or stopped or (answer.summary if answer else ""))
-        warnings = [*(answer.warnings if answer else ()), *node.all_warnings()]
+        warnings = dict.fromkeys((*(answer.warnings if answer else ()), *node.all_warnings()))
         return GoalResult(
-            success,
-            goal,
-            depth,
-            neurons,
-            answer,
-            error,
-            tuple(dict.fromkeys(warnings)),
-            node,
-            budget.reached,
-            stopped,
+            success=success,
+            goal=goal,
+            depth=depth,
+            neurons=neurons,
+            final=answer,
+            error=error,
+            warnings=tuple(warnings),
+            trace=node,
+            limit=budget.reached,
+            stopped=stopped,
         )
 
     def _memory(self, branch: Branch) -> dict[str, Any]:
         """Return the saved values relevant for the goal, by key; none if reading fails (P15)."""
-        memory: dict[str, Any] = {}
         try:
             store = state_store(self.state_dir)
-            for key in _relevant_keys(branch, store.keys()):
-                exists, value = store.load(key)
-                if exists:
-                    memory[key] = value
+            loaded = {key: store.load(key) for key in _relevant_keys(branch, store.keys())}
         except (AggregateError, LimitReached) as error:
             branch.warn(f"No saved value was used: {error}")
             return {}
-        return memory
-
-    def _answer(
-        self, branch: Branch, neurons: tuple[Neuron, ...]
-    ) -> tuple[tuple[Neuron, ...], Answer]:
-        """Choose the goal's answer, with one attempt to complete it."""
-        goal = branch.goal
-        answer = answers.answer_of(goal, neurons)
-        if branch.depth == 0:
-            missing, corrective = _check_answer(branch, neurons, answer)
-            neurons = (*neurons, *corrective)
-            answer = answers.answer_of(goal, neurons, missing)
-            is_corrected = answer.source.index in [neuron.index for neuron in corrective]
-            if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
-                missing = verdict(goal, answer) or ""
-            if missing:
-                warnings = (*answer.warnings, f"The answer is not complete: {missing}")
-                answer = replace(answer, missing=missing, warnings=warnings)
-        if not self.prose or not answer.success:
-            return neurons, answer
-        try:  # in sentences, if the model writes some (rules P11, X-7)
-            fenced = fenced_data(answer.summary, questions.FOR_ANSWER)
-            text = branch.ask(QuestionKind.PROSE, goal=goal, result=fenced)
-        except LimitReached as reached:
-            branch.warn(f"The answer was not rewritten in prose: {reached}")
-            return neurons, answer
-        if text is not None:
-            source = AnswerSource(answer.source.index, AnswerKind.AI, "in prose, as requested")
-            answer = replace(answer, summary=text.strip(), source=source)
-        return neurons, answer
+        return {key: value for key, (exists, value) in loaded.items() if exists}
 
 
 def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
@@ -198,9 +148,25 @@ def _relevant_keys(branch: Branch, keys: list[str]) -> list[str]:
         branch.warn(f"Only {MOST_KEYS} of {len(keys)} saved keys were considered.")
     reply = branch.ask(QuestionKind.MEMORY, goal=branch.goal, keys=listed)
     relevant = (replies.json_value(reply, dict) or {}).get("relevant_keys")
-    if not isinstance(relevant, list):
-        return []
-    return [key for key in keys if key in relevant]
+    return [key for key in keys if key in relevant] if isinstance(relevant, list) else []
+
+
+def _answered(branch: Branch, neurons: tuple[Neuron, ...]) -> tuple[tuple[Neuron, ...], Answer]:
+    """Choose the goal's answer, with one attempt to complete it."""
+    goal = branch.goal
+    answer = answers.answer_of(goal, neurons)
+    if branch.depth > 0:
+        return neurons, answer
+    missing, corrective = _check_answer(branch, neurons, answer)
+    neurons = (*neurons, *corrective)
+    answer = answers.answer_of(goal, neurons, missing)
+    is_corrected = answer.source.index in [neuron.index for neuron in corrective]
+    if missing and is_corrected and answer.source.kind is not AnswerKind.VALUE:
+        missing = verdict(goal, answer) or ""
+    if missing:
+        warnings = (*answer.warnings, f"The answer is not complete: {missing}")
+        answer = replace(answer, missing=missing, warnings=warnings)
+    return neurons, answer
 
 
 def _check_answer(
@@ -240,12 +206,11 @@ def _check_answer(
 
 
 def _missing(branch: Branch, answer: Answer) -> str:
-    if not answer.success:
-        return ""  # there is nothing to work with
-    by_rule = verdict(branch.goal, answer)
+    """Return the part that an answer lacks, ``""`` if it is complete or not usable."""
+    by_rule = verdict(branch.goal, answer) if answer.success else ""
     if by_rule is not None:
         return by_rule
-    summary = fenced_data(answer.summary, questions.ALL_RESULTS)
+    summary = questions.fenced_data(answer.summary, questions.ALL_RESULTS)
     reply = branch.ask(QuestionKind.COMPLETE, goal=branch.goal, answer=summary)
     if replies.yes_or_no(reply) is not False:
         return ""
@@ -272,9 +237,9 @@ def verdict(goal: str, answer: Answer) -> str | None:
 
 
 def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
-    """Return a sentence on the reached limit and finished steps.
+    """Return a sentence on the reached limit and finished steps, ``""`` without one (X-12).
 
-    Rule X-12. ``""`` if no limit was reached. A step answered only by the model does not count as finished.
+    A step answered only by the model does not count as finished.
     """
     if budget.reached is None:
         return ""
@@ -284,21 +249,13 @@ def _stopped(budget: BudgetTracker, neurons: tuple[Neuron, ...]) -> str:
         Limit.SECONDS: f"{limits.seconds:g} seconds",
         Limit.STEPS: f"{limits.steps} steps",
         Limit.ITEMS: f"{limits.dendrites} items of a step",
-        Limit.DUPLICATES: f"{limits.duplicates} repeated items",
     }[budget.reached]
-    names: dict[str, list[str]] = {"": [], "in part: ": [], "only in words: ": []}
+    done: list[str] = []
     for neuron in neurons:
-        if is_failure(neuron.result):
-            continue
-        progress = ""
-        if f"{neuron.depth}.{neuron.index}" in budget.undone:
-            progress = "in part: "
-        elif is_prose(neuron.result):
-            progress = "only in words: "
-        names[progress].append(clip(neuron.description, NOTE))
+        is_undone = f"{neuron.depth}.{neuron.index}" in budget.undone
+        if not (is_undone or is_failure(neuron.result) or answers.is_prose(neuron.result)):
+            done.append(clip(neuron.description, NOTE))
     steps = "no step done"
     if neurons:
-        planned = max(budget.planned, len(neurons))
-        steps = f"{len(names[''])} of {planned} steps done"
-    listed = "; ".join(f"{progress}{'; '.join(of)}" for progress, of in names.items() if of)
-    return f"Stopped at the limit of {limit}, {steps}{': ' if listed else ''}{listed}"
+        steps = f"{len(done)} of {max(budget.planned, len(neurons))} steps done"
+    return f"Stopped at the limit of {limit}, {steps}{': ' if done else ''}{'; '.join(done)}"

@@ -1,16 +1,15 @@
-"""Choose the answer of a goal among its steps' results (D-60 to D-74, X-3, X-5).
+"""Choose the answer of a goal among its steps' results (D-60 to D-73, X-3, X-5).
 
 The first existing one is chosen: a text with the requested number of lines; results of sub-tasks; the newest text by
 Python code, by a model, by other tools; a number if the goal asks for a count; the last successful result.
 """
 
-import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from aggregate.agents.goals.goal_result import DENDRITES, Neuron, is_failure, is_prose
+from aggregate.agents.goals.goal_result import DENDRITES, Neuron, is_failure
 from aggregate.agents.goals.lists import NAME_FIELDS
 from aggregate.agents.goals.words import counted_noun, extract_quantity
 from aggregate.base.json_forms import DEPTH, failure_text, jsonable
@@ -19,8 +18,6 @@ from aggregate.prompt.asking.results import Answer, AnswerKind, AnswerSource, va
 
 logger: Final = logging.getLogger(__name__)
 
-DETAIL_LIMIT: Final = 10_000  # bytes of JSON above which detailed results are shortened (rule D-74)
-LIST_LIMIT: Final = 500  # bytes of a list before its length replaces it
 SHOWN_ITEMS: Final = 10
 # Beginnings of explanations in place of answers (rule D-73)
 EXPLANATION: Final = re.compile(
@@ -74,10 +71,8 @@ def select_answer(
         lines = line_count(summary)
         if target is not None and lines != target:
             warnings.append(f"The goal asks for {target}, the answer has {lines} lines.")
-    is_large = len(json.dumps(copies)) > DETAIL_LIMIT
-    details = map(_shortened, copies) if is_large else map(isolated_copy, results)
     success = source.kind is not AnswerKind.NONE
-    return Answer(summary, source, success, tuple(warnings), tuple(details))
+    return Answer(summary, source, success, tuple(warnings), tuple(map(isolated_copy, results)))
 
 
 def answer_of(goal: str, neurons: Sequence[Neuron], missing: str = "") -> Answer:
@@ -108,6 +103,11 @@ def _text(result: Value) -> tuple[str, AnswerKind]:
         is_python = result.get("success")
         return result["result"], AnswerKind.PYTHON if is_python else AnswerKind.TEXT
     return "", AnswerKind.NONE
+
+
+def is_prose(result: Value) -> bool:
+    """Return whether a result is text by the model alone."""
+    return isinstance(result, Mapping) and result.get("type") == "ai_response"
 
 
 def _is_blank(result: Value) -> bool:
@@ -188,15 +188,6 @@ def _failures(results: Sequence[Value], descriptions: Sequence[str] | None) -> l
         error = failure_text(result.get("error") or None)
         warnings.append(f"Step {number}{description} failed: {error}")
     return warnings
-
-
-def _shortened(value: Value) -> Value:
-    """Replace long lists in a value by their length (D-74)."""
-    if isinstance(value, list) and len(json.dumps(value)) > LIST_LIMIT:
-        return f"[{len(value)} items, truncated for brevity]"
-    if type(value) is dict:
-        return {key: _shortened(item) for key, item in value.items()}
-    return value
 
 
 # Results as text

@@ -12,7 +12,7 @@ from typing import Final
 
 from aggregate.agents.goals import replies
 from aggregate.agents.goals.branch import Branch, ItemsUnclear
-from aggregate.agents.goals.lists import filter_items, item_identity, item_names
+from aggregate.agents.goals.lists import item_identity, item_names
 from aggregate.agents.goals.questions import ONE_RESULT, QuestionKind, clip
 from aggregate.agents.goals.spread import Loop
 from aggregate.agents.goals.words import ItemClaim, plain_words, read_claim, significant_words
@@ -52,15 +52,10 @@ def meant_items(branch: Branch, loop: Loop) -> Loop | None:
 
 
 def _is_plain(loop: Loop) -> bool:
-    """Return whether a step means all items without condition (D-21).
-
-    A field required of the items is not a condition: it is looked up (rule D-32).
-    """
-    phrase, items = loop.iteration.phrase, loop.source.items
-    if significant_words(phrase) != [loop.iteration.noun]:
-        return False
-    rest = loop.step.partition(phrase)[2].strip(" .!")
-    return not rest or len(filter_items(items, loop.step)) < len(items)
+    """Return whether a step means all items without condition (D-21)."""
+    phrase = loop.iteration.phrase
+    is_only_noun = significant_words(phrase) == [loop.iteration.noun]
+    return is_only_noun and not loop.step.partition(phrase)[2].strip(" .!")
 
 
 def _part_of_goal(goal: str, step: str) -> str:

@@ -28,11 +28,6 @@ def failure_message(failure: Mapping[str, Any]) -> str:
     return str(failure.get("error") or "no reason given")
 
 
-def is_prose(result: Value) -> bool:
-    """Return whether a result is text by the model alone."""
-    return isinstance(result, Mapping) and result.get("type") == "ai_response"
-
-
 class TraceKind(StrEnum):
     GOAL = "goal"
     NEURON = "neuron"

@@ -1,4 +1,4 @@
-"""Lists in the results of steps, and their items (D-22, D-23, D-31, D-32)."""
+"""Lists in the results of steps, and their items (D-22, D-23, D-31)."""
 
 import hashlib
 import re
@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from aggregate.agents.goals.goal_result import DENDRITES
 from aggregate.agents.goals.words import Iteration, singular, words
-from aggregate.base.errors import DataReferenceError
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
-from aggregate.prompt.output.references import load_data_reference, recognise_reference
+from aggregate.prompt.output.references import resolve_reference
 
 # The key of an item's own result (rule D-29)
 ATTACHED: Final = "_dendrite_result"
@@ -23,9 +22,6 @@ _DEPTH: Final = 5  # of nested objects whose lists count
 # Items whose fields represent all: items of one list mostly have the same
 _SAMPLE: Final = 5
 MOST_VALUE: Final = 200  # characters of a field in a goal: enough for a title or a path
-_HAVING: Final = re.compile(
-    r"\b(?:that\s+(?:has|have)|with|having)\s+(?:an?\s+|any\s+|some\s+|the\s+)?(\w+)", re.IGNORECASE
-)
 _FIELD: Final = re.compile(r"\{\s*(\w+)\s*\}")
 # Fields that can name an item, besides its id, and fields of people and titles
 _NAMES: Final = ("number", "key", "name", "title", "date", "path", "url", "item")
@@ -62,25 +58,14 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
     """Return the newest list named by the noun, else the newest that has items (D-22)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
-        for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
+        value = resolve_reference(context[key], cache_dir=cache_dir)  # code may return one
+        for item_list in lists_in(value, noun):
             if item_list.named:
                 return item_list
             if item_list.items:
                 filled.append(item_list)
     # A field of one object, such as its tags, does not hide an older list.
     return min(filled, key=lambda item_list: item_list.is_nested, default=None)
-
-
-def resolve_reference(value: Value, cache_dir: Path) -> Value:
-    """Load the value that a reference points to; return other values unchanged."""
-    # Code may return a reference from its data.
-    reference = recognise_reference(value, cache_dir=cache_dir)
-    if reference is None:
-        return value
-    try:
-        return load_data_reference(reference.ref_id, cache_dir=cache_dir)
-    except DataReferenceError:
-        return value
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:
@@ -119,21 +104,6 @@ def _lists_by_key(objects: Sequence[Mapping[str, Value]], depth: int = 0) -> dic
     for key, items in (_lists_by_key(inner, depth + 1) if inner else {}).items():
         lists.setdefault(key, items)
     return lists
-
-
-def filter_items(items: Sequence[Value], step: str) -> tuple[Value, ...]:
-    """Return the items matching a step's ``with X`` (D-32).
-
-    If none matches, return all items. An item has X if its field ``X``, ``X_count`` or ``has_X`` has a value.
-    """
-    for match in _HAVING.finditer(step):
-        word = match.group(1).lower()
-        noun = singular(word)
-        fields = (word, f"{word}_count", f"{noun}_count", f"has_{word}", f"{word}s", noun)
-        objects = [item for item in items if isinstance(item, Mapping)]
-        if matching := tuple(item for item in objects if any(map(item.get, fields))):
-            return matching
-    return tuple(items)
 
 
 def item_identity(item: Value, noun: str = "") -> tuple[str, Any] | None:

@@ -15,7 +15,6 @@ from aggregate.agents.goals.lists import (
     ATTACHED,
     USUAL,
     ItemList,
-    filter_items,
     find_list,
     item_goal,
     item_identity,
@@ -235,13 +234,10 @@ def item_branches(
     branch: Branch, loop: Loop, template: str, tool: Tool | None, *, chosen: bool = False
 ) -> list[Branch]:
     """Return a branch for each item's sub-task; a ``chosen`` item gets a single step."""
-    total, limit = len(loop.source.items), branch.run.limits.dendrites
-    matching = loop.source.items if chosen else filter_items(loop.source.items, loop.step)
-    if lacking := total - len(matching):
-        branch.warn(
-            f"{lacking} of {total} items lack a field that the step names and are left out."
-        )
-    items = _distinct(branch, matching)
+    limit, listed = branch.run.limits.dendrites, loop.source.items
+    items = list({_item_key(item): without_attached(item) for item in listed}.values())
+    if duplicates := len(listed) - len(items):
+        branch.warn(f"{duplicates} of {len(listed)} items are repeated and processed once.")
     if limit < len(items):
         branch.run.budget.stop(Limit.ITEMS, branch.node.place)
         branch.warn(
@@ -263,26 +259,6 @@ def item_branches(
         branch.below(number, item_goal(template, item, number), item=item, **fields)
         for number, item in enumerate(items[:limit], 1)
     ]
-
-
-def _distinct(branch: Branch, items: Sequence[Value]) -> list[Value]:
-    """Return the items without repeated ones; too many repeated ones end the list (D-10)."""
-    distinct: dict[str, Value] = {}
-    duplicates = 0
-    for number, item in enumerate(items, 1):
-        key = _item_key(item)
-        duplicates += key in distinct
-        if duplicates >= branch.run.limits.duplicates:
-            rest = len(items) - number
-            branch.run.budget.stop(Limit.DUPLICATES, branch.node.place)
-            branch.warn(
-                f"{duplicates} items were repeated; the {rest} items after them were left out."
-            )
-            return list(distinct.values())
-        distinct.setdefault(key, without_attached(item))
-    if duplicates:
-        branch.warn(f"{duplicates} of {len(items)} items are repeated and processed once.")
-    return list(distinct.values())
 
 
 def items_result(

@@ -12,6 +12,6 @@ else:
         {
             "runs": "RunRecord RunStatus",
             "session": "RunHandle SubagentSession",
-            "spawn_protocol": "announcement envelope sessions_spawn subagent_results",
+            "spawn_protocol": "sessions_spawn",
         },
     )

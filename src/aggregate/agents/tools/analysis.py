@@ -3,8 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,16 +20,29 @@ TIMEOUT: Final = 10.0  # seconds (rule D-11)
 MEMORY: Final = 256 * 1024 * 1024  # many times the largest output of a tool
 TOO_LONG: Final = f"Code has more than {SOURCE_CHARACTERS} characters"
 NO_RESULT: Final = "Code must assign result to 'result' variable"
+MODULES: Final = frozenset(
+    {"os", "sys", "subprocess", "socket", "shutil", "ctypes", "importlib", "builtins", "multiprocessing", "threading",
+     "signal", "pty", "resource", "pathlib", "inspect", "gc", "pickle", "code", "runpy"}
+)  # fmt: skip
+CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "breakpoint"})
+_DUNDER: Final = re.compile(r"__(?:.*__)?", re.DOTALL)
 
 
-def syntax_error(python: str) -> str:
-    try:
-        ast.parse(python)
-    except SyntaxError as error:
-        return f"{error.msg} (line {error.lineno})" if error.lineno else str(error.msg)
-    except (ValueError, RecursionError, MemoryError) as error:
-        return f"{error!s:.200}" or "nested too deeply"
-    return ""
+def add_analysis_tool(registry: ToolRegistry) -> None:
+    registry.add(make_tool(executeDataAnalysis, permissions=Permission.READ))
+
+
+def executeDataAnalysis(python_code: str, context: ToolContext) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
+    """Run Python code over earlier results: filter, count, sum, sort, group, compare, select, format or show them.
+
+    Args:
+        python_code: Statements that read data (and load_data_reference) and assign result.
+        context: The data.
+    """
+    seconds = min(context.seconds, TIMEOUT)
+    return execute_data_analysis(
+        python_code, dict(context.data), timeout=seconds, cache_dir=context.cache_dir
+    )
 
 
 def execute_data_analysis(
@@ -71,21 +83,29 @@ def execute_data_analysis(
     if not any(getattr(node, name, None) == "result" for node in ast.walk(tree) for name in names):
         return failure_envelope(NO_RESULT, retry=True)
     copy = json.dumps(JsonCopy(stored=True).of(data), ensure_ascii=False)
-    plain_data = json.loads(copy.encode("utf-8", "replace"))
+    inputs = {"data": json.loads(copy.encode("utf-8", "replace"))}
     functions = {"load_data_reference": lambda ref: load_data_reference(ref, cache_dir=cache_dir)}
     limits = SandboxLimits(timeout, memory_bytes)
     try:
-        code = f"{python_code}\nresult"
-        run = run_python(code, {"data": plain_data}, limits=limits, functions=functions)
+        run = run_python(f"{python_code}\nresult", inputs, limits=limits, functions=functions)
     except SandboxError as stopped:
-        return _sandbox_failure(stopped, plain_data, tree, timeout)
+        return _sandbox_failure(stopped, timeout)
     printed = {"printed": run.printed} if run.printed else {}
     return {"success": True, "result": run.value, **printed}
 
 
-def _sandbox_failure(
-    error: SandboxError, data: Value, tree: ast.Module, timeout: float
-) -> dict[str, Any]:
+def syntax_error(python: str) -> str:
+    """Return why a text is not Python, ``""`` if it is."""
+    try:
+        ast.parse(python)
+    except SyntaxError as error:
+        return f"{error.msg} (line {error.lineno})" if error.lineno else str(error.msg)
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{error!s:.200}" or "nested too deeply"
+    return ""
+
+
+def _sandbox_failure(error: SandboxError, timeout: float) -> dict[str, Any]:
     if error.kind is Stopped.TIMEOUT:
         text = f"Code execution exceeded {timeout:g} second timeout"
         hint = "Work on fewer items, or without nested loops over the same list."
@@ -97,38 +117,16 @@ def _sandbox_failure(
         return failure_envelope(NO_RESULT, retry=True)
     if error.kind is Stopped.SYNTAX:
         return failure_envelope(f"Syntax error: {error}", retry=True)
-    retry = error.kind is not Stopped.MISSING
-    return failure_envelope(str(error), retry=retry, hint=_hint_for(error, data, tree))
-
-
-def add_analysis_tool(registry: ToolRegistry) -> None:
-    registry.add(make_tool(executeDataAnalysis, permissions=Permission.READ))
-
-
-def executeDataAnalysis(python_code: str, context: ToolContext) -> dict[str, Any]:  # noqa: N802 - tools are camelCase (D-80)
-    """Run Python code over earlier results: filter, count, sum, sort, group, compare, select, format or show them.
-
-    Args:
-        python_code: Statements that read data (and load_data_reference) and assign result.
-        context: The data.
-    """
-    seconds = min(context.seconds, TIMEOUT)
-    return execute_data_analysis(
-        python_code, dict(context.data), timeout=seconds, cache_dir=context.cache_dir
+    advice = (
+        "Use .get() for a field that may be missing." if error.exception == "KeyError" else None
     )
-
-
-MODULES: Final = frozenset(
-    {"os", "sys", "subprocess", "socket", "shutil", "ctypes", "importlib", "builtins", "multiprocessing", "threading",
-     "signal", "pty", "resource", "pathlib", "inspect", "gc", "pickle", "code", "runpy"}
-)  # fmt: skip
-_DUNDER: Final = re.compile(r"__(?:.*__)?", re.DOTALL)
-CALLS: Final = frozenset({"eval", "exec", "open", "file", "compile", "input", "breakpoint"})
+    return failure_envelope(str(error), retry=error.kind is not Stopped.MISSING, hint=advice)
 
 
 def _dangerous_pattern(tree: ast.AST) -> str | None:
     """Return the first forbidden pattern, such as ``open(``."""
-    assigned = _assigned_names(tree)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    assigned = frozenset(node.id for node in names if isinstance(node.ctx, ast.Store))
     patterns: list[tuple[int, int, str]] = []
     for node in ast.walk(tree):
         for pattern in _patterns(node, assigned):
@@ -152,47 +150,3 @@ def _patterns(node: ast.AST, assigned: frozenset[str]) -> Iterator[str]:
             yield node.id
         case ast.Attribute() if _DUNDER.fullmatch(node.attr):
             yield f".{node.attr}"
-
-
-def _assigned_names(tree: ast.AST) -> frozenset[str]:
-    return frozenset(
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
-
-
-# A hint has a few lines.
-MOST_FIELDS: Final = 12
-MOST_OBJECTS: Final = 4
-DEPTH: Final = 4
-
-
-def _hint_for(error: SandboxError, data: Value, tree: ast.Module) -> str | None:
-    if error.exception == "KeyError":
-        return f"Available fields: {_available_fields(data)}. Use .get() for a field that may be missing."
-    name = re.search(r"name '([^']+)' is not defined", str(error))
-    if error.exception == "NameError" and name:
-        names = ", ".join(sorted({"data", "load_data_reference", *_assigned_names(tree)}))
-        return f"'{name.group(1)}' is not defined; defined are {names}. Available fields: {_available_fields(data)}."
-    return None
-
-
-def _available_fields(data: Value) -> str:
-    return "; ".join(islice(_objects(data), MOST_OBJECTS)) or "none (data is not an object)"
-
-
-def _objects(data: Value) -> Iterator[str]:
-    """Yield ``expression: fields`` for nested objects, and for the first item of each list."""
-    level: list[tuple[str, Value]] = [("data", data)]
-    for _ in range(DEPTH):
-        next_level: list[tuple[str, Value]] = []
-        for expression, value in level:
-            if isinstance(value, Mapping):
-                names = [str(name) for name in islice(value, MOST_FIELDS)]
-                names += ["..."] * (len(value) > MOST_FIELDS)
-                yield f"{expression}: {', '.join(names) or 'no fields'}"
-                next_level += [(f"{expression}[{key!r}]", child) for key, child in value.items()]
-            elif isinstance(value, list | tuple) and value:
-                next_level.append((f"{expression}[0]", value[0]))
-        level = next_level

@@ -18,10 +18,11 @@ from aggregate.prompt import (
     compose_within_budget,
     make_sheet,
     open_project,
+    rank_files,
+    read_files,
     request_for,
 )
 from aggregate.prompt.corpus.name_lookup import look_up_name
-from aggregate.prompt.corpus.ranked_files import rank_files, read_files
 
 _MOST_TOKENS: Final = 12_000  # of one result, which a loop sends again with each turn
 _SHEET_TOKENS: Final = 2_000
@@ -56,13 +57,13 @@ class _ComposingTools:
         if not query.strip():
             raise ToolError("query is empty: give a name or a task")
         request, index = self._request(query.strip()), user_index()
-        files = read_files(request, index=index)
-        paths = {number: printable(file.path) for number, file in enumerate(files.corpus.files)}
-        if lines := look_up_name(files.corpus, query.strip(), paths):
+        corpus = read_files(request, index=index)
+        paths = {number: printable(file.path) for number, file in enumerate(corpus.files)}
+        if lines := look_up_name(corpus, query.strip(), paths):
             hidden = len(lines) - _MOST_PLACES
             more = [f"[{hidden:,} more are not shown]"] if hidden > 0 else []
             return "\n".join((*lines[:_MOST_PLACES], *more))
-        ranked = rank_files(request, index=index, files=files)
+        ranked = rank_files(request, index=index, files=corpus)
         return make_sheet(ranked, SavedCounts(index), most=_SHEET_TOKENS).text
 
     def _request(self, question: str, *, budget: int | None = None) -> Request:

@@ -18,15 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-from aggregate.agents.tools.tool import (
-    Function,
-    ParameterTexts,
-    Permission,
-    Tool,
-    ToolContext,
-    granted,
-    make_tool,
-)
+from aggregate.agents.tools.tool import Function, Permission, Tool, ToolContext, granted, make_tool
 from aggregate.base.concurrency import result_within, run_in_thread
 from aggregate.base.disk.programs import TOOL_MODULES
 from aggregate.base.disk.reading import open_regular
@@ -38,79 +30,6 @@ _MEGABYTE: Final = 1_000_000
 MOST_MEGABYTES: Final = 5  # of one output as JSON (rule D-10)
 MOST_ITEMS: Final = 1_000_000  # of a generator, which may have no end
 SECONDS: Final = 60.0  # of one call: ten hanging calls fit into the time of a goal
-
-
-def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert arguments to their declared types; drop ``None`` and undeclared ones (P4)."""
-    values = {name: value for name, value in arguments.items() if value is not None}
-    missing = [parameter.name for parameter in tool.required if parameter.name not in values]
-    if missing:
-        names = ", ".join(f"'{name}'" for name in missing)
-        raise ToolError(f"missing {len(missing)} required argument(s) of {tool.name}: {names}")
-    checked: dict[str, Any] = {}
-    for parameter in tool.parameters:
-        if parameter.name in values:
-            value = values[parameter.name]
-            try:
-                checked[parameter.name] = parameter.cast(value)
-            except ValueError:
-                reason = f"must be {parameter.type}, not {value!r:.80}"
-                raise ToolError(f"{parameter.name} {reason}") from None
-    return checked
-
-
-def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
-    envelope: dict[str, Any] = {"success": False, "error": error, "retry": retry}
-    return {**envelope, "hint": hint} if hint else envelope
-
-
-def call_within(seconds: float, name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - its output
-    """Run ``action`` in a thread, for at most ``seconds``.
-
-    Return its value as plain data, or a failure. After a timeout the thread continues.
-    """
-
-    def outcome() -> Any:  # noqa: ANN401 - what the tool returned
-        try:
-            value = action()
-            if inspect.iscoroutine(value):
-                value = asyncio.run(value)
-        except ToolError as error:
-            return failure_envelope(str(error), retry=True)
-        except AggregateError as error:
-            return failure_envelope(str(error), retry=False)
-        except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
-            return failure_envelope(shorten(failure_text(error), 2000), retry=True)
-        return _plain(name, value)
-
-    try:
-        return result_within(run_in_thread(f"tool {name}", outcome), max(seconds, 0.001))
-    except TimeoutError:
-        return failure_envelope(
-            f"{name} did not answer within {seconds:g} s", retry=True, hint="Ask for less."
-        )
-
-
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - what the tool returned
-    """Return a tool's output as JSON types, with ``None`` for NaN and infinities."""
-    copying = JsonCopy(stored=True)
-
-    def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
-        return list(islice(part, MOST_ITEMS)) if isinstance(part, Iterator) else copying.of(part)
-
-    try:
-        text = json.dumps(value, default=readable)
-    except Exception as error:  # noqa: BLE001 - keys unknown to JSON, or a loop
-        return failure_envelope(
-            f"{name} returned a value that JSON cannot represent: {shorten(failure_text(error), 200)}",
-            retry=False,
-        )
-    if len(text) > MOST_MEGABYTES * _MEGABYTE:
-        size = f"{len(text) / _MEGABYTE:.1f} MB, the limit is {MOST_MEGABYTES} MB"
-        return failure_envelope(
-            f"{name} returned {size}", retry=True, hint="Ask for fewer items or fields."
-        )
-    return json.loads(text, parse_constant=lambda _: None)
 
 
 @dataclass(slots=True)
@@ -142,7 +61,7 @@ class ToolRegistry:
         name: str,
         func: Function,
         description: str | None = None,
-        parameters: ParameterTexts | None = None,
+        parameters: Mapping[str, str] | None = None,
         returns: str | None = None,
         permissions: str | Iterable[str] | None = None,
         *,
@@ -227,12 +146,10 @@ class ToolRegistry:
             ToolError: There is no such tool.
         """
         tool = self.get(name)
-        lacking = tool.permissions - self.permissions
-        if lacking:
+        if lacking := tool.permissions - self.permissions:
             names = " and ".join(sorted(lacking))
-            return failure_envelope(
-                f"{tool.name} needs the permission {names}, which is not granted", retry=False
-            )
+            error = f"{tool.name} needs the permission {names}, which is not granted"
+            return failure_envelope(error, retry=False)
         try:
             checked = checked_arguments(tool, arguments)
         except ToolError as error:
@@ -240,7 +157,7 @@ class ToolRegistry:
         most = self.seconds if seconds is None else min(seconds, self.seconds)
         if tool.context:
             checked[tool.context] = context or ToolContext(seconds=most)
-        return call_within(most, tool.name, lambda: tool.func(**checked))
+        return _call(tool, checked, max(most, 0.001))
 
     def only(self, names: Iterable[str]) -> "ToolRegistry":
         """Return a registry of the named tools, with the same permissions and limits."""
@@ -300,3 +217,70 @@ def _load_module(path: Path) -> ModuleType:
         del sys.modules[name]
         raise ToolError(f"{path}: it cannot be run: {type(error).__name__}: {error}") from error
     return module
+
+
+# One call
+
+
+def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert arguments to their declared types; drop ``None`` and undeclared ones (P4)."""
+    values = {name: value for name, value in arguments.items() if value is not None}
+    missing = [f"'{item.name}'" for item in tool.required if item.name not in values]
+    if missing:
+        names = ", ".join(missing)
+        raise ToolError(f"missing {len(missing)} required argument(s) of {tool.name}: {names}")
+    checked: dict[str, Any] = {}
+    for parameter in tool.parameters:
+        if parameter.name in values:
+            value = values[parameter.name]
+            try:
+                checked[parameter.name] = parameter.cast(value)
+            except ValueError:
+                reason = f"must be {parameter.type}, not {value!r:.80}"
+                raise ToolError(f"{parameter.name} {reason}") from None
+    return checked
+
+
+def failure_envelope(error: str, *, retry: bool, hint: str | None = None) -> dict[str, Any]:
+    envelope: dict[str, Any] = {"success": False, "error": error, "retry": retry}
+    return {**envelope, "hint": hint} if hint else envelope
+
+
+def _call(tool: Tool, arguments: Mapping[str, Any], seconds: float) -> Any:  # noqa: ANN401 - its output
+    """Call a tool in a thread; after a timeout the thread continues."""
+    call = run_in_thread(
+        f"tool {tool.name}", lambda: _outcome(tool.name, lambda: tool.func(**arguments))
+    )
+    try:
+        return result_within(call, seconds)
+    except TimeoutError:
+        error = f"{tool.name} did not answer within {seconds:g} s"
+        return failure_envelope(error, retry=True, hint="Ask for less.")
+
+
+def _outcome(name: str, action: Callable[[], Any]) -> Any:  # noqa: ANN401 - what the tool returned
+    """Return an action's value as plain data, or its failure."""
+    try:
+        value = action()
+        if inspect.iscoroutine(value):
+            value = asyncio.run(value)
+    except AggregateError as error:
+        return failure_envelope(str(error), retry=isinstance(error, ToolError))
+    except BaseException as error:  # noqa: BLE001 - whatever a tool raises, SystemExit too, becomes a failed result
+        return failure_envelope(shorten(failure_text(error), 2000), retry=True)
+    copying = JsonCopy(stored=True)
+
+    def readable(part: Any) -> Any:  # noqa: ANN401 - what JSON does not know
+        return list(islice(part, MOST_ITEMS)) if isinstance(part, Iterator) else copying.of(part)
+
+    try:
+        text = json.dumps(value, default=readable)
+    except Exception as error:  # noqa: BLE001 - keys unknown to JSON, or a loop
+        reason = shorten(failure_text(error), 200)
+        sentence = f"{name} returned a value that JSON cannot represent: {reason}"
+        return failure_envelope(sentence, retry=False)
+    if len(text) > MOST_MEGABYTES * _MEGABYTE:
+        size = f"{len(text) / _MEGABYTE:.1f} MB, the limit is {MOST_MEGABYTES} MB"
+        hint = "Ask for fewer items or fields."
+        return failure_envelope(f"{name} returned {size}", retry=True, hint=hint)
+    return json.loads(text, parse_constant=lambda _: None)  # for NaN and infinities

@@ -1,17 +1,13 @@
-"""Values saved by key in SQLite, and tools for them.
-
-Rule D-86.
-"""
+"""Values saved by key in SQLite, and tools for them (D-86)."""
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
-from zoneinfo import ZoneInfo
 
 from aggregate.agents.tools.dates import parse_moment
 from aggregate.agents.tools.registry import ToolRegistry
@@ -31,11 +27,6 @@ BUSY_SECONDS: Final = 10.0  # of a call, and of waiting for other writers
 FIELDS: Final = ("timestamp", "start_date", "date", "created_at", "updated_at", "time")
 _TABLE: Final = "CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL)"
 Record: TypeAlias = Mapping[str, Any]
-TimeSpan: TypeAlias = tuple[float, float]
-
-
-def state_store(state_dir: str | Path) -> "StateStore":
-    return StateStore(Path(state_dir) / "state.db")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +102,10 @@ def _read(connection: sqlite3.Connection, key: str) -> tuple[bool, Any]:
         raise StateError(f'the saved value of "{key}" is damaged: save it again') from None
 
 
+def state_store(state_dir: str | Path) -> StateStore:
+    return StateStore(Path(state_dir) / "state.db")
+
+
 def add_state_tools(registry: ToolRegistry, store: StateStore) -> None:
     """Register the tools; saving needs the ``write`` permission."""
     tools = _StateTools(store)
@@ -158,25 +153,7 @@ class _StateTools:
             items: The records, each with an id, and with a date or timestamp.
         """
         counts = {"added": 0, "duplicates": 0}
-
-        def change(old: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
-            series = _series(key, old)
-            records: dict[Any, Record] = {record["id"]: record for record in series["items"]}
-            for record in items:
-                identity = record.get("id") if isinstance(record, Mapping) else None
-                if identity is None or isinstance(identity, list | dict):
-                    raise ToolError("a record has no id")
-                older = records.get(identity)
-                if older is None or _time_of(record) >= _time_of(older):
-                    records[identity] = record
-                counts["added" if older is None else "duplicates"] += 1
-            spans = [tuple(span) for span in series["covered"]]
-            if times := [_time_of(record) for record in items]:
-                spans.append((min(times), max(times)))
-            in_order = sorted(records.values(), key=lambda item: (_time_of(item), str(item["id"])))
-            return {"items": in_order, "covered": _join_spans(spans)}
-
-        series = self.store.change(key, change)
+        series = self.store.change(key, lambda old: _merged(_series(key, old), items, counts))
         return {"success": True, **counts, "total_count": len(series["items"])}
 
     def queryTimeseriesState(self, key: str, start: str | int, end: str | int) -> dict[str, Any]:  # noqa: N802
@@ -192,21 +169,52 @@ class _StateTools:
             raise ToolError("start is after end: swap them")
         series = _series(key, self.store.load(key)[1])
         items = [record for record in series["items"] if first <= _time_of(record) <= last]
-        spans = _join_spans(map(tuple, series["covered"]))
-        touching = [span for span in spans if span[0] <= last and span[1] >= first]
         coverage = "none"
-        if touching:
-            is_full = touching[0][0] <= first and touching[0][1] >= last
-            coverage = "full" if is_full else "partial"
+        for covered_from, covered_to in _joined(series["covered"]):
+            if covered_from <= first and last <= covered_to:
+                coverage = "full"
+            elif covered_from <= last and first <= covered_to:
+                coverage = "partial"
         return {"success": True, "coverage": coverage, "items": items, "count": len(items)}
 
 
 def _series(key: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - what was saved
+    """Return a saved series: its records, and the spans of time that merged records covered."""
     if value is None:
         return {"items": [], "covered": []}
     if not isinstance(value, dict) or not {"items", "covered"} <= value.keys():
         raise StateError(f'the saved value of "{key}" is not a series: use another key')
     return value
+
+
+def _merged(
+    series: Mapping[str, Any], items: Sequence[Any], counts: dict[str, int]
+) -> dict[str, Any]:
+    """Merge records into a series, and count them."""
+    records: dict[Any, Record] = {record["id"]: record for record in series["items"]}
+    for record in items:
+        identity = record.get("id") if isinstance(record, Mapping) else None
+        if identity is None or isinstance(identity, list | dict):
+            raise ToolError("a record has no id")
+        older = records.get(identity)
+        if older is None or _time_of(record) >= _time_of(older):
+            records[identity] = record
+        counts["added" if older is None else "duplicates"] += 1
+    times = [_time_of(record) for record in items]
+    covered = [*series["covered"], [min(times), max(times)]] if times else series["covered"]
+    in_order = sorted(records.values(), key=lambda item: (_time_of(item), str(item["id"])))
+    return {"items": in_order, "covered": _joined(covered)}
+
+
+def _joined(spans: Sequence[list[float]]) -> list[list[float]]:
+    """Join spans of time that touch."""
+    joined: list[list[float]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1] + 1:
+            joined[-1][1] = max(end, joined[-1][1])
+        else:
+            joined.append([start, end])
+    return joined
 
 
 def _time_of(record: Record) -> float:
@@ -220,15 +228,5 @@ def _moment_of(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, str):
-        return parse_moment(value, ZoneInfo("UTC"))[0].timestamp()
+        return parse_moment(value).timestamp()
     raise ToolError(f"{value!r:.60} is not a time: give Unix seconds or an ISO date")
-
-
-def _join_spans(spans: Iterable[TimeSpan]) -> list[TimeSpan]:
-    result: list[TimeSpan] = []
-    for start, end in sorted(spans):
-        if result and start <= result[-1][1] + 1:
-            result[-1] = (result[-1][0], max(end, result[-1][1]))
-        else:
-            result.append((start, end))
-    return result

@@ -1,12 +1,9 @@
-"""Tools: functions for models, with schemas made from signatures.
-
-Rules D-80 to D-83.
-"""
+"""Tools: functions for models, with schemas made from signatures (D-80 to D-83)."""
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from textwrap import dedent
@@ -28,21 +25,13 @@ from pydantic import Field, TypeAdapter
 
 from aggregate.base.errors import ToolError
 
-
-@dataclass(frozen=True, slots=True)
-class ToolContext:
-    """The agent's results and limits, for a tool parameter annotated with this class."""
-
-    data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
-    cache_dir: Path = Path("state/data_cache")  # where values behind references are
-    seconds: float = 10.0
-
-
 EDITS: Final = ("replace_text", "write_file")  # tools for changes of files only
 CHANGES: Final = (*EDITS, "run_command")  # tools for a work tree
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_SECTION: Final = (
-    r"^(?:Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):[ \t]*$"
+# The end of a docstring's first paragraph
+_BLANK_OR_SECTION: Final = re.compile(
+    r"\n[ \t]*\n|^(?:Args|Arguments|Parameters|Returns|Raises|Yields|Examples?|Notes?|Attributes):[ \t]*$",
+    re.MULTILINE,
 )
 _ARGUMENTS: Final = re.compile(
     r"^(?:Args|Arguments|Parameters):[ \t]*\n(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL
@@ -60,6 +49,31 @@ _TYPES: Final[Mapping[str, tuple[str, TypeAdapter[Any]]]] = {
     "list": ("array", TypeAdapter(list[Any])),
     "dict": ("object", TypeAdapter(dict[str, Any])),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The agent's results and limits, for a tool parameter annotated with this class."""
+
+    data: Mapping[str, Any] = field(default_factory=dict)  # results of earlier steps by key
+    cache_dir: Path = Path("state/data_cache")  # where values behind references are
+    seconds: float = 10.0
+
+
+class Permission(StrEnum):
+    """An effect of tools, which the host must grant."""
+
+    READ = "read"
+    WRITE = "write"
+    NETWORK = "network"
+
+
+def granted(permissions: str | Iterable[str]) -> frozenset[Permission]:
+    names = [permissions] if isinstance(permissions, str) else list(permissions)
+    try:
+        return frozenset(Permission(part.strip()) for name in names for part in name.split(","))
+    except ValueError as error:
+        raise ToolError(f"{error}: permissions are read, write and network") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +102,7 @@ class Parameter:
         return schema | ({"description": self.description} if self.description else {})
 
     def cast(self, value: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Convert a model's value to the parameter's type.
-
-        For example, ``"7"`` becomes 7.
+        """Convert a model's value to the parameter's type: ``"7"`` becomes 7.
 
         Raises:
             ValueError: The value cannot be converted.
@@ -107,55 +119,6 @@ class Parameter:
         return adapter.validate_python(value)
 
 
-def _signature(function: Function) -> tuple[tuple[Parameter, ...], str | None, Any]:
-    """Return a function's parameters, the name of its context parameter, and its return hint."""
-    try:
-        hints = get_type_hints(function, include_extras=True)
-    except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
-        hints = dict(getattr(function, "__annotations__", {}))
-    block = _ARGUMENTS.search(inspect.getdoc(function) or "")
-    texts = dict(_ARGUMENT.findall(dedent(block[1]))) if block else {}
-    signature = inspect.signature(function)
-    parameters, context = [], None
-    for name, argument in signature.parameters.items():
-        if hints.get(name) is ToolContext:
-            context = name
-        elif argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
-            required = argument.default is argument.empty
-            parameter = Parameter(
-                name,
-                _hint_name(hints.get(name)),
-                required,
-                None if required else argument.default,
-                " ".join(texts.get(name, "").split()),
-            )
-            parameters.append(parameter)
-    return tuple(parameters), context, signature.return_annotation
-
-
-def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
-    if hint is None or hint is inspect.Parameter.empty or hint is Any:
-        return "any"
-    if isinstance(hint, str):
-        return hint
-    origin = get_origin(hint)
-    if origin is Annotated:
-        return _hint_name(get_args(hint)[0])
-    if origin is Literal:
-        return " | ".join(map(repr, get_args(hint)))
-    if origin in (Union, UnionType):
-        return " | ".join(_hint_name(member) for member in get_args(hint) if member is not NoneType)
-    return getattr(origin or hint, "__name__", str(hint))
-
-
-class Permission(StrEnum):
-    """An effect of tools, which the host must grant."""
-
-    READ = "read"
-    WRITE = "write"
-    NETWORK = "network"
-
-
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A function that a model may call.
@@ -170,8 +133,8 @@ class Tool:
     returns: str  # the name of a type
     permissions: frozenset[Permission]
     context: str | None = None  # the parameter for the agent's context
-    idempotent: bool | None = None  # see ``make_tool``
-    is_declared: bool = True  # whether its author named the permissions
+    repeatable: bool = False  # whether a call may be repeated after an interruption
+    reads: bool = False  # whether its author declared it as read-only or idempotent
 
     def __call__(self, *args: Any, **options: Any) -> Any:  # noqa: ANN401 - what the function takes and gives
         """Call the function."""
@@ -181,18 +144,6 @@ class Tool:
     def required(self) -> tuple[Parameter, ...]:
         """The parameters without a default."""
         return tuple(parameter for parameter in self.parameters if parameter.required)
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether a call may be repeated after an interruption."""
-        if self.idempotent is not None:
-            return self.idempotent
-        return self.permissions == {Permission.READ}
-
-    @property
-    def reads(self) -> bool:
-        """Whether the tool is declared as read-only or idempotent."""
-        return self.repeatable and (self.is_declared or self.idempotent is not None)
 
     @property
     def writes(self) -> bool:
@@ -217,14 +168,11 @@ class Tool:
         }
 
 
-ParameterTexts: TypeAlias = Sequence[Parameter | Mapping[str, Any]] | Mapping[str, str]
-
-
 def make_tool(
     func: Function,
     name: str | None = None,
     description: str | None = None,
-    parameters: ParameterTexts | None = None,
+    parameters: Mapping[str, str] | None = None,
     returns: str | None = None,
     permissions: str | Iterable[str] | None = None,
     idempotent: bool | None = None,
@@ -237,7 +185,7 @@ def make_tool(
         func: A function, coroutine function or callable object.
         name: By default the function's name.
         description: By default the docstring's first paragraph.
-        parameters: Descriptions by parameter name, or full entries ``{name, type, required, ...}``.
+        parameters: Descriptions by parameter name, by default those of the docstring.
         returns: By default the name of the return hint.
         permissions: ``read`` (default), ``write``, ``network``, or several of them.
         idempotent: Whether a second call changes nothing more; by default true of tools that only read.
@@ -250,54 +198,65 @@ def make_tool(
         raise ToolError(
             f'"{tool_name}" is not a valid tool name: use letters, digits and _, at most 64'
         )
+    text = inspect.getdoc(func) or ""
+    block = _ARGUMENTS.search(text)
+    texts = {**dict(_ARGUMENT.findall(dedent(block[1]) if block else "")), **(parameters or {})}
     try:
-        inferred, context, hint = _signature(func)
+        inferred, context, hint = _signature(func, texts)
     except (TypeError, ValueError) as error:
         raise ToolError(
             f"{tool_name} cannot become a tool: its signature cannot be read ({error})"
         ) from None
-    summary = re.split(
-        rf"\n[ \t]*\n|{_SECTION}", inspect.getdoc(func) or "", maxsplit=1, flags=re.MULTILINE
-    )[0]
+    effects = granted(permissions or Permission.READ)
+    repeatable = effects == {Permission.READ} if idempotent is None else idempotent
     return Tool(
         tool_name,
         func,
-        description or " ".join(summary.split()) or tool_name,
-        _described(inferred, parameters),
+        description or " ".join(_BLANK_OR_SECTION.split(text, maxsplit=1)[0].split()) or tool_name,
+        inferred,
         returns or _hint_name(hint),
-        granted(permissions or Permission.READ),
+        effects,
         context,
-        idempotent,
-        permissions is not None,
+        repeatable,
+        repeatable and (permissions, idempotent) != (None, None),
     )
 
 
-def granted(permissions: str | Iterable[str]) -> frozenset[Permission]:
-    names = [permissions] if isinstance(permissions, str) else list(permissions)
+def _signature(
+    function: Function, texts: Mapping[str, str]
+) -> tuple[tuple[Parameter, ...], str | None, Any]:
+    """Return a function's parameters, the name of its context parameter, and its return hint."""
     try:
-        return frozenset(Permission(part.strip()) for name in names for part in name.split(","))
-    except ValueError as error:
-        raise ToolError(f"{error}: permissions are read, write and network") from None
+        hints = get_type_hints(function, include_extras=True)
+    except Exception:  # noqa: BLE001 - a hint may be any expression, and a wrong one only costs the type's name
+        hints = dict(getattr(function, "__annotations__", {}))
+    signature = inspect.signature(function)
+    parameters, context = [], None
+    for name, argument in signature.parameters.items():
+        if hints.get(name) is ToolContext:
+            context = name
+        elif argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD):
+            required = argument.default is argument.empty
+            default = None if required else argument.default
+            description = " ".join(texts.get(name, "").split())
+            kind = _hint_name(hints.get(name))
+            parameters.append(Parameter(name, kind, required, default, description))
+    return tuple(parameters), context, signature.return_annotation
 
 
-def _described(
-    inferred: tuple[Parameter, ...], texts: ParameterTexts | None
-) -> tuple[Parameter, ...]:
-    if texts is None:
-        return inferred
-    if isinstance(texts, Mapping):
-        return tuple(
-            replace(parameter, description=str(texts.get(parameter.name, parameter.description)))
-            for parameter in inferred
-        )
-    try:
-        return tuple(
-            entry if isinstance(entry, Parameter) else Parameter(**entry) for entry in texts
-        )
-    except TypeError as error:
-        raise ToolError(
-            f"a parameter cannot be read: {error}; give name, type, required, default, description"
-        ) from None
+def _hint_name(hint: Any) -> str:  # noqa: ANN401 - a hint may be anything
+    if hint is None or hint is inspect.Parameter.empty or hint is Any:
+        return "any"
+    if isinstance(hint, str):
+        return hint
+    origin = get_origin(hint)
+    if origin is Annotated:
+        return _hint_name(get_args(hint)[0])
+    if origin is Literal:
+        return " | ".join(map(repr, get_args(hint)))
+    if origin in (Union, UnionType):
+        return " | ".join(_hint_name(member) for member in get_args(hint) if member is not NoneType)
+    return getattr(origin or hint, "__name__", str(hint))
 
 
 @overload

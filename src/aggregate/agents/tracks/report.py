@@ -17,11 +17,12 @@ from aggregate.base.text import fence, heading_text
 from aggregate.base.values import THRESHOLD
 from aggregate.prompt.asking.results import AggregatedResult
 from aggregate.prompt.document import Prompt
-from aggregate.prompt.output.references import NOTE_CHARACTERS, NOTES_SHOWN
 from aggregate.prompt.sections import one_line, results_segments
 
 # Of a run; larger ones are foreign, and might not fit into a column.
 MOST_NUMBER = 999_999_999
+_SENTENCES_SHOWN = 20  # errors and warnings of a long list
+_SENTENCE_CHARACTERS = 200  # of each one
 
 
 def last_number(output_dir: Path, track_id: str) -> int:
@@ -222,5 +223,5 @@ def _section(heading: str, sentences: Sequence[str]) -> list[str]:
     if not sentences:
         return []
     if _is_long(sentences):
-        sentences = first_of(sentences, NOTES_SHOWN, NOTE_CHARACTERS)
+        sentences = first_of(sentences, _SENTENCES_SHOWN, _SENTENCE_CHARACTERS)
     return [heading, fence("\n".join(map(one_line, sentences)), "text")]

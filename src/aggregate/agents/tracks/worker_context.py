@@ -63,7 +63,7 @@ from aggregate.sending import look_again
 from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:
-    from aggregate.prompt.corpus.ranked_files import ReadFiles
+    from aggregate.prompt import FileCorpus
 
 # Share of a budget beside a ticket's focus files and task; with less it does not share a beginning.
 LEAST_ROOM: Final = 0.5
@@ -144,7 +144,7 @@ class WorkerContexts:
         # Whether several tickets' contexts begin alike, with enough for a provider's cache
         self.shares_beginning = False
         # By the entries as texts, since items are not hashable
-        self._read: dict[str, ReadFiles] = {}
+        self._read: dict[str, FileCorpus] = {}
 
     @property
     def output_dir(self) -> Path:
@@ -449,8 +449,7 @@ class WorkerContexts:
 
     def _compose(self, request: Request) -> Composition:
         # Tickets without a budget load no ranking.
-        from aggregate.prompt import compose_within_budget
-        from aggregate.prompt.corpus.ranked_files import read_files
+        from aggregate.prompt import compose_within_budget, read_files
 
         index = user_index()
         key = repr(request.entries)

@@ -237,9 +237,7 @@ def _reason(message: str) -> str:
         return lines[0][:_MAX_MESSAGE] if lines else "no message"
 
 
-def read_board(
-    base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS, root: str = ""
-) -> Board | None:
+def read_board(base_dir: Path, *, environ: Mapping[str, str], root: str = "") -> Board | None:
     """Return the beads of the project around ``base_dir``.
 
     Returns ``None`` if the project has no beads. Beads are read by ``bd`` if that is on ``PATH`` and accepts the
@@ -252,7 +250,7 @@ def read_board(
     if root and not environ.get("BEADS_DIR") and not is_own(files, root):
         return Board("", warnings=(_ELSEWHERE,))
     board, warnings = Board(""), list[str]()
-    bd = find_bd(base_dir, environ=environ, timeout=timeout) if files.for_bd else None
+    bd = find_bd(base_dir, environ=environ) if files.for_bd else None
     path = files.readable
     try:
         board = bd.read() if bd else board

@@ -1,19 +1,16 @@
-"""Create requests from a project's configuration, presets and discussions."""
+"""Open projects: their scope, presets, personas, discussions and redaction."""
 
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aggregate.base.disk.programs import guard_project
 from aggregate.base.disk.reading import is_inside, project_root, real_path
 from aggregate.base.errors import ConfigError, ScopeError
-from aggregate.base.files import Entry, FileItem, GeneratedView
 from aggregate.base.messages import did_you_mean, short_list
 from aggregate.base.redaction import Redaction
-from aggregate.base.task import Finish, Place
 from aggregate.project.configuration import (
     Project,
     global_config_path,
@@ -26,35 +23,17 @@ from aggregate.project.files import OUTSIDE
 from aggregate.project.history import (
     DEFAULT,
     NO_DISCUSSION,
-    discussion_name,
     find_history_file,
     named_discussions,
     read_discussion,
 )
 from aggregate.project.paths import Scope
 from aggregate.project.table import as_data
-from aggregate.project.tables import BEADS_MODE, Config, PersonaTable, RedactionTable
-from aggregate.prompt.asking.finish import finished
-from aggregate.prompt.asking.request import (
-    EVERY,
-    AskedBudget,
-    AskedTask,
-    Request,
-    Strategy,
-    asked_for,
-)
+from aggregate.project.tables import Config, PersonaTable, RedactionTable
+from aggregate.prompt.asking.request import Request
 
 if TYPE_CHECKING:
     from aggregate.project.presets import ContextPreset, ContextPresetManager
-
-_LONGEST_NAMESPACE: Final = 100  # of a file name's 255 bytes, with number and suffixes
-_CANNOT_SWITCH_OFF: Final = (
-    "redaction.send: a project cannot switch it off, secrets are replaced in what is sent: set it in your own "
-    "configuration, or use --no-redact"
-)
-_CANNOT_HAVE_ASKED: Final = (
-    "task.pick: only your own configuration can have a model asked; or use --pick"
-)
 
 
 def open_project(
@@ -96,129 +75,6 @@ def scope_of(project: Project) -> Scope:
     )
 
 
-def request_for(
-    project: Project,
-    *,
-    strategy: str | None = None,
-    preset: str | None = None,
-    focus_files: Sequence[str | Path | Place] = (),
-    tier: int | None = None,
-    with_history: bool = True,
-    generated: str | None = None,
-    task: AskedTask | None = None,
-    budget: AskedBudget | None = None,
-    window: int | None = None,
-    answer: int = 0,
-    discussion: str | None = None,
-    is_new: bool = False,
-    sending: bool = False,
-    redact: bool | None = None,
-    finish: Finish | None = None,
-) -> Request:
-    """Return the request for a prompt of a project.
-
-    With a task or a budget and no configured files, all files not ignored by git are used (rule T-6).
-
-    Args:
-        project: The project.
-        strategy: How files are rendered; by default as configured.
-        preset: The name of a context preset, which replaces the configured files; by default the active one.
-        focus_files: With a task or a budget, lines or files to show always, where the ranking starts; else, and
-            for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
-        tier: ``3`` for a Tier 3 prompt.
-        with_history: Include the discussion.
-        generated: The view of generated files; by default ``[files] generated``.
-        task: The task; by default ``[task] text``.
-        budget: Token limit: ``32000``, ``"32k"``, ``"auto"``; by default the preset's, then ``[budget]``.
-        window: Tokens of the model's context window, for ``"auto"``; ``None`` without a model.
-        answer: Tokens of the model's answer, which ``"auto"`` leaves free.
-        discussion: The name of the discussion, ``""`` for the unnamed one; by default the unnamed one if it is
-            configured, and ``"none"`` for no turns.
-        is_new: The discussion may be new.
-        sending: The prompt will be sent to a model.
-        redact: Replace secrets; by default as in ``redaction_for``.
-        finish: The user's texts; by default as configured, and none if ``sending``.
-
-    Raises:
-        ConfigError: The history's file cannot be used, the discussion does not exist, or the budget is invalid.
-        PresetError: The preset does not exist.
-        ScopeError: The configuration or the history's file is a link out of the project.
-    """
-    scope = scope_of(project)
-    _check_within(project.path, scope)
-    config = project.config
-    preset = preset or config.project.active_preset
-    applied = find_preset(project, preset) if preset else None
-    request = _configured(project, scope, applied, strategy)
-    request = asked_for(
-        request, config, applied, task, budget, focus_files, tier=tier, window=window, answer=answer
-    )
-    is_asked = request.is_audited
-    name, turns = discussion_name(discussion or ""), DiscussionTurns()
-    if with_history:
-        wanted_name = None if discussion is None else name
-        turns = discussion_turns(project, wanted_name, scope=scope, is_new=is_new)
-    redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
-    finish = finish or (None if sending else Finish())
-    if finish:
-        request = finished(request, finish, project, redaction)
-    return replace(
-        request,
-        history=turns.all,
-        discussion=name,
-        continues=turns.continues,
-        generated=GeneratedView(generated or config.files.generated),
-        redaction=redaction,
-        is_overview=project.is_bare and request.task is None and request.budget is not None,
-    )
-
-
-def _configured(
-    project: Project, scope: Scope, applied: "ContextPreset | None", strategy: str | None
-) -> Request:
-    config, folder = project.config, project.folder
-    strategy = strategy or config.project.aggregation_strategy
-    entries, screenshots = _listed(project, applied)
-    # The project's name as the first part of file names.
-    name = config.project.name or folder.resolve().name
-    own_name = re.sub(r"[^A-Za-z0-9._-]+", "_", name)[:_LONGEST_NAMESPACE].strip("._")
-    return Request(
-        base_dir=folder / config.files.base_dir,
-        entries=entries,
-        exclude=tuple(config.files.exclude),
-        screenshot_dir=folder / config.screenshots.base_dir,
-        screenshots=screenshots,
-        shown_from=folder,
-        history=(),
-        strategy=Strategy.parse(strategy),
-        summary_only=config.project.summary_only,
-        beads=config.project.execution_mode == BEADS_MODE,
-        output_dir=project.prompts,
-        namespace=config.output.namespace or own_name or "context",
-        scope=scope,
-        doubts=_doubts(config, strategy),
-        title=name,
-    )
-
-
-def _listed(
-    project: Project, applied: "ContextPreset | None"
-) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
-    """Return the files and screenshots of a preset.
-
-    Without a preset they are the configured ones; for a folder without a configuration, all files.
-    """
-    if applied is not None:
-        return tuple(map(Entry, applied.files)), tuple(applied.screenshots)
-    if project.is_bare:
-        return (EVERY,), ()
-    config = project.config
-    entries = (
-        Entry(FileItem.from_dict(as_data(table)), table.tier) for table in config.files.paths
-    )
-    return tuple(entries), tuple(config.screenshots.paths)
-
-
 class DiscussionTurns(NamedTuple):
     configured: tuple[str | dict[str, Any], ...] = ()
     written: tuple[str | dict[str, Any], ...] = ()
@@ -251,14 +107,14 @@ def discussion_turns(
                 path=str(project.path) if project.path else None,
             )
         return DiscussionTurns(configured)
-    _check_within(file, scope)
+    check_within(file, scope)
     discussion = read_discussion(file)
     if name is None and discussion.is_begun_by_send and not configured:
         return DiscussionTurns()
     return DiscussionTurns(configured, tuple(discussion.turns), discussion.continues, file)
 
 
-def _check_within(file: Path | None, scope: Scope) -> None:
+def check_within(file: Path | None, scope: Scope) -> None:
     """Raise ``ScopeError`` for a link out of the scope.
 
     ``file`` is a file of the user.
@@ -321,24 +177,6 @@ def redaction_for(
     if wanted is None:
         wanted = user.send if sending else is_asked or user.run or config.run
     return Redaction(frozenset(user.allow) | frozenset(config.allow), replaces=wanted)
-
-
-def _doubts(config: Config, strategy: str) -> tuple[str, ...]:
-    """Return warnings about unknown values, for which defaults are used (M-30), and about unused settings."""
-    words = {
-        "aggregation_strategy": (strategy, [value.value for value in Strategy], Strategy.AUTO),
-        "execution_mode": (config.project.execution_mode, ["native", BEADS_MODE], "native"),
-    }
-    doubts = [
-        f"{key}: unknown value {word[:100]!r}, using {usual}: {did_you_mean(word, values)}"
-        for key, (word, values, usual) in words.items()
-        if word not in ("", *values)
-    ]
-    if not config.redaction.send:
-        doubts.append(_CANNOT_SWITCH_OFF)
-    if config.task.pick:
-        doubts.append(_CANNOT_HAVE_ASKED)
-    return tuple(doubts)
 
 
 def find_preset(project: Project, name: str) -> "ContextPreset":

@@ -53,7 +53,6 @@ class AggregatedResult:
     status: GroupStatus = GroupStatus.EMPTY
     labels: tuple[str, ...] = ()  # of the items of a ``concat`` value
     failed: int = 0  # number of failed results
-    notes: DataReference | None = None  # all errors and warnings, if those above are shortened
     items: tuple[ProducedText, ...] = ()  # the merged texts, if a producer returned several
 
 
@@ -82,10 +81,8 @@ class Answer:
     source: AnswerSource
     success: bool  # ``False`` when no result was usable
     warnings: tuple[str, ...] = ()  # failed steps, blank results, a count that was not met
-    # All results in order; long lists are shortened when the whole is large (rule D-74).
-    detailed_results: tuple[Any, ...] = ()
+    detailed_results: tuple[Any, ...] = ()  # all results in order
     whole: DataReference | None = None  # the whole text, if ``summary`` is shorter
-    notes: DataReference | None = None  # all warnings, if those above are shortened
     missing: str = ""  # parts that a check did not find in the answer
 
 

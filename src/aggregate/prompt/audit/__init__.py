@@ -9,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "account": "Audit audit_data audit_of newest_audited read_audit record_audit write_audit",
-            "text": "audit_lines audit_schema row_lines told_reasons",
+            "account": "Audit audit_data audit_of audit_schema newest_audited read_audit record_audit write_audit",
+            "text": "audit_lines row_lines told_reasons",
         },
     )

@@ -5,10 +5,11 @@ It is written to a file beside the prompt (rules A-1, A-2, A-4).
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import CONTENT_BYTES, read_text
 from aggregate.base.disk.writing import replace_own
@@ -32,12 +33,12 @@ if TYPE_CHECKING:
     from aggregate.prompt.assemble import Composition
     from aggregate.prompt.document.token_counts import PromptTokens
 
-
-def rounded(number: float) -> float:
-    """Round a number to 6 digits, the same on all machines; the result is finite and never ``-0.0``."""
-    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores: rounding is slow
-        return 0.0
-    return round(number, 6) + 0.0
+VERSION: Final = 2  # of the format; readers refuse others
+OF_FILES: Final = (Section.FILES, Section.CHANGED)  # sections whose blocks belong to files
+_ROWS_OF_PIECE: Final = 1_000  # rows in memory as text: some hundred kilobytes
+_JSON: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+# Of audits by earlier versions of the program.
+_DEFAULTS: Final = {"look": (), "guess": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +59,6 @@ class Audit:
     guess: Guess | None = None
     size: int = 0  # bytes of the prompt, ``0`` if it was not written
     source_map: SourceMap | None = field(default=None, repr=False)
-
-
-VERSION = 2  # of the format; readers refuse others
-OF_FILES = (Section.FILES, Section.CHANGED)  # sections whose blocks belong to files
-# JSON keys of a row, in the order of ``FileChoice``; ``evidence`` holds its reasons.
-ROW_KEYS = (
-    *("path", "entry", "level", "most", "pinned", "tokens", "score", "rank"),
-    *("evidence", "definitions", "next", "content_hash", "size"),
-)
-_ROWS_OF_PIECE: Final = 1_000  # rows in memory as text: some hundred kilobytes
-_JSON = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def audit_of(
@@ -106,6 +96,13 @@ def audit_of(
     )
 
 
+def rounded(number: float) -> float:
+    """Round a number to 6 digits, the same on all machines; the result is finite and never ``-0.0``."""
+    if abs(number) < 4e-7 or not math.isfinite(number):  # most scores: rounding is slow
+        return 0.0
+    return round(number, 6) + 0.0
+
+
 def audit_data(audit: Audit) -> dict[str, Any]:
     task, budget = audit.task, audit.budget
     return {
@@ -136,7 +133,7 @@ def audit_data(audit: Audit) -> dict[str, Any]:
 
 
 def _row_data(row: FileChoice) -> dict[str, Any]:
-    data: dict[str, Any] = dict(zip(ROW_KEYS, row, strict=False))  # without the lines
+    data: dict[str, Any] = dict(zip(_ROW, row, strict=False))  # without the lines
     data["evidence"] = [reason._asdict() for reason in row.reasons]
     return data
 
@@ -187,79 +184,203 @@ def newest_audited(output_dir: Path, namespace: str) -> tuple[Path, Audit] | Non
 
 
 def read_audit(prompt: Path) -> Audit | None:
+    """Return the audit beside a prompt, ``None`` if it is missing, damaged or of another version."""
     try:
-        return parse_audit(read_text(audit_path(prompt), limit=CONTENT_BYTES))
-    except (OSError, ValueError):
-        return None
-
-
-def parse_audit(text: str) -> Audit:
-    try:
-        data = json.loads(text)
+        data = json.loads(read_text(audit_path(prompt), limit=CONTENT_BYTES))
         if data["version"] != VERSION:
-            raise ValueError(f"has version {data['version']!r}, not {VERSION}")
-        return _audit(data)
-    except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"is not an audit: {error!r}") from None
+            return None
+        audit: Audit = _AUDIT.read(_DEFAULTS | data)
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ):
+        return None
+    return audit
 
 
-def _audit(data: Mapping[str, Any]) -> Audit:
-    rows = tuple(map(_row, data["rows"]))
-    seeds, budget, packed = data["seeds"], data["budget"], data.get("source_map")
-    guess = data.get("guess")
-    focus = tuple(Place.parse(str(place)) for place in seeds["focus"])
+def audit_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an audit file; it forbids additional keys."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Audit of a prompt",
+        "description": "The decisions about one prompt, and the reasons.",
+        **_AUDIT.schema,
+    }
+
+
+class _Kind(NamedTuple):
+    """A kind of JSON value: its schema, and the function that reads it."""
+
+    schema: Mapping[str, Any]
+    read: Callable[[Any], Any]
+
+
+_Keys = Mapping[str, tuple[str, _Kind]]  # a description and the kind of the value by key
+
+
+def _object(make: Callable[..., Any], keys: _Keys, *, optional: str = "") -> _Kind:
+    """Return the kind of an object; ``make`` takes its values in the order of ``keys``."""
+    schema = {
+        "type": "object",
+        "properties": {
+            key: {"description": description, **kind.schema}
+            for key, (description, kind) in keys.items()
+        },
+        "required": [key for key in keys if key != optional],
+        "additionalProperties": False,
+    }
+
+    def read(data: Mapping[str, Any]) -> Any:  # noqa: ANN401 - whatever is made
+        present = [(key, kind) for key, (_, kind) in keys.items() if key != optional or key in data]
+        return make(*(kind.read(data[key]) for key, kind in present))
+
+    return _Kind(schema, read)
+
+
+def _list(kind: _Kind) -> _Kind:
+    schema = {"type": "array", "items": kind.schema}
+    return _Kind(schema, lambda items: tuple(map(kind.read, items)))
+
+
+def _or_null(kind: _Kind) -> _Kind:
+    schema = {"anyOf": [{"type": "null"}, kind.schema]}
+    return _Kind(schema, lambda value: None if value is None else kind.read(value))
+
+
+def _one_of(values: type[StrEnum]) -> _Kind:
+    return _Kind({"enum": [value.value for value in values]}, values)
+
+
+def _number(value: float) -> float:
+    return rounded(float(value))
+
+
+_TEXT = _Kind({"type": "string"}, str)
+_TEXTS = _list(_TEXT)
+_FOCUS = _Kind(_TEXTS.schema, lambda focus: tuple(Place.parse(str(place)) for place in focus))
+_COUNT = _Kind({"type": "integer", "minimum": 0}, int)
+_POSITION = _Kind({"type": "integer", "minimum": 1}, int)
+_WEIGHT = _Kind({"type": "number"}, _number)
+_SHARE = _Kind({"type": "number", "minimum": 0, "maximum": 1}, _number)
+_LEVEL = _one_of(Level)
+_SECTIONS = _Kind(
+    {
+        "type": "object",
+        "propertyNames": {"enum": [section.value for section in Section]},
+        "additionalProperties": _COUNT.schema,
+    },
+    lambda sections: {Section(name): int(tokens) for name, tokens in sections.items()},
+)
+_SEEDS: _Keys = {
+    "focus": ("Files and places that are always shown.", _FOCUS),
+    "symbols": ("Names of definitions that the user points at.", _TEXTS),
+    "since": ("The git revision since which changes are shown, or empty.", _TEXT),
+}
+_BUDGET: _Keys = {
+    "tokens": ("The token limit of the prompt.", _POSITION),
+    "history": (
+        "The largest share of the tokens, without those of pinned files, for the discussion.",
+        _SHARE,
+    ),
+    "results": (
+        "The guaranteed share of the tokens, without those of pinned files, for results.",
+        _SHARE,
+    ),
+    "order": ("The order of the files in the prompt.", _one_of(FileOrder)),
+}
+_MISSING: _Keys = {
+    "evidence": ("The kind of evidence that the ranking lacked.", _TEXT),
+    "reason": ("Why that evidence is missing.", _TEXT),
+}
+_GUESS: _Keys = {
+    "reason": ("Why the choice is a guess.", _TEXT),
+    "proposals": ("Names that may help, the likeliest first.", _TEXTS),
+}
+_CUT: _Keys = {
+    "section": ("The section.", _TEXT),
+    "what": ("The turn, result or list that was shortened or left out.", _TEXT),
+    "tokens": ("The tokens that the cut saved.", _COUNT),
+    "reason": ("Why the part was cut.", _TEXT),
+}
+_EVIDENCE: _Keys = {
+    "kind": ("The kind of evidence for the file.", _TEXT),
+    "weight": ("The evidence's part of the file's score.", _WEIGHT),
+    "matched": ("The words, the symbol or the file that matched.", _TEXT),
+}
+# In the order of ``FileChoice``.
+_ROW: _Keys = {
+    "path": ("The path as in the prompt.", _TEXT),
+    "entry": ("The path or glob in the configuration that selects the file.", _TEXT),
+    "level": ("The level of detail; name: only listed, left out: only counted.", _LEVEL),
+    "most": ("The most detailed level that the file's entry allows.", _LEVEL),
+    "pinned": ("Whether the file is always shown.", _Kind({"type": "boolean"}, bool)),
+    "tokens": ("Tokens (o200k) of the file's block in the prompt.", _COUNT),
+    "score": (
+        "The probability that the file is relevant for the task; null without a task.",
+        _or_null(_SHARE),
+    ),
+    "rank": ("The rank of the file by score; null without a task.", _or_null(_POSITION)),
+    "evidence": ("The reasons, the strongest first.", _list(_object(Reason, _EVIDENCE))),
+    "definitions": ("Definitions that are shown in full.", _TEXTS),
+    "next": ("The level that the file would have with a tenth more budget.", _or_null(_LEVEL)),
+    "content_hash": ("SHA-256 of the file's bytes, empty for a hidden file.", _TEXT),
+    "size": ("Estimated tokens of the whole file.", _COUNT),
+}
+_MAP: _Keys = {
+    "sources": ("Sources of lines that have no row; they are numbered after the rows.", _TEXTS),
+    "runs": ("Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85.", _TEXT),
+}
+
+
+def _audit(*values: Any) -> Audit:  # noqa: ANN401 - as in the table below
+    _, task, seeds, look, budget, tokens, sections, generated, size, *lists = values
+    missing, guess, cut, rows, *packed = lists
     source_map = None
-    if packed is not None:
-        sources = [*(row.path for row in rows), *map(str, packed["sources"])]
-        source_map = unpack_map(str(packed["runs"]), sources)
-    return Audit(
-        task=Task(
-            str(data["task"]),
-            focus,
-            tuple(map(str, seeds["symbols"])),
-            str(seeds["since"]),
-            look=tuple(map(str, data.get("look", ()))),  # older audits have none
-        ),
-        budget=budget
-        and Budget(
-            int(budget["tokens"]),
-            rounded(float(budget["history"])),
-            rounded(float(budget["results"])),
-            FileOrder(budget["order"]),
-        ),
-        tokens=int(data["tokens"]),
-        sections={Section(name): int(tokens) for name, tokens in data["sections"].items()},
-        generated=int(data["generated"]),
-        rows=rows,
-        cut=tuple(
-            Cut(str(cut["section"]), str(cut["what"]), int(cut["tokens"]), str(cut["reason"]))
-            for cut in data["cut"]
-        ),
-        missing=tuple(
-            Missing(str(missing["evidence"]), str(missing["reason"])) for missing in data["missing"]
-        ),
-        guess=guess and Guess(str(guess["reason"]), tuple(map(str, guess["proposals"]))),
-        size=int(data["bytes"]),
-        source_map=source_map,
-    )
+    for sources, runs in packed:  # at most one
+        source_map = unpack_map(runs, [*(row.path for row in rows), *sources])
+    task = replace(seeds, text=task, look=look)
+    counts = (tokens, sections, generated)
+    return Audit(task, budget, *counts, rows, cut, missing, guess, size, source_map)
 
 
-def _row(data: Mapping[str, Any]) -> FileChoice:
-    return FileChoice(
-        path=str(data["path"]),
-        entry=str(data["entry"]),
-        level=Level(data["level"]),
-        most=Level(data["most"]),
-        pinned=bool(data["pinned"]),
-        tokens=int(data["tokens"]),
-        score=None if data["score"] is None else rounded(float(data["score"])),
-        rank=None if data["rank"] is None else int(data["rank"]),
-        reasons=tuple(
-            Reason(str(reason["kind"]), rounded(float(reason["weight"])), str(reason["matched"]))
-            for reason in data["evidence"]
+_AUDIT: Final = _object(
+    _audit,
+    {
+        "version": ("The version of this format.", _Kind({"const": VERSION}, int)),
+        "task": ("The text of the task, or empty.", _TEXT),
+        "seeds": (
+            "Files, places and names that the user points at.",
+            _object(lambda *seeds: Task("", *seeds), _SEEDS),
         ),
-        definitions=tuple(map(str, data["definitions"])),
-        next=None if data["next"] is None else Level(data["next"]),
-        content_hash=str(data["content_hash"]),
-        size=int(data["size"]),
-    )
+        "look": (
+            "The model that picked files, its price, and a line for each picked file.",
+            _TEXTS,
+        ),
+        "budget": ("The token limit; null for no limit.", _or_null(_object(Budget, _BUDGET))),
+        "tokens": ("Tokens of the whole prompt, by o200k.", _COUNT),
+        "sections": ("Tokens of each section; they add up to tokens.", _SECTIONS),
+        "generated": (
+            "Tokens outside of rows in the sections files and changed; with the rows and the other sections they add "
+            "up to tokens.",
+            _COUNT,
+        ),
+        "bytes": ("Bytes of the prompt in UTF-8.", _COUNT),
+        "missing": ("Evidence that the ranking lacked.", _list(_object(Missing, _MISSING))),
+        "guess": ("Why the choice of files is a guess, or null.", _or_null(_object(Guess, _GUESS))),
+        "cut": ("Shortened or omitted parts other than files.", _list(_object(Cut, _CUT))),
+        "rows": (
+            "The candidates, in the order of the configuration.",
+            _list(_object(FileChoice, _ROW)),
+        ),
+        "source_map": (
+            "The origin of each line of the prompt.",
+            _object(lambda *packed: packed, _MAP),
+        ),
+    },
+    optional="source_map",
+)

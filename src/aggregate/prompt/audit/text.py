@@ -1,15 +1,14 @@
-"""Audits as text: the table of files, the details of one file, and the JSON Schema."""
+"""Audits as text: the table of files, and the details of one file."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
 from aggregate.base.messages import fitted, shorten
-from aggregate.base.task import FileChoice, FileOrder, Level, Reason
+from aggregate.base.task import FileChoice, Level, Reason
 from aggregate.base.text import printable
-from aggregate.prompt.audit.account import OF_FILES, ROW_KEYS, VERSION, Audit
-from aggregate.prompt.document import Section
+from aggregate.prompt.audit.account import OF_FILES, Audit
 
 BAR = 16  # Characters of the longest bar
 
@@ -155,135 +154,3 @@ def row_lines(audit: Audit, row: FileChoice) -> Iterator[str]:
     width = max(map(len, kinds), default=0)
     for reason, kind in zip(row.reasons, kinds, strict=True):
         yield f"    {reason.weight:>8.3f}  {kind.ljust(width)}  {reason.matched}".rstrip()
-
-
-def audit_schema() -> dict[str, Any]:
-    """Return the JSON Schema of an audit file; it forbids additional keys."""
-    schema = _object(_AUDIT, optional="source_map")
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Audit of a prompt",
-        "description": "The decisions about one prompt, and the reasons.",
-        **schema,
-    }
-
-
-_Key = tuple[str, Mapping[str, Any]]  # a key's description, and the schema of its value
-
-
-def _object(properties: Mapping[str, _Key], *, optional: str = "") -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {
-            name: {"description": description, **value}
-            for name, (description, value) in properties.items()
-        },
-        "required": [name for name in properties if name != optional],
-        "additionalProperties": False,
-    }
-
-
-def _list(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def _or_null(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {"anyOf": [{"type": "null"}, value]}
-
-
-_TEXT = {"type": "string"}
-_TEXTS = _list(_TEXT)
-_COUNT = {"type": "integer", "minimum": 0}
-_NUMBER = {"type": "integer", "minimum": 1}
-_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
-_LEVEL = {"enum": [level.value for level in Level]}
-_SEEDS: dict[str, _Key] = {
-    "focus": ("Files and places that are always shown.", _TEXTS),
-    "symbols": ("Names of definitions that the user points at.", _TEXTS),
-    "since": ("The git revision since which changes are shown, or empty.", _TEXT),
-}
-_BUDGET: dict[str, _Key] = {
-    "tokens": ("The token limit of the prompt.", _NUMBER),
-    "history": (
-        "The largest share of the tokens, without those of pinned files, for the discussion.",
-        _SHARE,
-    ),
-    "results": (
-        "The guaranteed share of the tokens, without those of pinned files, for results.",
-        _SHARE,
-    ),
-    "order": (
-        "The order of the files in the prompt.",
-        {"enum": [order.value for order in FileOrder]},
-    ),
-}
-_MISSING = {
-    "evidence": ("The kind of evidence that the ranking lacked.", _TEXT),
-    "reason": ("Why that evidence is missing.", _TEXT),
-}
-_GUESS: dict[str, _Key] = {
-    "reason": ("Why the choice is a guess.", _TEXT),
-    "proposals": ("Names that may help, the likeliest first.", _TEXTS),
-}
-_CUT: dict[str, _Key] = {
-    "section": ("The section.", _TEXT),
-    "what": ("The turn, result or list that was shortened or left out.", _TEXT),
-    "tokens": ("The tokens that the cut saved.", _COUNT),
-    "reason": ("Why the part was cut.", _TEXT),
-}
-_EVIDENCE: dict[str, _Key] = {
-    "kind": ("The kind of evidence for the file.", _TEXT),
-    "weight": ("The evidence's part of the file's score.", {"type": "number"}),
-    "matched": ("The words, the symbol or the file that matched.", _TEXT),
-}
-# By ``ROW_KEYS``.
-_ROW = (
-    ("The path as in the prompt.", _TEXT),
-    ("The path or glob in the configuration that selects the file.", _TEXT),
-    ("The level of detail; name: only listed, left out: only counted.", _LEVEL),
-    ("The most detailed level that the file's entry allows.", _LEVEL),
-    ("Whether the file is always shown.", {"type": "boolean"}),
-    ("Tokens (o200k) of the file's block in the prompt.", _COUNT),
-    (
-        "The probability that the file is relevant for the task; null without a task.",
-        _or_null(_SHARE),
-    ),
-    ("The rank of the file by score; null without a task.", _or_null(_NUMBER)),
-    ("The reasons, the strongest first.", _list(_object(_EVIDENCE))),
-    ("Definitions that are shown in full.", _TEXTS),
-    ("The level that the file would have with a tenth more budget.", _or_null(_LEVEL)),
-    ("SHA-256 of the file's bytes, empty for a hidden file.", _TEXT),
-    ("Estimated tokens of the whole file.", _COUNT),
-)
-_MAP = {
-    "sources": ("Sources of lines that have no row; they are numbered after the rows.", _TEXTS),
-    "runs": ("Runs of lines: columns of numbers in JSON, compressed by zlib, in base 85.", _TEXT),
-}
-_SECTIONS = {
-    "type": "object",
-    "propertyNames": {"enum": [section.value for section in Section]},
-    "additionalProperties": _COUNT,
-}
-_AUDIT: dict[str, _Key] = {
-    "version": ("The version of this format.", {"const": VERSION}),
-    "task": ("The text of the task, or empty.", _TEXT),
-    "seeds": ("Files, places and names that the user points at.", _object(_SEEDS)),
-    "look": ("The model that picked files, its price, and a line for each picked file.", _TEXTS),
-    "budget": ("The token limit; null for no limit.", _or_null(_object(_BUDGET))),
-    "tokens": ("Tokens of the whole prompt, by o200k.", _COUNT),
-    "sections": ("Tokens of each section; they add up to tokens.", _SECTIONS),
-    "generated": (
-        "Tokens outside of rows in the sections files and changed; with the rows and the other sections they add up "
-        "to tokens.",
-        _COUNT,
-    ),
-    "bytes": ("Bytes of the prompt in UTF-8.", _COUNT),
-    "missing": ("Evidence that the ranking lacked.", _list(_object(_MISSING))),
-    "guess": ("Why the choice of files is a guess, or null.", _or_null(_object(_GUESS))),
-    "cut": ("Shortened or omitted parts other than files.", _list(_object(_CUT))),
-    "rows": (
-        "The candidates, in the order of the configuration.",
-        _list(_object(dict(zip(ROW_KEYS, _ROW, strict=True)))),
-    ),
-    "source_map": ("The origin of each line of the prompt.", _object(_MAP)),
-}

@@ -4,14 +4,16 @@ from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
     from aggregate.prompt.corpus.commit_history import *
-    from aggregate.prompt.corpus.known_files import *
+    from aggregate.prompt.corpus.file_corpus import *
+    from aggregate.prompt.corpus.file_groups import *
     from aggregate.prompt.corpus.ranked_files import *
 else:
     __getattr__ = door(
         __name__,
         {
             "commit_history": "begin_history",
-            "known_files": "analysed",
-            "ranked_files": "find_pins OpenFiles Pins question_for rank_files read_files ReadFiles resolve_place",
+            "file_corpus": "FileCorpus read_files",
+            "file_groups": "analysed analysis_call",
+            "ranked_files": "OpenFiles question_for rank_files resolve_place",
         },
     )

@@ -16,7 +16,6 @@ from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.task import Missing
 from aggregate.project.git import (
     Head,
-    LoggedCommit,
     commit_ids,
     context_rules,
     find_head,
@@ -73,7 +72,13 @@ class CommitHistory:
         if self.head is None or not ages:
             return self.commits
         ids = [self.ids[age] for age in ages]
-        names = _cached_names(self.folder, self.head, ids, self.names, index)
+        rows = _cached("commit names", self.head, ids, index)
+        names: dict[str, Names] = {name: tuple(map(tuple, row)) for name, row in rows.items()}
+        new = {name: self.names[name] for name in ids if name not in names and name in self.names}
+        unknown = [name for name in ids if name not in names and name not in new]
+        new |= _read_names(self.folder, self.head, unknown)
+        _store("commit names", self.head, new, index)
+        names |= new
         commits = [*self.commits]
         for age in ages:
             commits[age] = commits[age]._replace(names=names.get(self.ids[age], ()))
@@ -88,92 +93,83 @@ def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]
     if head is None or not ids:
         missing = Missing("history", reason or _NO_COMMITS)
         return lambda: CommitHistory(folder, None, missing=missing)
-    cached = {name: _unpacked(*row) for name, row in _cached("commits", head, ids, index).items()}
+    cached = {
+        name: Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
+        for name, (terms, words, paths) in _cached("commits", head, ids, index).items()
+    }
     unknown = [name for name in ids if name not in cached]
     answer: Callable[[], object] = partial(_read, folder, head, unknown, ())
     if len(unknown) > _MANY:
         answer = begin_in_child(_read, folder, head, unknown, ids[:RECENT])
+    return partial(_finished, folder, head, ids, cached, answer, index)
 
-    def history() -> CommitHistory:
-        result = answer()
-        new, names = result if isinstance(result, tuple) else ({}, {})  # the child has stopped
-        _store("commits", head, {name: _packed(commit) for name, commit in new.items()}, index)
-        commits = cached | new
-        readable = tuple(commit_id for commit_id in ids if commit_id in commits)
-        if not readable:
-            return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
-        return CommitHistory(
-            folder, head, readable, tuple(map(commits.__getitem__, readable)), names=names
-        )
 
-    return history
+def _finished(
+    folder: str,
+    head: Head,
+    ids: Sequence[str],
+    cached: Mapping[str, Commit],
+    answer: Callable[[], object],
+    index: "Index",
+) -> CommitHistory:
+    """Wait for the new commits, and store them."""
+    result = answer()
+    new, names = result if isinstance(result, tuple) else ({}, {})  # the child has stopped
+    rows = {
+        name: (sorted(commit.terms), sorted(commit.change_words), commit.paths)
+        for name, commit in new.items()
+    }
+    _store("commits", head, rows, index)
+    commits = {**cached, **new}
+    readable = tuple(commit_id for commit_id in ids if commit_id in commits)
+    if not readable:
+        return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
+    return CommitHistory(
+        folder, head, readable, tuple(map(commits.__getitem__, readable)), names=names
+    )
 
 
 def _commit_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
     """Return the ids of the commits; git needs at least 100 ms for the list."""
     if head.is_shallow:  # older ones may be fetched without a new head
         return commit_ids(folder, head, most=MOST_COMMITS)
-    key = _key("ids", head.prefix, [head.commit])
-    (row,) = index.get_many(_kind("commit list"), [key])
-    if row is not None:
-        return tuple(row.decode("ascii").split())
-    ids = commit_ids(folder, head, most=MOST_COMMITS)
-    if ids:
-        index.put_many(_kind("commit list"), [(key, " ".join(ids).encode())])
+    cached = _cached("ids", head, [head.commit], index)
+    ids = tuple(cached.get(head.commit, ())) or commit_ids(folder, head, most=MOST_COMMITS)
+    if ids and not cached:
+        _store("ids", head, {head.commit: ids}, index)
     return ids
 
 
 def _cached(kind: str, head: Head, ids: Sequence[str], index: "Index") -> dict[str, Any]:
-    rows = index.get_many(_kind(kind), [_key(kind, head.prefix, [name]) for name in ids])
+    rows = index.get_many(_kind(kind), [_key(kind, head.prefix, name) for name in ids])
     return {name: json.loads(row) for name, row in zip(ids, rows, strict=True) if row is not None}
 
 
 def _store(kind: str, head: Head, values: Mapping[str, object], index: "Index") -> None:
-    items = values.items()
-    rows = ((_key(kind, head.prefix, [name]), json.dumps(value).encode()) for name, value in items)
-    index.put_many(_kind(kind), rows)
+    keys = (_key(kind, head.prefix, name) for name in values)
+    rows = (json.dumps(value).encode() for value in values.values())
+    index.put_many(_kind(kind), zip(keys, rows, strict=True))
+
+
+def _key(kind: str, prefix: str, name: str) -> bytes:
+    return sha256("\0".join((kind, prefix, name)).encode("utf-8", "surrogatepass")).digest()
 
 
 def _read(
     folder: str, head: Head, ids: Sequence[str], recent: Sequence[str]
 ) -> tuple[dict[str, Commit], dict[str, Names]]:
-    return _digested(folder, ids), _names_in(folder, head, recent)
-
-
-def _digested(folder: str, ids: Sequence[str]) -> dict[str, Commit]:
-    commits = read_commits(folder, ids) if ids else {}
-    texts = chain.from_iterable((commit.message, *commit.paths) for commit in commits.values())
+    logged = read_commits(folder, ids) if ids else {}
+    texts = chain.from_iterable((commit.message, *commit.paths) for commit in logged.values())
     clean = redact_words(texts, _ALL)
-    return {commit_id: _commit(commit, clean) for commit_id, commit in commits.items()}
+    commits: dict[str, Commit] = {}
+    for commit_id, commit in logged.items():
+        terms, words = message_words(clean.get(commit.message, commit.message))
+        paths = tuple(clean.get(path, path) for path in commit.paths)
+        commits[commit_id] = Commit(terms, paths, change_words=words)
+    return commits, _read_names(folder, head, recent)
 
 
-def _packed(commit: Commit) -> tuple[list[str], list[str], tuple[str, ...]]:
-    return sorted(commit.terms), sorted(commit.change_words), commit.paths
-
-
-def _unpacked(terms: Sequence[str], words: Sequence[str], paths: Sequence[str]) -> Commit:
-    return Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
-
-
-def _commit(commit: LoggedCommit, clean: Mapping[str, str]) -> Commit:
-    terms, words = message_words(clean.get(commit.message, commit.message))
-    paths = tuple(clean.get(path, path) for path in commit.paths)
-    return Commit(terms, paths, change_words=words)
-
-
-def _cached_names(
-    folder: str, head: Head, ids: Sequence[str], read: Mapping[str, Names], index: "Index"
-) -> dict[str, Names]:
-    rows = _cached("commit names", head, ids, index)
-    names = {name: tuple(map(tuple, row)) for name, row in rows.items()}
-    unknown = [name for name in ids if name not in names]
-    new = {name: read[name] for name in unknown if name in read}
-    new |= _names_in(folder, head, [name for name in unknown if name not in new])
-    _store("commit names", head, new, index)
-    return names | new
-
-
-def _names_in(folder: str, head: Head, ids: Sequence[str]) -> dict[str, Names]:
+def _read_names(folder: str, head: Head, ids: Sequence[str]) -> dict[str, Names]:
     names: dict[str, Names] = {}
     for commit_id, contexts in (read_contexts(folder, head, ids) if ids else {}).items():
         texts = [(context.path, context.line) for context in contexts]
@@ -183,11 +179,6 @@ def _names_in(folder: str, head: Head, ids: Sequence[str]) -> dict[str, Names]:
         )
         names[commit_id] = tuple(dict.fromkeys((path, name) for path, name in definitions if name))
     return names
-
-
-def _key(kind: str, prefix: str, ids: Sequence[str]) -> bytes:
-    text = "\0".join((kind, prefix, *ids))
-    return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 @cache

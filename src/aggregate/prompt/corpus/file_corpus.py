@@ -1,28 +1,33 @@
 """The files that a ranking compares; only new and changed files are read and analysed."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Final
 
-from aggregate.base.redaction import Redaction
+from aggregate.base.concurrency import Call
 from aggregate.base.values import row_maker
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
-from aggregate.prompt.corpus.known_files import (
+from aggregate.prompt.asking.request import Request
+from aggregate.prompt.corpus.file_groups import (
     GONE,
     USUAL,
-    Asked,
     FileGroup,
-    KnownFiles,
     Part,
     analysed,
+    analysis_call,
     content_hash,
+    identity_of,
+    look_at_groups,
+    read_groups,
+    store_analysis,
+    stored_analyses,
+    stored_terms,
 )
 from aggregate.prompt.files.file import File, Remark
 from aggregate.prompt.files.file_reading import FileReader, NoteKind, ReadFacts, read_source
+from aggregate.prompt.files.selection import Selection, select_files
 from aggregate.ranking import term_list
 from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 
@@ -30,26 +35,28 @@ _ABSENT: Final = -1  # number of a group's file outside of the corpus
 _GROUPS_AT_ONCE: Final = 16  # groups whose terms are in memory: some megabytes
 _MOST_LOADED: Final = 2_000  # analyses in memory for the next question: tens of megabytes
 _MOST_TERMS: Final = 200  # terms in memory, of about ten questions
-
 _FACTS: Final = row_maker(FileFacts)
+_NumberedPart = tuple[Part, Sequence[int]]  # a group's part, and the corpus numbers of its files
 
 
-NumberedPart = tuple[Part, Sequence[int]]  # a group's part, and the corpus numbers of its files
-
-
-@dataclass(eq=False)
+@dataclass(slots=True, eq=False)
 class FileCorpus:
-    """A ``Corpus`` of readable, numbered files with their texts."""
+    """A ``Corpus`` of a selection's readable, numbered files with their texts.
 
+    Requests for the same files can share it.
+    """
+
+    selection: Selection
     files: Sequence[FileFacts]
     shown: Sequence[File]
     identities: list[bytes]
-    groups: Sequence[NumberedPart]
+    groups: Sequence[_NumberedPart]
     others: Sequence[File]  # unreadable files
     remarks: Sequence[Remark]
-    known: KnownFiles
+    index: Index
+    notes: FileReader  # has the notes on files; collects doubts about analysed files
     reader: FileReader  # reads texts again; its notes are ignored
-    notes: FileReader  # collects doubts about analysed files
+    new_tables: int = 0  # made for this corpus
     _analyses: dict[int, Analysis] = field(default_factory=dict)
     _analysed_as: dict[int, bytes] = field(default_factory=dict)  # identities at the analysis
     _terms: dict[str, Mapping[int, int]] = field(default_factory=dict)
@@ -69,9 +76,9 @@ class FileCorpus:
             files.pop(_ABSENT, None)
             self._terms[term] = files
 
-    def _tables(self, groups: Sequence[NumberedPart]) -> Iterator[TermTable]:
+    def _tables(self, groups: Sequence[_NumberedPart]) -> Iterator[TermTable]:
         wanted = [part.key for part, _ in groups if part.terms is None]
-        cached = dict(zip(wanted, self.known.terms(wanted), strict=True))
+        cached = dict(zip(wanted, stored_terms(wanted, self.index), strict=True))
         for part, numbers in groups:
             table = part.terms or cached[part.key]
             yield TermTable(table or self._terms_again(numbers))
@@ -107,11 +114,16 @@ class FileCorpus:
         missing = [file for file in dict.fromkeys(files) if self._lacks(file, with_references)]
         if missing:
             identities = [self.identities[number] for number in missing]
-            for row in zip(missing, identities, self.known.analyses(identities), strict=True):
+            for row in zip(
+                missing, identities, stored_analyses(identities, self.index), strict=True
+            ):
                 self._add(*row)
             unknown = [file for file in missing if self._lacks(file, with_references)]
             self._look_closely(unknown, with_references)
         return [self._analyses[number] for number in files]
+
+    def analysis(self, number: int) -> Analysis:
+        return self.analyses([number])[0]
 
     def _lacks(self, number: int, with_references: bool) -> bool:
         loaded = self._analyses.get(number)
@@ -119,24 +131,26 @@ class FileCorpus:
 
     def _look_closely(self, numbers: Iterable[int], with_references: bool) -> None:
         """Read and redact files; analyse new ones in child processes."""
-        pending: deque[tuple[int, bytes]] = deque()
-
-        def unknown() -> Iterator[Asked]:
-            for number in numbers:
-                path, clean = self.shown[number].path, _without_secrets(self._read(number))
-                identity = self.known.identity(path, clean)
-                # A file with secrets, or a changed one, has another identity than the index was asked for.
-                if identity not in (self.identities[number], self._analysed_as.get(number)):
-                    self._add(number, identity, *self.known.analyses([identity]))
-                is_known = self._analysed_as.get(number) == identity
-                if not is_known or self._lacks(number, with_references):
-                    pending.append((number, identity))
-                    yield path, clean.text, self._analyses[number].pack() if is_known else b""
-
-        for analysis in analysed(unknown(), with_references=with_references):
-            number, identity = pending.popleft()
-            self.known.keep_analysis(identity, analysis)
+        for (number, identity), analysis in analysed(self._calls(numbers, with_references)):
+            store_analysis(identity, analysis, self.index)
             self._add(number, identity, analysis)
+
+    def _calls(
+        self, numbers: Iterable[int], with_references: bool
+    ) -> Iterator[Call[tuple[int, bytes], bytes]]:
+        for number in numbers:
+            path, clean = self.shown[number].path, _without_secrets(self._read(number))
+            identity = identity_of(path, clean)
+            # A file with secrets, or a changed one, has another identity than the index was asked for.
+            if identity not in (self.identities[number], self._analysed_as.get(number)):
+                self._add(number, identity, *stored_analyses([identity], self.index))
+            is_known = self._analysed_as.get(number) == identity
+            if not is_known or self._lacks(number, with_references):
+                packed = self._analyses[number].pack() if is_known else b""
+                about = number, identity
+                yield analysis_call(
+                    about, path, clean.text, packed, with_references=with_references
+                )
 
     def _add(self, number: int, identity: bytes, analysis: Analysis | None) -> None:
         if analysis:
@@ -153,7 +167,7 @@ class FileCorpus:
         The text is ``""`` if the file was deleted. A changed file is analysed again, so that text and analysis match.
         """
         file = self._read(number)
-        identity = self.known.identity(self.shown[number].path, _without_secrets(file))
+        identity = identity_of(file.path, _without_secrets(file))
         if self._analysed_as.get(number, identity) != identity:
             self._look_closely([number], self._analyses.pop(number).has_references)
             self.identities[number] = identity
@@ -165,7 +179,7 @@ class FileCorpus:
     def trim(self) -> None:
         """Free memory used by earlier questions, if it is much."""
         self._defining.clear()
-        if len(self._analyses) > _MOST_LOADED and self.known.index.is_used:
+        if len(self._analyses) > _MOST_LOADED and self.index.is_used:
             self._analyses.clear()
             self._analysed_as.clear()
         if len(self._terms) > _MOST_TERMS:
@@ -177,109 +191,117 @@ class FileCorpus:
         return self.reader.read(self.shown[number], hashed=True, clean_hash=content_hash(identity))
 
 
-def read_corpus(
-    files: Sequence[File],
+def read_files(
+    request: Request,
     *,
     index: Index,
-    redaction: Redaction,
-    reader: FileReader,
+    selection: Selection | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
-    """Return the corpus of ``files``, reading new and changed ones."""
-    known = KnownFiles(index)
-    groups = known.look_at(files)
-    missing = [(group, len(group.unknown)) for group in groups]
+    """Return the corpus of a request's files for the ranking, reading new and changed ones.
+
+    ``on_start`` and ``on_done`` count these.
+    """
+    selection = selection or select_files(request)
+    groups = look_at_groups(selection.files, index)
+    changed = [group for group in groups if group.unknown]
     if on_start:
-        on_start(sum(count for _, count in missing))
-    with closing(known.find_out(group for group, count in missing if count)) as counts:
-        for count in counts:
-            if on_done:
-                on_done(count)
-    return _FileRows(files, groups, reader).corpus(known, FileReader(redaction))
+        on_start(sum(len(group.unknown) for group in changed))
+    read_groups(changed, index, on_done)
+    notes = FileReader(request.redaction, selection)
+    corpus = _corpus(groups, notes, index)
+    corpus.new_tables = len(changed)
+    return corpus
 
 
-class _FileRows:
-    """Facts and identities of all files, by index."""
+def _corpus(groups: Sequence[FileGroup], notes: FileReader, index: Index) -> FileCorpus:
+    """Number the readable files, and note which of a glob's files are omitted."""
+    files = notes.selection.files
+    rows = _facts_by_index(files, groups)
+    shown = list(files)
+    others = {
+        place: file._replace(source=read_source(file))
+        for place, file in enumerate(files)
+        if file.problem
+    }
+    unusual = _unusual_facts(files, groups, notes)
+    for place in sorted(unusual):
+        row, rows[place] = rows[place], None
+        file = _as_known(files[place], unusual[place], notes)
+        if file and file.source.error:
+            others[place] = file
+        elif file and row:
+            shown[place] = file
+            is_generated = bool(notes.why_generated(file, unusual[place]))
+            rows[place] = row._replace(is_generated=is_generated)
+    identities: dict[int, bytes] = {}
+    for group in groups:
+        identities.update(zip(group.places, group.identities, strict=True))
+    places = [place for place, row in enumerate(rows) if row]
+    numbers = {place: number for number, place in enumerate(places)}
+    return FileCorpus(
+        selection=notes.selection,
+        files=[row for row in rows if row],
+        shown=[shown[place] for place in places],
+        identities=[identities[place] for place in places],
+        groups=_numbered_parts(groups, numbers),
+        others=[others[place] for place in sorted(others)],
+        remarks=notes.remarks(),
+        index=index,
+        notes=notes,
+        reader=FileReader(notes.redaction),
+    )
 
-    def __init__(
-        self, files: Sequence[File], groups: Sequence[FileGroup], reader: FileReader
-    ) -> None:
-        self._files = files
-        self._groups = groups
-        self._reader = reader
-        self._facts: list[FileFacts | None] = [None] * len(files)
-        self._identities = [b""] * len(files)
-        marks = reader.selection.marks
-        # Read facts of files that may need a note or another view.
-        self._unusual = {
-            index: USUAL
-            for index, file in enumerate(files if marks else ())
-            if file.path in marks and not file.problem
-        }
-        for group in groups:
-            self._add(group)
 
-    def _add(self, group: FileGroup) -> None:
-        for index, identity in zip(group.places, group.identities, strict=True):
-            self._identities[index] = identity
-        for part in group.parts:
-            # A loop for 100,000 files.
-            files = [None if member == GONE else group.places[member] for member in part.members]
-            paths = ["" if at is None else self._files[at].path for at in files]
+def _facts_by_index(files: Sequence[File], groups: Sequence[FileGroup]) -> list[FileFacts | None]:
+    facts: list[FileFacts | None] = [None] * len(files)
+    for group in groups:
+        for part in group.parts:  # a loop for 100,000 files
+            places = [None if member == GONE else group.places[member] for member in part.members]
+            paths = ["" if place is None else files[place].path for place in places]
             rows = map(_FACTS, zip(paths, *part.table.columns(), repeat(False)))
-            for at, row in zip(files, rows, strict=True):
-                if at is not None:
-                    self._facts[at] = row
-        self._unusual |= {group.places[member]: facts for member, facts in group.facts.items()}
+            for place, row in zip(places, rows, strict=True):
+                if place is not None:
+                    facts[place] = row
+    return facts
 
-    def corpus(self, known: KnownFiles, reader: FileReader) -> FileCorpus:
-        """Return the corpus; ``reader`` reads texts again."""
-        shown = list(self._files)
-        others = {
-            index: file._replace(source=read_source(file))
-            for index, file in enumerate(self._files)
-            if file.problem
-        }
-        for index in sorted(self._unusual):
-            facts, self._facts[index] = self._facts[index], None
-            file = self._judged(self._files[index], self._unusual[index])
-            if file and file.source.error:
-                others[index] = file
-            elif file and facts:
-                shown[index] = file
-                is_generated = bool(self._reader.why_generated(file, self._unusual[index]))
-                self._facts[index] = facts._replace(is_generated=is_generated)
-        rows = [(index, facts) for index, facts in enumerate(self._facts) if facts]
-        numbers = {index: number for number, (index, _) in enumerate(rows)}
 
-        def numbered(group: FileGroup, part: Part) -> NumberedPart:
-            members = (-1 if member == GONE else group.places[member] for member in part.members)
-            return part, [numbers.get(index, _ABSENT) for index in members]
+def _unusual_facts(
+    files: Sequence[File], groups: Sequence[FileGroup], notes: FileReader
+) -> dict[int, ReadFacts]:
+    """Return the facts of files that may need a note or another view, by index."""
+    marks = notes.selection.marks
+    unusual = {
+        index: USUAL
+        for index, file in enumerate(files if marks else ())
+        if file.path in marks and not file.problem
+    }
+    for group in groups:
+        unusual |= {group.places[member]: facts for member, facts in group.facts.items()}
+    return unusual
 
-        return FileCorpus(
-            files=[facts for _, facts in rows],
-            shown=[shown[index] for index, _ in rows],
-            identities=[self._identities[index] for index, _ in rows],
-            groups=[numbered(group, part) for group in self._groups for part in group.parts],
-            others=[others[index] for index in sorted(others)],
-            remarks=self._reader.remarks(),
-            known=known,
-            reader=reader,
-            notes=self._reader,
-        )
 
-    def _judged(self, file: File, facts: ReadFacts) -> File | None:
-        """Return a file as the index knows it, ``None`` if the file is not shown itself."""
-        if not facts.generated and self._reader.why_generated(file, facts):
-            # Marked by .gitattributes alone: its size is not stored.
-            facts = ReadFacts.of(file.path, read_file(file.file))
-        if self._reader.omits(file, facts):
-            return None
-        self._reader.note_facts(file.path, facts)
-        modified = modified_at(file.file) if facts.error else 0.0
-        source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
-        return self._reader.as_generated(file, facts)._replace(source=source)
+def _as_known(file: File, facts: ReadFacts, notes: FileReader) -> File | None:
+    """Return a file as the index knows it, ``None`` if the file is not shown itself."""
+    if not facts.generated and notes.why_generated(file, facts):
+        # Marked by .gitattributes alone: its size is not stored.
+        facts = ReadFacts.of(file.path, read_file(file.file))
+    if notes.omits(file, facts):
+        return None
+    notes.note_facts(file.path, facts)
+    modified = modified_at(file.file) if facts.error else 0.0
+    source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
+    return notes.as_generated(file, facts)._replace(source=source)
+
+
+def _numbered_parts(groups: Sequence[FileGroup], numbers: Mapping[int, int]) -> list[_NumberedPart]:
+    parts: list[_NumberedPart] = []
+    for group in groups:
+        for part in group.parts:
+            places = (-1 if member == GONE else group.places[member] for member in part.members)
+            parts.append((part, [numbers.get(place, _ABSENT) for place in places]))
+    return parts
 
 
 def _without_secrets(file: File) -> SourceFile:

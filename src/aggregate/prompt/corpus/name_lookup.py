@@ -58,10 +58,10 @@ def _uses(corpus: FileCorpus, name: str, paths: Mapping[int, str]) -> Iterator[s
 
 def _line(corpus: FileCorpus, number: int, line: int) -> str:
     lines = corpus.text(number).splitlines()
-    return one_line(lines[line - 1]) if 1 <= line <= len(lines) else ""
+    return shown_line(lines[line - 1]) if 1 <= line <= len(lines) else ""
 
 
-def one_line(line: str) -> str:
+def shown_line(line: str) -> str:
     text = line.strip()
     return text if len(text) <= _LINE else f"{text[:_LINE]}…"
 

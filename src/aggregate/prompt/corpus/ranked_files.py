@@ -4,11 +4,11 @@ Read files stay in memory for later questions.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from hashlib import sha256
 from posixpath import normpath
-from typing import TYPE_CHECKING, Final
+from typing import Final, NamedTuple
 
 from aggregate.base.errors import SeedError
 from aggregate.base.messages import nearest_path
@@ -17,17 +17,9 @@ from aggregate.base.redaction import Redaction
 from aggregate.base.task import Missing, Place, Task
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index, describe
-from aggregate.prompt.asking.request import (
-    FOCUS_TIER,
-    FocusIndex,
-    Request,
-    focus_paths,
-    unknown_focus,
-)
+from aggregate.prompt.asking.request import FOCUS_TIER, Request, focus_paths, unknown_focus
 from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory, begin_history
-from aggregate.prompt.corpus.file_corpus import FileCorpus, read_corpus
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_reading import FileReader
+from aggregate.prompt.corpus.file_corpus import FileCorpus, read_files
 from aggregate.prompt.files.selection import Selection, select_files
 from aggregate.ranking import (
     WEIGHTS,
@@ -40,13 +32,44 @@ from aggregate.ranking import (
     similar_commits,
     term_list,
 )
-from aggregate.ranking.files import DefinedName
 
-if TYPE_CHECKING:
-    from aggregate.prompt.files.line_runs import Run
+_MOST_SEARCHED: Final = 300  # files that are searched for names like a symbol
 
-_LONGEST = 60  # lines of a nested definition that a place pins whole
-_CONTEXT: Final = 12  # lines on each side of a place in a longer one
+
+class RankedFiles(NamedTuple):
+    corpus: FileCorpus
+    question: Question
+    ranking: Ranking
+
+
+@get_monitor().scope("rank_files")
+def rank_files(
+    request: Request,
+    *,
+    index: Index,
+    weights: Mapping[str, float] = WEIGHTS,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+    files: FileCorpus | None = None,
+) -> RankedFiles:
+    """Read and rank the files of a request by its task.
+
+    See ``read_files`` for the arguments.
+    """
+    history = None
+    if request.task:  # while the files are read
+        history = begin_history(str(request.base_dir), index=index)
+    corpus = files or read_files(request, index=index, on_start=on_start, on_done=on_done)
+    paths = [facts.path for facts in corpus.files]
+    question = question_for(request, index=index, paths=paths, history=history)
+    # The task's unknown names are errors; for Tier 3 prompts they only cause warnings.
+    is_strict = request.task and request.task.is_strict and request.tier != FOCUS_TIER
+    if is_strict:
+        check_focus(request, corpus.selection)
+    ranking = rank(corpus, question, weights=weights)
+    if is_strict and no_definitions(question.symbols) in ranking.missing:
+        raise _unknown_symbols(question.symbols, corpus)
+    return RankedFiles(corpus, question, ranking)
 
 
 def question_for(
@@ -121,61 +144,12 @@ def _candidate(name: str, candidates: Set[str]) -> str | None:
     return ending[0] if len(ending) == 1 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Pins:
-    """Files and lines shown always, since the user named them."""
-
-    files: dict[str, tuple[Place, ...]]  # places by path, ``()`` for the whole file
-    doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
-
-    def runs(self, path: str, definitions: Sequence[DefinedName]) -> "tuple[Run, ...]":
-        from aggregate.prompt.files.line_runs import ALL_LINES  # most rankings fit nothing
-
-        return tuple(_runs_around(self.files[path], definitions)) or (ALL_LINES,)
-
-
-def find_pins(request: Request, files: Sequence[File]) -> Pins:
-    pinned: dict[str, tuple[Place, ...]] = {
-        file.path: ()
-        for file in files
-        if (file.item.force_full or file.entry.tier == FOCUS_TIER) and file.item.auto_aggregate
-    }
-    doubts: list[str] = []
-    focus = request.task.focus if request.task else ()
-    focus_paths = {place.path for place in focus}
-    wanted = (*focus, *(Place(path) for path in request.focus_files if path not in focus_paths))
-    if not wanted:
-        return Pins(pinned)
-    index = FocusIndex((file.path, file.item.path) for file in files)
-    for place in wanted:
-        paths = [files[number].path for number in index.find(place.path)]
-        # A Tier 3 prompt reports its focus files itself.
-        if not paths and place.path not in request.focus_files:
-            doubts.append(unknown_focus(place.path, [file.path for file in files]))
-        for path in paths:
-            earlier = pinned.get(path)
-            is_whole = not place.first or earlier == ()
-            pinned[path] = () if is_whole else (*(earlier or ()), place)
-    return Pins(pinned, tuple(doubts))
-
-
-def task_is_strict(request: Request) -> bool:
-    """Return whether the task's unknown names are errors.
-
-    The names are places and symbols. For Tier 3 prompts unknown names only cause warnings.
-    """
-    return request.task is not None and request.task.is_strict and request.tier != FOCUS_TIER
-
-
 def check_focus(request: Request, selection: Selection) -> None:
     """Raise ``SeedError`` if no focus file of a request exists."""
     files = [(file.path, file.item.path) for file in selection.files]
     if request.focus_paths and not focus_paths(files, request.focus_paths):
         paths = [path for path, _ in files]
         raise SeedError("; ".join(unknown_focus(path, paths) for path in request.focus_paths))
-
-
-_MOST_SEARCHED: Final = 300  # files that are searched for names like a symbol
 
 
 def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
@@ -200,80 +174,6 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
     return SeedError(f"{no_definitions(symbols).reason}{remedy}")
 
 
-def _runs_around(places: Sequence[Place], definitions: Sequence[DefinedName]) -> "Iterator[Run]":
-    """Yield for each place the lines of its innermost definition, and the signatures around it."""
-    from aggregate.prompt.files.line_runs import signature_run
-
-    for place in places:
-        yield place.first, place.last
-        touching = [
-            number
-            for number, definition in enumerate(definitions)
-            if definition.first <= place.last and definition.last >= place.first
-        ]
-        outer = {definitions[number].outer for number in touching}
-        for number in touching:
-            yield signature_run(definitions[number])
-            if number not in outer:
-                yield _lines_around(place, number, definitions)
-
-
-def _lines_around(place: Place, number: int, definitions: Sequence[DefinedName]) -> "Run":
-    """Return a definition's lines around a place.
-
-    A long definition with inner definitions is shown in part, any other one whole.
-    """
-    definition = definitions[number]
-    inner = [definition for definition in definitions if definition.outer == number]
-    if not inner or definition.last - definition.first < _LONGEST:
-        return definition.first, definition.last
-    starts = (definition.last + 1 for definition in inner if definition.last < place.first)
-    behind = (definition.first - 1 for definition in inner if definition.first > place.last)
-    first = max(definition.first, place.first - _CONTEXT, *starts)
-    return first, min(definition.last, place.last + _CONTEXT, *behind)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadFiles:
-    """Files that were read for a request; requests for the same files can share them."""
-
-    selection: Selection
-    reader: FileReader
-    corpus: FileCorpus
-
-
-@dataclass(frozen=True, slots=True)
-class RankedFiles:
-    files: ReadFiles
-    question: Question
-    ranking: Ranking
-
-
-def read_files(
-    request: Request,
-    *,
-    index: Index,
-    selection: Selection | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-) -> ReadFiles:
-    """Read the files of a request for the ranking.
-
-    ``on_start`` and ``on_done`` count the new or changed files.
-    """
-    selection = selection or select_files(request)
-    reader = FileReader(request.redaction, selection)
-    corpus = read_corpus(
-        selection.files,
-        index=index,
-        redaction=request.redaction,
-        reader=reader,
-        on_start=on_start,
-        on_done=on_done,
-    )
-    return ReadFiles(selection, reader, corpus)
-
-
 class OpenFiles:
     """Files read for the last question.
 
@@ -284,7 +184,7 @@ class OpenFiles:
 
     def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
         self._now = now
-        self._last: tuple[ReadFiles, bytes, Redaction, Index] | None = None
+        self._last: tuple[FileCorpus, bytes, Redaction, Index] | None = None
 
     def read(
         self,
@@ -293,7 +193,7 @@ class OpenFiles:
         index: Index,
         on_start: Callable[[int], None] | None = None,
         on_done: Callable[[int], None] | None = None,
-    ) -> ReadFiles:
+    ) -> FileCorpus:
         selection = select_files(request)
         now = self._now()
         paths = (file.file for file in selection.files if not file.problem)
@@ -308,43 +208,12 @@ class OpenFiles:
             files = read_files(
                 request, index=index, selection=selection, on_start=on_start, on_done=on_done
             )
-            if files.corpus.known.grouped or not index.is_used:
+            if files.new_tables or not index.is_used:
                 return files
         else:
-            files.corpus.trim()
+            files.trim()
             if on_start:
                 on_start(0)
         if described:
             self._last = files, states, request.redaction, index
         return files
-
-
-@get_monitor().scope("rank_files")
-def rank_files(
-    request: Request,
-    *,
-    index: Index,
-    weights: Mapping[str, float] = WEIGHTS,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-    files: ReadFiles | None = None,
-) -> RankedFiles:
-    """Read and rank the files of a request by its task.
-
-    See ``read_files`` for the arguments.
-    """
-    history = None
-    if request.task:  # while the files are read
-        history = begin_history(str(request.base_dir), index=index)
-    if files is None:
-        files = read_files(request, index=index, on_start=on_start, on_done=on_done)
-    corpus = files.corpus
-    paths = [facts.path for facts in corpus.files]
-    question = question_for(request, index=index, paths=paths, history=history)
-    is_strict = task_is_strict(request)
-    if is_strict:
-        check_focus(request, files.selection)
-    ranking = rank(corpus, question, weights=weights)
-    if is_strict and no_definitions(question.symbols) in ranking.missing:
-        raise _unknown_symbols(question.symbols, corpus)
-    return RankedFiles(files, question, ranking)

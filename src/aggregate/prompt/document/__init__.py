@@ -9,7 +9,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "origins": "Label Origin OriginKind PackedRuns SourceMap pack_map unpack_map",
+            "origins": "Label Origin OriginKind SourceMap pack_map unpack_map",
             "document": "Cut END Image Prompt SEPARATOR Screenshot Section Segment Stability",
         },
     )

@@ -8,11 +8,10 @@ run of the same source. The columns are JSON, compressed by zlib, in base 85, wh
 
 import json
 import zlib
-from array import array
 from base64 import b85decode, b85encode
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from itertools import accumulate, chain
 from typing import NamedTuple
@@ -65,10 +64,6 @@ class Label(IntEnum):
     GIVEN = 20, OriginKind.GENERATED, "words of {source}"
 
 
-def label_of(number: int) -> Label:
-    return Label(number)  # type: ignore[call-arg] # looked up, not made
-
-
 WITHOUT_SOURCE = frozenset({Label.BLANK, Label.REMAINDER, Label.RULE})
 
 
@@ -94,9 +89,20 @@ class Run(NamedTuple):
     first: int = 0
     last: int = 0
 
+    @property
+    def is_exact(self) -> bool:
+        return self.first > 0 and self.last - self.first + 1 == self.lines
+
+    def is_continued_by(self, new: "Run") -> bool:
+        if (self.label, self.source) != (new.label, new.source):
+            return False
+        if self.first and new.first:
+            return self.is_exact and new.is_exact and new.first == self.last + 1
+        return self.first == new.first
+
     def origin(self, offset: int) -> Origin:
         first, last, meaning = self.first, self.last, self.label.meaning
-        if first and last - first + 1 == self.lines:
+        if self.is_exact:
             first = last = first + offset
         if "{" in meaning:
             lines = "1 line" if first == last else f"{last - first + 1:,} lines"
@@ -106,49 +112,30 @@ class Run(NamedTuple):
         return Origin(self.label.kind, self.source, first, last, is_verbatim, meaning)
 
 
-_NUMBERS = 5  # numbers of a run in ``PackedRuns.numbers``
-
-
-class PackedRuns(Sequence[Run]):
-    """Runs as plain numbers, to save memory.
-
-    They take a fifth of the memory of objects.
-
-    Args:
-        sources: All sources; the first one is ``""``.
-        numbers: For each run its lines, label, index of the source, and first and last line of the file.
-    """
-
-    __slots__ = ("numbers", "sources")
-
-    def __init__(self, sources: Sequence[str], numbers: "array[int]") -> None:
-        self.sources = sources
-        self.numbers = numbers
-
-    def __len__(self) -> int:
-        return len(self.numbers) // _NUMBERS
-
-    def __getitem__(self, index: int) -> Run:  # type: ignore[override] # nobody slices it
-        start = range(len(self))[index] * _NUMBERS
-        lines, label, source, first, last = self.numbers[start : start + _NUMBERS]
-        return Run(lines, label_of(label), self.sources[source], first, last)
-
-    def __iter__(self) -> Iterator[Run]:
-        return (self[index] for index in range(len(self)))
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SourceMap:
     """The origin of every line of a prompt; a line feed ends a line."""
 
-    runs: PackedRuns
+    runs: list[Run] = field(default_factory=list)
+
+    def add(
+        self, lines: int, label: Label, source: str = "", first: int = 0, last: int = 0
+    ) -> None:
+        """Add lines at the end; they join the last run if they continue it."""
+        if lines < 1:
+            return
+        new = Run(lines, label, source, first, last)
+        if self.runs and self.runs[-1].is_continued_by(new):
+            old = self.runs.pop()
+            new = Run(old.lines + lines, label, source, old.first, last)
+        self.runs.append(new)
 
     @property
     def lines(self) -> int:
-        return sum(self.runs.numbers[::_NUMBERS])
+        return sum(run.lines for run in self.runs)
 
     def origin(self, line: int) -> Origin | None:
-        ends = [*accumulate(self.runs.numbers[::_NUMBERS])]
+        ends = [*accumulate(run.lines for run in self.runs)]
         if not ends or not 1 <= line <= ends[-1]:
             return None
         index = bisect_right(ends, line - 1)
@@ -167,8 +154,7 @@ class SourceMap:
         for start, run in self.runs_of(path):
             if not run.first or not run.first <= line <= run.last:
                 continue
-            is_exact = run.last - run.first + 1 == run.lines
-            prompt_line = start + (line - run.first if is_exact else 0)
+            prompt_line = start + (line - run.first if run.is_exact else 0)
             if run.label is Label.VERBATIM:
                 return prompt_line
             stand_in = stand_in or prompt_line
@@ -179,14 +165,12 @@ class SourceMap:
         return frozenset(line for run in runs for line in range(run.first, run.last + 1))
 
     def runs_of(self, path: str) -> Iterator[tuple[int, Run]]:
-        if path not in self.runs.sources:
-            return
-        number = self.runs.sources.index(path)
-        numbers, start = self.runs.numbers, 1
-        for index in range(0, len(numbers), _NUMBERS):
-            if numbers[index + 2] == number:
-                yield start, self.runs[index // _NUMBERS]
-            start += numbers[index]
+        """Yield the runs of a file, each with its first line in the prompt."""
+        start = 1
+        for run in self.runs:
+            if run.source == path:
+                yield start, run
+            start += run.lines
 
 
 _MOST_BYTES = 1 << 24  # unpacked: more than the map of a prompt of 100 MB, less than a bomb
@@ -204,13 +188,24 @@ def pack_map(source_map: SourceMap, row_paths: Sequence[str] = ()) -> tuple[list
     for number, path in enumerate(row_paths):
         numbers.setdefault(path, number)
     sources: list[str] = []
-    table: list[int] = []
-    for source in source_map.runs.sources:
-        if source and source not in numbers:
-            numbers[source] = len(row_paths) + len(sources)
-            sources.append(source)
-        table.append(numbers[source] if source else 0)
-    data = json.dumps(_columns(source_map.runs.numbers, table), separators=(",", ":")).encode()
+    for run in source_map.runs:
+        if run.source and run.source not in numbers:
+            numbers[run.source] = len(row_paths) + len(sources)
+            sources.append(run.source)
+    numbers[""] = 0
+    rows: list[tuple[int | None, ...]] = []
+    ends: dict[int, int] = {}
+    previous = 0
+    for lines, label, name, first, last in source_map.runs:
+        source = previous if label in WITHOUT_SOURCE else numbers[name]
+        gap = first - ends.get(source, 0) if first else None
+        extra = last - first + 1 - lines if first else 0
+        rows.append((lines, label, source - previous, gap, extra))
+        previous = source
+        if first:
+            ends[source] = last
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    data = json.dumps(columns, separators=(",", ":")).encode()
     return sources, b85encode(zlib.compress(data, _LEVEL)).decode()
 
 
@@ -225,45 +220,26 @@ def unpack_map(text: str, sources: Sequence[str]) -> SourceMap:
     inflater = zlib.decompressobj()
     try:
         columns = json.loads(inflater.decompress(b85decode(text), _MOST_BYTES))
-        numbers = array("I", chain.from_iterable(_rows(columns, len(sources))))
-    except (zlib.error, TypeError, OverflowError, RecursionError):
+        if not inflater.eof or not {*map(type, chain(*columns))} <= {int, type(None)}:
+            raise ValueError(_NO_MAP)
+        return SourceMap([*_unpacked(columns, sources)])
+    except (zlib.error, TypeError, RecursionError):
         raise ValueError(_NO_MAP) from None
-    if not inflater.eof:
-        raise ValueError(_NO_MAP)
-    return SourceMap(PackedRuns(("", *sources), numbers))
 
 
-def _columns(numbers: "array[int]", table: Sequence[int]) -> list[list[int | None]]:
-    rows: list[tuple[int | None, ...]] = []
-    ends: dict[int, int] = {}
-    previous = 0
-    for start in range(0, len(numbers), _NUMBERS):
-        lines, label, index, first, last = numbers[start : start + _NUMBERS]
-        source = previous if label in WITHOUT_SOURCE else table[index]
-        gap = first - ends.get(source, 0) if first else None
-        extra = last - first + 1 - lines if first else 0
-        rows.append((lines, label, source - previous, gap, extra))
-        previous = source
-        if first:
-            ends[source] = last
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
-def _rows(columns: Sequence[Sequence[int]], sources: int) -> Iterator[tuple[int, ...]]:
-    """Yield the numbers of each run.
-
-    They are its lines in the prompt, label, source, and lines in the file. Raises ``ValueError`` if a number is out of
-    range.
-    """
+def _unpacked(columns: Sequence[Sequence[int]], sources: Sequence[str]) -> Iterator[Run]:
+    """Yield the runs of columns; raise ``ValueError`` if a number is out of range."""
     ends: dict[int, int] = {}
     source = 0
-    for lines, label, step, gap, difference in zip(*columns, strict=True):
+    for lines, number, step, gap, extra in zip(*columns, strict=True):
         source += step
         first = last = 0
         if gap is not None:
             first = gap + ends.get(source, 0)
-            last = ends[source] = first + lines - 1 + difference
-        index = 0 if label_of(label) in WITHOUT_SOURCE else source + 1
-        if not (lines > 0 and source >= 0 and index <= sources and 0 <= first <= last):
+            last = ends[source] = first + lines - 1 + extra
+        label = Label(number)  # type: ignore[call-arg] # looked up, not made
+        has_source = label not in WITHOUT_SOURCE
+        is_known = 0 <= source < len(sources) or not has_source
+        if not (lines > 0 and source >= 0 and is_known and 0 <= first <= last):
             raise ValueError(_NO_MAP)
-        yield lines, label, index, first, last
+        yield Run(lines, label, sources[source] if has_source else "", first, last)

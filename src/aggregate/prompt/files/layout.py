@@ -10,7 +10,7 @@ from aggregate.base.files import ShownText, Span, ViewMode, ViewRequest, source_
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
-from aggregate.prompt.asking.request import FOCUS_TIER, FocusIndex
+from aggregate.prompt.asking.request import FOCUS_TIER, find_named
 from aggregate.prompt.document import Screenshot, Section, Segment, Stability
 from aggregate.prompt.files.file import File
 
@@ -231,15 +231,15 @@ class Tier3Files:
     def __init__(self, files: Iterable[File], *, as_rendered: bool = False) -> None:
         self._files = tuple(files)
         self._as_rendered = as_rendered
-        self._index = FocusIndex((file.path, file.item.path) for file in self._files)
+        self._pairs = [(file.path, file.item.path) for file in self._files]
         self._raw: dict[int, Segment] = {}
         self._context: dict[int, Segment] = {}
 
     def named(self, focus: str) -> list[File]:
-        return [self._files[number] for number in self._index.find(focus)]
+        return [self._files[number] for number in find_named(self._pairs, focus)]
 
     def section(self, focus_files: Iterable[str]) -> tuple[Segment, ...]:
-        raw, context = self._index.find(*focus_files), list[int]()
+        raw, context = find_named(self._pairs, *focus_files), list[int]()
         focused = set(raw)
         for number, file in enumerate(self._files):
             if file.item.auto_aggregate and number not in focused:
@@ -250,7 +250,7 @@ class Tier3Files:
         return (title, *(blocks[number] for number in sorted(blocks))) if blocks else ()
 
     def in_full(self, focus_files: Iterable[str]) -> dict[str, Segment]:
-        segments = self._raw_segments(self._index.find(*focus_files))
+        segments = self._raw_segments(find_named(self._pairs, *focus_files))
         return {self._files[number].path: segment for number, segment in segments.items()}
 
     def _raw_segments(self, numbers: Sequence[int]) -> dict[int, Segment]:

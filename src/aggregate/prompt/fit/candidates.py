@@ -1,302 +1,280 @@
-"""Candidate files of a prompt with a budget.
+"""Candidate files of a prompt with a budget: what each may show at most, and which lines must be shown.
 
-They decide on the shown files and their order, and make the audit rows.
+Texts and views are made when a fit first needs them, and reused for the next budget.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import islice
 from math import inf
-from operator import gt
-from typing import Final
+from typing import Final, NamedTuple
 
-from aggregate.base.files import View, ViewMode
-from aggregate.base.task import FileChoice, FileOrder, Level
-from aggregate.base.values import row_maker
-from aggregate.code.views import EXCLUDED, is_the_text
-from aggregate.prompt.asking.request import ALL_FILES
+from aggregate.base.files import ViewMode
+from aggregate.base.task import Place
+from aggregate.base.text import has_long_line
+from aggregate.code.views import focused
+from aggregate.project.index import Index
+from aggregate.prompt.asking.request import FOCUS_TIER, Request, find_named, unknown_focus
+from aggregate.prompt.corpus.ranked_files import RankedFiles
+from aggregate.prompt.document.token_counts import SavedCounts
 from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_rendering import RenderedFiles, error_sentence
-from aggregate.prompt.files.line_runs import marked_runs, signature_run
-from aggregate.prompt.files.selection import omission_remark
-from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.opened_candidates import OpenedCandidates
-from aggregate.prompt.sections.not_shown import Called, Hidden
+from aggregate.prompt.files.layout import MORE_TOKENS
+from aggregate.prompt.files.line_runs import ALL_LINES, Run, signature_run
+from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN, SEEN_FILES
+from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines, open_file
+from aggregate.ranking import RankedFile
+from aggregate.ranking.files import DefinedName
 
-_MOST_CALLED: Final = 100  # names to look up
-LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}
+# Files with a lower score are hidden (rule B-6), unless the task matches nothing, where breadth is worth more (rule
+# T-9).
+_RELEVANT = 0.0002
+# The same relative to the likeliest file and piece: where one is nearly certain, the others are noise. With 0.01 for
+# pieces prompts of 4,000 to 27,000 tokens show fewer changed lines (measured on commits).
+_OF_BEST, _OF_BEST_PIECE = 0.005, 0.001
+_LEADING = (
+    5  # likeliest files, which also show short bodies, the functions these call, and comments
+)
+_LONGEST = 60  # lines of a nested definition that a place pins whole
+_CONTEXT: Final = 12  # lines on each side of a place in a longer one
 
 
-class Candidates(OpenedCandidates):
-    """The candidate files of a request, after a fit.
+class Candidate(NamedTuple):
+    """A ranked file which the prompt may show."""
 
-    They have the order, the notes and the audit rows for the fitted lines.
+    number: int  # in the corpus
+    file: File
+    mode: ViewMode  # its largest view
+    ranked: RankedFile
+
+
+class Pins(NamedTuple):
+    """Files and lines shown always, since the user named them."""
+
+    files: dict[str, tuple[Place, ...]]  # places by path, ``()`` for the whole file
+    doubts: tuple[str, ...] = ()  # a sentence for each place outside of the prompt's files
+
+
+def find_pins(request: Request, files: Sequence[File]) -> Pins:
+    pinned: dict[str, tuple[Place, ...]] = {
+        file.path: ()
+        for file in files
+        if (file.item.force_full or file.entry.tier == FOCUS_TIER) and file.item.auto_aggregate
+    }
+    doubts: list[str] = []
+    focus = request.task.focus if request.task else ()
+    focus_paths = {place.path for place in focus}
+    wanted = (*focus, *(Place(path) for path in request.focus_files if path not in focus_paths))
+    if not wanted:
+        return Pins(pinned)
+    pairs = [(file.path, file.item.path) for file in files]
+    for place in wanted:
+        paths = [files[number].path for number in find_named(pairs, place.path)]
+        # A Tier 3 prompt reports its focus files itself.
+        if not paths and place.path not in request.focus_files:
+            doubts.append(unknown_focus(place.path, [file.path for file in files]))
+        for path in paths:
+            earlier = pinned.get(path)
+            is_whole = not place.first or earlier == ()
+            pinned[path] = () if is_whole else (*(earlier or ()), place)
+    return Pins(pinned, tuple(doubts))
+
+
+def pinned_runs(places: Sequence[Place], definitions: Sequence[DefinedName]) -> Iterator[Run]:
+    """Yield for each place its lines, those of its innermost definition, and the signatures around it.
+
+    A long definition with inner definitions is shown around the place, any other one whole. All lines are pinned
+    without a place.
+    """
+    if not places:
+        yield ALL_LINES
+    for place in places:
+        yield place.first, place.last
+        touching = [
+            number
+            for number, definition in enumerate(definitions)
+            if definition.first <= place.last and definition.last >= place.first
+        ]
+        outer = {definitions[number].outer for number in touching}
+        for number in touching:
+            definition = definitions[number]
+            yield signature_run(definition)
+            if number in outer:
+                continue
+            first, last = definition.first, definition.last
+            inner = [inner for inner in definitions if inner.outer == number]
+            if inner and last - first >= _LONGEST:
+                above = [name.last + 1 for name in inner if name.last < place.first]
+                below = [name.first - 1 for name in inner if name.first > place.last]
+                first = max(first, place.first - _CONTEXT, *above)
+                last = min(last, place.last + _CONTEXT, *below)
+            yield first, last
+
+
+class Candidates:
+    """The ranked files of a request, for several budgets.
+
+    Attributes:
+        request: The budget alone may differ between prompts.
+        in_rank_order: The likeliest first.
+        numbers: Numbers in the corpus by path, the likeliest first.
+        ranks: Positions in the ranking by path.
+        estimates: Estimated tokens of all files, in the corpus's order.
+        opened: Files with lines ready for a fit, ``None`` without a view.
     """
 
-    @cached_property
-    def _refused(self) -> tuple[str, ...]:
-        return self.files.selection.refused
-
-    def left_out(self, fit: Fit) -> Iterator[Hidden]:
-        """Yield the candidates hidden by a fit, most relevant first."""
-        visible = {number for number, state in fit.shown.items() if not state.is_empty}
-        estimates, by_number = self._estimates, self.by_number
-        originals = {n: by_number[first].file.path for n, first in self._copies.items()}
-        return (
-            (file.path, estimates[number], originals.get(number, ""))
-            for number, file, _, _ in self.in_rank_order
-            if number not in visible
-        )
-
-    def called(self, fit: Fit) -> list[Called]:
-        """Return the definitions that visible code of the likeliest files calls, but that are not shown."""
-        marks = {
-            number: bytes(fit.shown[number].marks)
-            for number in (self._leading if self.has_least else ())
-            if number in fit.shown and fit.shown[number].lines.ends  # a view has other lines
-        }
-        names_by_path: dict[str, list[str]] = {}
-        for name in self._called_names(marks):
-            files = self._corpus.files_defining(name)
-            is_candidate = len(files) == 1 and files[0] in self.by_number
-            if is_candidate and not self._shows_definition(files[0], name, fit):
-                names_by_path.setdefault(self._corpus.shown[files[0]].path, []).append(name)
-        return [*names_by_path.items()]
-
-    def _called_names(self, marks: Mapping[int, bytes]) -> list[str]:
-        names: dict[str, None] = {}
-        analyses = self._corpus.analyses([*marks], with_references=True)
-        for visible, analysis in zip(marks.values(), analyses, strict=True):
-            for reference in analysis.references:
-                if reference.kind == "call" and any(visible[reference.line - 1 : reference.line]):
-                    names.setdefault(reference.name)
-        return [*names][:_MOST_CALLED]
-
-    def _shows_definition(self, number: int, name: str, fit: Fit) -> bool:
-        analysis = self._analysis(number)
-        lines = [analysis.definitions[index].signature for index in analysis.named.get(name, ())]
-        marks = fit.shown[number].marks if number in fit.shown else b""
-        return any(any(marks[line - 1 : line]) for line in lines)
-
-    def shown_files(
-        self, fit: Fit, order: FileOrder, *, doubts: Sequence[str], with_notes: bool
-    ) -> RenderedFiles:
-        """Return the files shown by a fit, with notes.
-
-        The notes are about unreadable files. ``with_notes`` adds the notes of a prompt without a budget.
-        """
-        unreadable = (file.unreadable() for file in self._corpus.others if _is_wanted(file))
-        files = self._in_order(fit, order, [*unreadable, *(self._notes() if with_notes else ())])
-        return RenderedFiles(tuple(files), (*doubts, *self._warnings(files)), self._refused)
-
-    def _notes(self) -> Sequence[File]:
-        """Return the notes on excluded files, and the remarks on files that globs left out."""
-        corpus = self._corpus
-        excluded = (
-            _excluded(file._replace(source=corpus.reading(number).source))
-            for number, file in enumerate(corpus.shown)
-            if number not in self.by_number and file.item.auto_aggregate
-        )
-        remarks = (remark.file for remark in corpus.remarks if _is_wanted(remark.file))
-        return (*excluded, *remarks)
-
-    def _in_order(self, fit: Fit, order: FileOrder, notes: Iterable[File]) -> list[File]:
-        visible = {
-            self.by_number[number].file.path: self.rendered(number, state)
-            for number, state in fit.shown.items()
-            if not state.is_empty or number in self._pinned
-        }
-        visible.update((file.path, file) for file in notes)
-        configured = _sorted_by(visible, (file.path for file in self.files.selection.files))
-        if order is FileOrder.CONFIGURED:
-            return [*configured.values()]
-        if order is FileOrder.RELEVANCE:
-            return self._by_relevance(configured)
-        # The most relevant file last, the next one first, and so on to the middle.
-        ranked = [*_sorted_by(configured, self._ranks).values()]
-        return [*ranked[1::2], *ranked[::2][::-1]]
+    def __init__(self, request: Request, ranked: RankedFiles, *, index: Index) -> None:
+        self.corpus, self.question, self.ranking = ranked
+        self.count: Callable[[str], int] = SavedCounts(index)
+        self.pins = find_pins(request, self.corpus.selection.files)
+        self.request = request
+        self._shortens = True  # whether long lines are cut; not in a prompt with all files
+        self.opened: dict[int, OpenedFile | None] = {}
+        self._rendered: dict[int, tuple[bytes, File]] = {}
+        sizes = (facts.characters // CHARACTERS_PER_TOKEN or 1 for facts in self.corpus.files)
+        self.estimates: Sequence[int] = array("q", sizes)
+        # One notebook can fill an overview.
+        limit = request.budget.tokens if request.budget and request.is_structural else inf
+        outlines_notebooks = sum(self.estimates) > limit
+        self.in_rank_order: list[Candidate] = []
+        for entry in self.ranking.files:
+            file = self.corpus.shown[entry.file]
+            mode = ViewMode.SUMMARY if request.is_summary else file.entry.view_mode
+            if not file.item.auto_aggregate or file.entry.view_mode is ViewMode.NONE:
+                mode = ViewMode.NONE
+            if file.path in self.pins.files:
+                mode = ViewMode.FULL
+            if mode is ViewMode.FULL and outlines_notebooks and file.path.endswith(".ipynb"):
+                mode = ViewMode.OUTLINE
+            if mode is not ViewMode.NONE:
+                self.in_rank_order.append(Candidate(entry.file, file, mode, entry))
+        self.by_number = {candidate.number: candidate for candidate in self.in_rank_order}
+        self.numbers = {file.path: number for number, file, _, _ in self.in_rank_order}
+        self.ranks = {file.path: rank for rank, (_, file, _, _) in enumerate(self.in_rank_order)}
+        self.refused = self.corpus.selection.refused
 
     @cached_property
-    def _ranks(self) -> Mapping[str, int]:
-        return {candidate.file.path: rank for rank, candidate in enumerate(self.in_rank_order)}
-
-    @cached_property
-    def _sources(self) -> Mapping[str, str]:
-        """The source file of each test or document.
-
-        Keys are the paths of the tests and documents.
-        """
-        companions = self.ranked.ranking.companions
+    def pinned(self) -> Mapping[int, Sequence[Run]]:
+        """The lines that must be shown, by file."""
+        pins = self.pins.files
         return {
-            file.path: reason.matched
-            for number, file, _, ranked in self.in_rank_order
-            if number in companions
-            for reason in ranked.reasons
-            if reason.kind == companions[number]
+            number: tuple(pinned_runs(pins[path], self._definitions(number) if pins[path] else ()))
+            for number, path in sorted((c.number, c.file.path) for c in self.in_rank_order)
+            if path in pins
         }
 
-    def _by_relevance(self, files: Mapping[str, File]) -> list[File]:
-        """Return files in the order of their scores.
+    @property
+    def generated(self) -> set[str]:
+        """Paths of generated files."""
+        files = self.corpus.files
+        return {path for path, number in self.numbers.items() if files[number].is_generated}
 
-        Tests and documents follow their source (rule B-8).
-        """
-        if self.ranked.question.is_overview:  # from top to bottom, as a newcomer reads
-            first = [self._corpus.shown[number].path for number in self.ranked.ranking.companions]
-            return [*_sorted_by(files, first).values()]
-        last = len(self._ranks)
-        keys: dict[str, tuple[int, int]] = {}
-        for path in files:
-            rank = self._ranks.get(path, last)
-            source = self._sources.get(path, "")
-            # A source precedes its companions, even likelier ones.
-            keys[path] = (self._ranks[source], rank) if source in files else (rank, -1)
-        return [files[path] for path in sorted(files, key=keys.__getitem__)]
+    def _definitions(self, number: int) -> Sequence[DefinedName]:
+        return self.corpus.analysis(number).definitions
 
-    def _warnings(self, files: Sequence[File]) -> tuple[str, ...]:
-        corpus = self._corpus
-        remarks = [*corpus.remarks]
-        unreadable = [
-            file
-            for file in corpus.others
-            if not _is_wanted(file)
-            and file.path != ALL_FILES  # the glob itself: there is no file at all
-        ]
-        if unreadable:
-            paths = [file.path for file in unreadable]
-            remarks.append(omission_remark(unreadable[0].entry, "unreadable", paths))
-        sentences = {remark.path: f"{remark.path}: {remark.problem}" for remark in remarks}
-        errors = (
-            error_sentence(file) for file in files if file.is_error and file.path not in sentences
-        )
-        doubts = self.files.reader.warnings(errors, [file.path for file in files])
-        beyond = (
-            f"focus {place}: there is no such line: the file ends with line {len(lines.texts):,}"
-            for number in self._pinned
-            if (lines := self.lines(number))
-            for place in self._pins.files[self.by_number[number].file.path]
-            if place.first > len(lines.texts)
-        )
-        return (*self._pins.doubts, *beyond, *doubts, *sentences.values())
+    def changed_definitions(self, room: int) -> dict[int, tuple[Run, ...]]:
+        """Return changed definitions, the likeliest first, in about ``room`` tokens (rule T-14)."""
+        changes: dict[str, list[Place]] = {}
+        for change in self.question.changes:
+            changes.setdefault(change.path, []).append(Place(*change))
+        runs_by_number: dict[int, tuple[Run, ...]] = {}
+        for number, file, mode, _ in self.in_rank_order:
+            is_wanted = file.path in changes and mode is ViewMode.FULL
+            opened = self.open(number) if is_wanted else None
+            if opened is None or self.corpus.files[number].is_generated:
+                continue
+            hunks = changes[file.path]
+            is_new = not all(hunk.first for hunk in hunks)
+            for run in pinned_runs(() if is_new else hunks, self._definitions(number)):
+                size = sum(map(len, opened.texts[max(run[0] - 1, 0) : run[1]]))
+                if size // CHARACTERS_PER_TOKEN <= room:
+                    room -= size // CHARACTERS_PER_TOKEN
+                    runs_by_number[number] = (*runs_by_number.get(number, ()), run)
+        return runs_by_number
 
     @cached_property
-    def _hidden(self) -> Mapping[str, FileChoice]:
-        # By columns: row by row takes twice as long for 100,000 files.
-        entries = [entry for _, _, _, entry in self.in_rank_order]
-        numbers = [entry.file for entry in entries]
-        paths = [file.path for _, file, _, _ in self.in_rank_order]
-        sizes = self._estimates
-        columns = (
-            paths,
-            [file.entry.item.path for _, file, _, _ in self.in_rank_order],
-            repeat(Level.LEFT_OUT),
-            [LEVELS[mode] for _, _, mode, _ in self.in_rank_order],
-            repeat(False),  # pinned
-            repeat(0),  # tokens
-            [entry.score for entry in entries] if self._is_scored else repeat(None),
-            range(1, len(entries) + 1) if self._is_scored else repeat(None),
-            [entry.reasons for entry in entries],
-            repeat(()),  # definitions
-            repeat(None),  # next
-            repeat(""),  # content_hash
-            [sizes[number] for number in numbers],
-            repeat(()),  # lines
-        )
-        rows = map(row_maker(FileChoice), zip(*columns, strict=False))
-        return dict(zip(paths, rows, strict=True))
+    def has_least(self) -> bool:
+        """Whether files are hidden because their scores are too low."""
+        return not self.question.is_empty and self.ranking.guess is None
 
-    def choices(
-        self,
-        shown: Mapping[int, bytes],
-        later: Mapping[int, bytes],
-        tokens: Mapping[str, int],
-        named: Set[str],
-    ) -> tuple[FileChoice, ...]:
-        """Return the audit rows of all files.
+    @property
+    def is_relative(self) -> bool:
+        """Whether files and pieces far below the likeliest are hidden.
 
-        Args:
-            shown: Marks of the visible lines by file number.
-            later: Marks with a larger budget.
-            tokens: Tokens of the files' blocks by path.
-            named: Paths listed by name in the section of hidden files.
+        After a pick they stay visible, because all unpicked files score little.
         """
-        numbers = {self.by_number[number].file.path: number for number in later}
-        choices: list[FileChoice] = []
-        hidden = self._hidden
-        for file in self.files.selection.files:
-            path = file.path
-            choice = hidden.get(path)
-            if choice is None:
-                if path == ALL_FILES:  # a glob without matches
-                    continue
-                choice = _unranked(file, tokens.get(path, 0))
-            elif path in numbers:
-                number = numbers[path]
-                marks = shown.get(number, b"")
-                choice = self.choice(number, marks, later[number], tokens=tokens.get(path, 0))
-            choices.append(choice._replace(level=Level.NAME) if path in named else choice)
-        return tuple(choices)
+        is_picked = self.ranking.unpicked != 1.0
+        is_limited = self.has_least and self.request.is_finished
+        return is_limited and bool(self.in_rank_order) and not is_picked
 
-    def choice(self, number: int, marks: bytes, later: bytes, *, tokens: int) -> FileChoice:
-        """Return the audit row of a candidate.
+    def least(self, score: float) -> float:
+        # Scores before a second look: after it all other files together score little.
+        return score / self.ranking.unpicked if self.has_least else 0.0
 
-        ``marks`` are its visible lines, ``later`` the lines shown with a larger budget.
-        """
-        return self._hidden[self.by_number[number].file.path]._replace(
-            level=self.level(number, marks),
-            pinned=number in self._pinned,
-            tokens=tokens,
-            definitions=self._definitions_in_full(number, marks),
-            next=self.level(number, later) if sum(later) > sum(marks) else None,
-            content_hash=self.content_hash(number) if any(marks) else "",
-            lines=tuple(marked_runs(marks)),
-        )
+    @cached_property
+    def relevant(self) -> float:
+        """The least score of a file shown in the prompt."""
+        if not self.is_relative:
+            return self.least(_RELEVANT)
+        return max(_RELEVANT, _OF_BEST * self.in_rank_order[0].ranked.score)
 
-    def level(self, number: int, marks: bytes) -> Level:
-        opened = self._opened.get(number)
-        if opened is None or not any(marks):
-            return Level.LEFT_OUT
-        level = LEVELS[self.by_number[number].mode]
-        if 0 not in opened.lines.shown_or_blank(marks):
-            return Level.FOCUSED if opened.is_shortened else level
-        if level is not Level.FULL:
-            return Level.OUTLINE
-        definitions = self._analysis(number).definitions
-        signatures = chain.from_iterable(
-            opened.lines.find(signature_run(definition)) for definition in definitions
-        )
-        has_body = any(map(gt, marks, opened.lines.whole(signatures)))
-        return Level.FOCUSED if has_body else Level.OUTLINE
+    @cached_property
+    def least_piece(self) -> float:
+        """The least probability of a piece that is shown of a file far below the likeliest."""
+        likeliest = (max(file.ranked.pieces, default=0.0) for file in self.in_rank_order)
+        return _OF_BEST_PIECE * max(islice(likeliest, SEEN_FILES))
 
-    def _definitions_in_full(self, number: int, marks: bytes) -> tuple[str, ...]:
-        opened, mode = self._opened.get(number), self.by_number[number].mode
-        is_text = is_the_text(self.by_number[number].file.path, mode)
-        if opened is None or not any(marks) or not is_text:
-            return ()
-        visible = opened.lines.shown_or_blank(marks)
-        names = (
-            ".".join(definition.path)
-            for definition in self._analysis(number).definitions
-            if visible.find(0, definition.signature - 1, definition.last) < 0
-        )
-        return tuple(dict.fromkeys(names))
+    @cached_property
+    def leading(self) -> Sequence[int]:
+        """The likeliest files in the order of their scores; empty if the ranking is a guess."""
+        leading = self.in_rank_order[:_LEADING] if self.has_least else ()
+        leading = self.in_rank_order if self.question.is_overview else leading
+        return [candidate.number for candidate in leading]
 
+    @cached_property
+    def copies(self) -> Mapping[int, int]:
+        """For each built or vendored copy, the number of the likelier file with the same content."""
+        firsts: dict[bytes, int] = {}
+        numbers = [number for number, _, _, ranked in self.in_rank_order if ranked.pieces]
+        pairs = ((n, firsts.setdefault(self.corpus.content_hash(n), n)) for n in numbers)
+        return {number: first for number, first in pairs if number != first}
 
-def _sorted_by(files: Mapping[str, File], paths: Iterable[str]) -> Mapping[str, File]:
-    ranks = {path: rank for rank, path in enumerate(paths) if path in files}
-    return dict(sorted(files.items(), key=lambda item: ranks.get(item[0], inf)))
+    def open(self, number: int) -> OpenedFile | None:
+        """Return a file with its lines, ``None`` if its view fails."""
+        if number not in self.opened:
+            file = self.corpus.reading(number)
+            is_code = self.corpus.files[number].is_code
+            self.opened[number] = open_file(
+                file,  # with slices resolved in its text
+                self.by_number[number].mode,
+                statements=self.corpus.analysis(number).statements,
+                definitions=self._definitions(number) if is_code else (),
+                count=self.count,
+                is_numbered=self.request.is_numbered,
+                around=MORE_TOKENS if self.request.is_xml else 0,
+                has_leads=number in self.leading,
+                shortens=self._shortens and self.pins.files.get(file.path) != (),
+            )
+        return self.opened[number]
 
+    def set_shortening(self, *, is_on: bool) -> None:
+        """Turn the shortening of long lines on or off; affected files are opened again."""
+        if self._shortens == is_on:
+            return
+        self._shortens = is_on
+        for number, file in [*self.opened.items()]:
+            if file and has_long_line(file.file.source.text):
+                del self.opened[number]
+                self._rendered.pop(number, None)
 
-def _unranked(file: File, tokens: int) -> FileChoice:
-    """Return the audit row of an excluded, unreadable or binary file."""
-    is_excluded = file.entry.view_mode is ViewMode.NONE or not file.item.auto_aggregate
-    level = Level.NONE if is_excluded else Level.LEFT_OUT
-    return FileChoice(file.path, file.item.path, level, LEVELS[file.entry.view_mode], tokens=tokens)
-
-
-def _excluded(file: File) -> File:
-    return file.unreadable() if file.source.error else file._replace(view=View(EXCLUDED))
-
-
-def _is_wanted(file: File) -> bool:
-    """Return whether the user named the file or its glob."""
-    return file.item.path != ALL_FILES
+    def rendered(self, number: int, state: ShownLines) -> File:
+        """Return a file with the shown lines, cached: a prompt is laid out several times."""
+        marks = bytes(state.marks)
+        cached = self._rendered.get(number)
+        if cached is None or cached[0] != marks:
+            opened, file = state.opened, state.opened.file
+            if not state.is_complete:
+                view = focused(file.view, opened.texts, state.runs(), ends=opened.ends)
+                file = file._replace(view=view)
+            cached = self._rendered[number] = marks, file
+        return cached[1]

@@ -4,11 +4,9 @@ The order depends on the task, not on the budget. A larger budget goes further i
 of a file (rule B-6).
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from heapq import heapify, heappop, heapreplace
 from itertools import accumulate
 from math import sqrt
 from typing import Final, NamedTuple
@@ -59,6 +57,7 @@ class Fittable:
         definitions: Headings, if the file is prose.
         is_likely: Whether the file is among the likeliest, so that its short definitions are shown early.
         calls: In a likely file, the definitions called by each definition.
+        least: Pieces less probable than this stay hidden.
     """
 
     number: int
@@ -71,6 +70,104 @@ class Fittable:
     calls: Mapping[int, Sequence[int]] = field(default_factory=dict)
     least: float = 0.0
 
+    def signature_step(self, definition: int) -> "Step":
+        return Step(self.number, tuple(self._signatures_around(definition)), is_body=False)
+
+    def body_step(self, index: int, opening: Sequence[Run]) -> "Step":
+        """Return a piece's lines with its signatures, and the runs to show with any body."""
+        piece = self.pieces[index]
+        first, last = piece.first, piece.last
+        if not self.definitions:  # a line of context instead of signatures
+            first, last = first - 1, last + 1
+        runs = (*opening, *self._signatures_around(piece.definition), (first, last))
+        return Step(self.number, runs, is_body=True)
+
+    def _signatures_around(self, definition: int) -> list[Run]:
+        runs: list[Run] = []
+        while definition >= 0:
+            runs.append(signature_run(self.definitions[definition]))
+            outer = self.definitions[definition].outer
+            definition = outer if outer < definition else -1
+        return runs[::-1]
+
+    def opening_runs(self) -> Sequence[Run]:
+        """Return all signatures or headings, if these are few; a likely notebook's highest headings."""
+        if self.is_notebook:
+            names = self.definitions if self.is_likely else ()
+            headings = [definition for definition in names if definition.kind == "heading"]
+            headings.sort(key=lambda heading: len(heading.path))
+            sizes = accumulate(len(heading.path[-1]) + _CELL_MARKS for heading in headings)
+            pairs = zip(headings, sizes, strict=True)
+            return [signature_run(heading) for heading, size in pairs if size <= _ALL_HEADINGS]
+        runs = [signature_run(definition) for definition in self.definitions]
+        lines = sum(last - first + 1 for first, last in runs)
+        characters = sum(piece.characters for piece in self.pieces)
+        total_lines = max(1, self.pieces[-1].last if self.pieces else 1)
+        limit = _ALL_HEADINGS if self.is_prose and self.is_likely else _FEW_SIGNATURES
+        return runs if lines * characters / total_lines <= limit else ()
+
+    def masses(self) -> Mapping[int, float]:
+        """Sum the flattened probabilities of pieces by innermost definition, ``-1`` outside of all."""
+        parts: dict[int, list[float]] = {}
+        for piece, chance in zip(self.pieces, self.chances, strict=True):
+            parts.setdefault(piece.definition, []).append(chance**_FLATTER)
+        return {
+            number: max(chances) if len(chances) > _MANY_PIECES and number >= 0 else sum(chances)
+            for number, chances in parts.items()
+        }
+
+    def body_values(self) -> Iterator[float]:
+        """Yield the negated value of each piece, ``1`` for a hidden one."""
+        for piece, chance in zip(self.pieces, self._unfolding_chances(), strict=True):
+            value = -chance * _discount(piece) / _size(piece.characters)
+            yield value if chance >= self.least else 1.0
+
+    def _unfolding_chances(self) -> Sequence[float]:
+        """Return the probabilities of the pieces, raised for short definitions in a likely file."""
+        if not self.is_likely:
+            return self.chances
+        best: dict[int, float] = {}
+        for piece, chance in zip(self.pieces, self.chances, strict=True):
+            best[piece.definition] = max(best.get(piece.definition, 0.0), chance)
+        called: dict[int, float] = {}
+        for caller, definitions in self.calls.items():
+            part = _OF_CALLER * best.get(caller, 0.0) / sqrt(len(definitions))
+            for definition in definitions:
+                called[definition] = max(called.get(definition, 0.0), part)
+        of_file = _OF_LIKELY_FILE * sum(self.chances) / max(1, len(self.chances))
+        raised = list(self.chances)
+        for index, piece in enumerate(self.pieces):
+            number = piece.definition
+            lines = self.definitions[number] if number >= 0 else None
+            if lines and lines.last - lines.signature < _SHORT:
+                raised[index] = max(raised[index] + of_file, called.get(number, 0.0))
+        return raised
+
+    def signature_values(self, masses: Mapping[int, float]) -> list[float]:
+        """Return the negated value of each definition's signature.
+
+        The value is the probability divided by the root of the lines. Each definition gets a part of its file's
+        probability. Headings without text are useless, so prose has none.
+        """
+        if self.is_prose:
+            return []
+        shared = _OF_ITS_FILE * sum(masses.values())
+        # Most of some ten thousand definitions have only their file's part. With ``min`` and ``max``, as below, this
+        # loop takes four times as long.
+        by_lines = [-shared / root for root in _ROOTS]
+        values = [
+            by_lines[lines]
+            if 0 <= (lines := definition.body - definition.signature) < LONGEST_SIGNATURE
+            else by_lines[-1 if lines > 0 else 0]
+            for definition in self.definitions
+        ]
+        for number, mass in masses.items():
+            if number >= 0:
+                lines = self.definitions[number].body - self.definitions[number].signature
+                root = _ROOTS[min(max(0, lines), LONGEST_SIGNATURE)]
+                values[number] = -(mass + shared) / root
+        return values
+
 
 class Step(NamedTuple):
     """Lines of one file that enter the prompt together: signatures, or a body with its signatures."""
@@ -80,45 +177,8 @@ class Step(NamedTuple):
     is_body: bool
 
 
-class _BestFirst:
-    """A priority queue over values of many files.
-
-    The values are those of pieces or definitions; the lowest value is best. The heap has only the best value of each
-    file. A file's remaining values are sorted once its best value is taken, which happens for a few dozen among
-    thousands of files.
-    """
-
-    def __init__(self, files: Sequence[Sequence[float]]) -> None:
-        self._files = files
-        self._following: dict[int, list[int]] = {}
-        bests = ((min(values), number) for number, values in enumerate(files) if values)
-        self._heap = [(best, number, files[number].index(best)) for best, number in bests]
-        heapify(self._heap)
-
-    def __bool__(self) -> bool:
-        """Return whether anything is left that is worth something."""
-        return bool(self._heap) and self._heap[0][0] <= 0
-
-    def pop(self) -> tuple[int, int]:
-        """Remove the best value; return its indices.
-
-        They are the index of the file, and the index of the value in the file.
-        """
-        _, number, best = self._heap[0]
-        values = self._files[number]
-        if number not in self._following:
-            order = sorted(range(len(values)), key=values.__getitem__)  # stable
-            self._following[number] = order[:0:-1]  # without the best; the next one is last
-        following = self._following[number]
-        if following:
-            heapreplace(self._heap, (values[following[-1]], number, following.pop()))
-        else:
-            heappop(self._heap)
-        return number, best
-
-
 @dataclass(slots=True)
-class Share:
+class FileShare:
     """A group of files with a fixed part of the tokens.
 
     Bodies enter in the order of probability per token.
@@ -152,30 +212,31 @@ class Share:
         return self.tokens + _STEP_TOKENS <= self.part * spent
 
     def steps(self, signatures: float) -> Iterator[Step]:
+        """Yield the steps of all files; ``signatures`` is the fraction of tokens for these."""
+        ratio = signatures / (1 - signatures)
         for files in self.groups:
-            yield from self._by_value(files, signatures / (1 - signatures))
-
-    def _by_value(self, files: Sequence[Fittable], ratio: float) -> Iterator[Step]:
-        opened: dict[int, tuple[Run, ...]] = {}
-        masses = [_masses(file) for file in files]
-        bodies = _BestFirst([_body_values(file) for file in files])
-        heads = _BestFirst(list(map(_signature_values, files, masses)))
-        unseen = deque(_likeliest_signatures(files, masses, self.first))
-        while bodies or heads:
-            wants_signature = self.spent[False] < ratio * self.spent[True]
-            if self.is_limited and not bodies and not wants_signature:
-                return
-            if bodies and not (wants_signature and heads):
-                number, piece = bodies.pop()
-                file = files[number]
-                if file.number not in opened:
-                    opened[file.number] = _opening_runs(file)
-                runs = (*opened[file.number], *_piece_runs(file, file.pieces[piece]))
-                yield Step(file.number, runs, is_body=True)
-                continue
-            while unseen and unseen[0].file in self.seen:
-                unseen.popleft()
-            yield unseen.popleft() if unseen else _signature_step(files, *heads.pop())
+            masses = [file.masses() for file in files]
+            bodies = _best_last(file.body_values() for file in files)
+            heads = _best_last(map(Fittable.signature_values, files, masses))
+            unseen = _likeliest_signatures(files, masses, self.first)
+            opening: dict[int, Sequence[Run]] = {}
+            while bodies or heads:
+                wants_signature = self.spent[False] < ratio * self.spent[True]
+                if self.is_limited and not bodies and not wants_signature:
+                    break
+                if bodies and not (wants_signature and heads):
+                    _, index, piece = bodies.pop()
+                    if index not in opening:
+                        opening[index] = files[index].opening_runs()
+                    yield files[index].body_step(piece, opening[index])
+                    continue
+                while unseen and unseen[-1].file in self.seen:
+                    unseen.pop()
+                if unseen:
+                    yield unseen.pop()
+                else:
+                    _, index, definition = heads.pop()
+                    yield files[index].signature_step(definition)
 
 
 @dataclass(slots=True)
@@ -185,9 +246,9 @@ class StepOrder:
     The first share gives the next step, unless another one has used less than its part of the tokens.
     """
 
-    shares: Sequence[Share]
+    shares: Sequence[FileShare]
     signatures: float = WITH_TASK
-    _owners: dict[int, Share] = field(init=False, default_factory=dict)
+    _owners: dict[int, FileShare] = field(init=False, default_factory=dict)
 
     def spend(self, step: Step, tokens: int) -> None:
         share = self._owners.get(step.file, self.shares[0])  # pinned files have none
@@ -213,95 +274,31 @@ class StepOrder:
             yield step
 
 
-def _signatures_around(file: Fittable, definition: int) -> list[Run]:
-    runs: list[Run] = []
-    while definition >= 0:
-        runs.append(signature_run(file.definitions[definition]))
-        outer = file.definitions[definition].outer
-        definition = outer if outer < definition else -1
-    return runs[::-1]
-
-
-def _signature_step(files: Sequence[Fittable], number: int, definition: int) -> Step:
-    runs = tuple(_signatures_around(files[number], definition))
-    return Step(files[number].number, runs, is_body=False)
-
-
-def _piece_runs(file: Fittable, piece: Piece) -> tuple[Run, ...]:
-    """Return a piece's lines with its signatures.
-
-    In a file without definitions add a line of context instead.
-    """
-    if piece.definition >= 0:
-        return (*_signatures_around(file, piece.definition), (piece.first, piece.last))
-    context = 0 if file.definitions else 1
-    return ((piece.first - context, piece.last + context),)
-
-
-def _opening_runs(file: Fittable) -> tuple[Run, ...]:
-    """Return the lines to show with a file's first body.
-
-    They are all signatures or headings, if these are few.
-    """
-    if file.is_notebook:
-        return _highest_headings(file)
-    runs = [signature_run(definition) for definition in file.definitions]
-    lines = sum(last - first + 1 for first, last in runs)
-    characters = sum(piece.characters for piece in file.pieces)
-    total_lines = max(1, file.pieces[-1].last if file.pieces else 1)
-    limit = _ALL_HEADINGS if file.is_prose and file.is_likely else _FEW_SIGNATURES
-    return tuple(runs) if lines * characters / total_lines <= limit else ()
-
-
-def _highest_headings(file: Fittable) -> tuple[Run, ...]:
-    """Return the lines of a notebook's headings, the highest levels first, up to a limit."""
-    if not file.is_likely:
-        return ()
-    headings = [definition for definition in file.definitions if definition.kind == "heading"]
-    headings.sort(key=lambda heading: len(heading.path))
-    sizes = accumulate(len(heading.path[-1]) + _CELL_MARKS for heading in headings)
-    pairs = zip(headings, sizes, strict=True)
-    return tuple(signature_run(heading) for heading, size in pairs if size <= _ALL_HEADINGS)
-
-
-def _body_values(file: Fittable) -> list[float]:
-    """Return the negated value of each piece.
-
-    The priority queue uses the values; hidden pieces have ``1``.
-    """
-    pairs = zip(file.pieces, _unfolding_chances(file), strict=True)
-    return [
-        -chance * _discount(piece) / _size(piece.characters) if chance >= file.least else 1.0
-        for piece, chance in pairs
+def _best_last(values_by_file: Iterable[Iterable[float]]) -> list[tuple[float, int, int]]:
+    """Sort values, each with its file and its index there, by falling number; a number above 0 is worthless."""
+    ranked = [
+        (value, number, index)
+        for number, values in enumerate(values_by_file)
+        for index, value in enumerate(values)
+        if value <= 0
     ]
+    return sorted(ranked, reverse=True)
 
 
-def _unfolding_chances(file: Fittable) -> Sequence[float]:
-    """Return the probabilities of a file's pieces, raised for short definitions in likely files."""
-    if not file.is_likely:
-        return file.chances
-    best: dict[int, float] = {}
-    for piece, chance in zip(file.pieces, file.chances, strict=True):
-        best[piece.definition] = max(best.get(piece.definition, 0.0), chance)
-    called: dict[int, float] = {}
-    for caller, definitions in file.calls.items():
-        part = _OF_CALLER * best.get(caller, 0.0) / sqrt(len(definitions))
-        for definition in definitions:
-            called[definition] = max(called.get(definition, 0.0), part)
-    of_file = _OF_LIKELY_FILE * sum(file.chances) / max(1, len(file.chances))
-    return [
-        max(chance + of_file, called.get(piece.definition, 0.0))
-        if _is_short(file, piece.definition)
-        else chance
-        for piece, chance in zip(file.pieces, file.chances, strict=True)
-    ]
-
-
-def _is_short(file: Fittable, definition: int) -> bool:
-    if definition < 0:
-        return False
-    lines = file.definitions[definition]
-    return lines.last - lines.signature < _SHORT
+def _likeliest_signatures(
+    files: Sequence[Fittable], masses: Sequence[Mapping[int, float]], limit: int
+) -> list[Step]:
+    """Return the best signature of each of the likeliest files, the likeliest last."""
+    sums = [sum(file_masses.values()) for file_masses in masses]
+    likeliest = sorted(range(len(files)), key=sums.__getitem__, reverse=True)  # stable
+    steps: list[Step] = []
+    for number in likeliest[:limit]:
+        definitions = range(len(files[number].definitions))
+        if definitions and not files[number].is_prose:
+            values = masses[number]
+            best = max(definitions, key=lambda index: (values.get(index, 0.0), -index))
+            steps.append(files[number].signature_step(best))
+    return steps[::-1]
 
 
 def _discount(piece: Piece) -> float:
@@ -317,53 +314,3 @@ def _discount(piece: Piece) -> float:
 @lru_cache(maxsize=4_096)  # most of the thousands of pieces are shorter
 def _size(characters: int) -> float:
     return float((characters / CHARACTERS_PER_TOKEN + _FRAME) ** DENSITY)
-
-
-def _signature_values(file: Fittable, masses: Mapping[int, float]) -> list[float]:
-    """Return the negated value of each definition's signature.
-
-    The value is the probability divided by the root of the lines. Each definition gets a part of its file's
-    probability. Headings without text are useless, so prose has none.
-    """
-    if file.is_prose:
-        return []
-    shared = _OF_ITS_FILE * sum(masses.values())
-    # Most of some ten thousand definitions have only their file's part. With ``min`` and ``max``, as below, this loop
-    # takes four times as long.
-    by_lines = [-shared / root for root in _ROOTS]
-    values = [
-        by_lines[lines]
-        if 0 <= (lines := definition.body - definition.signature) < LONGEST_SIGNATURE
-        else by_lines[-1 if lines > 0 else 0]
-        for definition in file.definitions
-    ]
-    for number, mass in masses.items():
-        if number >= 0:
-            lines = file.definitions[number].body - file.definitions[number].signature
-            root = _ROOTS[min(max(0, lines), LONGEST_SIGNATURE)]
-            values[number] = -(mass + shared) / root
-    return values
-
-
-def _likeliest_signatures(
-    files: Sequence[Fittable], masses: Sequence[Mapping[int, float]], limit: int
-) -> Iterator[Step]:
-    sums = [sum(file_masses.values()) for file_masses in masses]
-    likeliest = sorted(range(len(files)), key=sums.__getitem__, reverse=True)  # stable
-    for number in likeliest[:limit]:
-        definitions = range(len(files[number].definitions))
-        if definitions and not files[number].is_prose:
-            file_masses = masses[number]
-            best = max(definitions, key=lambda index: (file_masses.get(index, 0.0), -index))
-            yield _signature_step(files, number, best)
-
-
-def _masses(file: Fittable) -> Mapping[int, float]:
-    """Sum the probabilities of pieces by innermost definition (``-1``: outside of all), flattened by an exponent."""
-    parts: dict[int, list[float]] = {}
-    for piece, chance in zip(file.pieces, file.chances, strict=True):
-        parts.setdefault(piece.definition, []).append(chance**_FLATTER)
-    return {
-        number: max(chances) if len(chances) > _MANY_PIECES and number >= 0 else sum(chances)
-        for number, chances in parts.items()
-    }

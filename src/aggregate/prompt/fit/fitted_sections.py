@@ -1,72 +1,39 @@
-"""How many tokens of a budget the sections other than files get (rule B-5)."""
+"""The sections of a budgeted prompt beside its files, each within its share (rule B-5)."""
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aggregate.base.files import Narrowing
-from aggregate.base.task import Budget, Finish, Given
-from aggregate.base.text import clean_issue
-from aggregate.project.git import find_head
+from aggregate.base.redaction import Redaction, redact
+from aggregate.base.task import Budget, Finish
+from aggregate.base.text import clean_issue, fence, heading_text
+from aggregate.project.git import FileChange, find_head, read_changes
 from aggregate.prompt.asking.request import Request
-from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment
-from aggregate.prompt.sections.changes import NO_CHANGES, Changes, changes_segments, hunks_block
-from aggregate.prompt.sections.fitted import Count, FittedSection, tokens_of
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
+from aggregate.prompt.files.layout import file_heading
+from aggregate.prompt.files.selection import own_output_filter
+from aggregate.prompt.sections.fitted import NO_ROOM, Count, FittedSection, largest_size, tokens_of
 from aggregate.prompt.sections.given import (
     attached_section,
     cut_middle,
+    fit_given,
     instructions_section,
     project_segment,
     task_line,
     task_segment,
 )
 from aggregate.prompt.sections.tree import Tree
-from aggregate.prompt.sections.turns import Omitted, safe_discussion_segments
+from aggregate.prompt.sections.turns import fit_history
 
 ALL = 1 << 62  # more tokens than any prompt
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins
-_CHARACTERS = 8  # upper bound of characters per token
+
 _LEAST_HUNK = 200  # characters of a useful hunk
-_NO_ROOM = "the section's share of the budget is used up"
-
-
-class Share(NamedTuple):
-    """The largest part of the tokens, without those of pinned files, that a section may use."""
-
-    section: Section
-    part: float
-    fit: Callable[[int], FittedSection]  # by tokens beyond its least
-
+_CHARACTERS = 8  # upper bound of characters per token
 
 Fitted = Mapping[Section, FittedSection]
-
-
-class Shares(NamedTuple):
-    shares: Sequence[Share]
-    least: Fitted
-
-    def reserved(self, room: int) -> int:
-        """Return the tokens reserved for the sections.
-
-        They are a part of ``room``, in addition to the sections' smallest size. Unused parts count too, so that the
-        room for files is the same in every turn.
-        """
-        pairs = [(share.part, self.least[share.section]) for share in self.shares]
-        return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)
-
-    def within(self, room: int) -> Fitted:
-        return {section: fit(int(room * part)) for section, part, fit in self.shares}
-
-    def with_more(self, sections: Fitted, room: int) -> Fitted:
-        """Return the sections with ``room`` more tokens, given to the first sections first."""
-        fitted = {}
-        for name, _, fit in self.shares:
-            section = sections[name]
-            more = fit(section.tokens - self.least[name].tokens + room)
-            fitted[name] = max(section, more, key=lambda fitted: fitted.tokens)
-            room -= fitted[name].tokens - section.tokens
-        return fitted
 
 
 def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segment]]:
@@ -91,151 +58,221 @@ def frame_of(request: Request, *, note: str = "") -> dict[Section, Sequence[Segm
     return {Section.PROJECT: (*first, top) if top else first, Section.TASK: (end,) if end else ()}
 
 
-def shares_of(
-    request: Request,
-    budget: Budget,
-    count: Count,
-    *,
-    changes: Changes = NO_CHANGES,
-    tree: Tree | None = None,
-) -> Shares:
-    """Return a request's sections, other than files, with shares.
+class ChangedFile(NamedTuple):
+    path: str
+    summary: str  # such as ``"+12 -3"``
+    hunks: tuple[str, ...] = ()  # as from ``diff -u``
 
-    The shares are parts of the budget. ``tree`` is shown in an overview.
+
+class RevisionChanges(NamedTuple):
+    """The changes since a revision (rule T-8)."""
+
+    since: str = ""  # the revision
+    files: Sequence[ChangedFile] = ()  # listed files, the likeliest first
+    others: int = 0  # number of other changed files
+
+
+def changes_for(request: Request, ranks: Mapping[str, int], generated: Set[str]) -> RevisionChanges:
+    """Return the changed candidates, likeliest first, deleted files, and the number of others.
+
+    ``ranks`` are the candidates' positions by path, ``generated`` the paths of generated ones.
     """
-    finish = request.finish or Finish()
-    fit_texts = partial(fit_given, count=count)
-    instructions = partial(fit_texts, instructions_section, finish.instructions)
-    attached = partial(fit_texts, attached_section, finish.attached)
-    shares = (
-        Share(Section.TREE, _OF_TREE, partial(fit_tree, tree or Tree(()), count=count)),
-        Share(Section.HISTORY, budget.history, partial(fit_history, request.history, count=count)),
-        Share(Section.RESULTS, budget.results, partial(_fit_results, request, count=count)),
-        Share(Section.INSTRUCTIONS, _OF_GIVEN, instructions),
-        Share(Section.ATTACHED, _OF_GIVEN, attached),
-        Share(Section.CHANGES, _OF_CHANGES, partial(fit_changes, changes, count=count)),
-    )
-    return Shares(shares, {share.section: share.fit(0) for share in shares})
+    if not (request.finish and request.finish.changes):
+        return RevisionChanges()
+    base_dir = request.base_dir
+    is_ours = own_output_filter(base_dir, request.output_dir, request.namespace, request.shown_from)
+    changes = read_changes(str(base_dir), request.finish.changes)
+    changes = [change for change in changes if not is_ours(change.path)]
+    listed = [change for change in changes if change.path in ranks or change.kind == "deleted"]
+    listed.sort(key=lambda change: ranks.get(change.path, len(ranks)))
+    files = [
+        _changed_file(change, request.redaction, is_generated=change.path in generated)
+        for change in listed
+    ]
+    return RevisionChanges(request.finish.changes, files, len(changes) - len(listed))
 
 
-def fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
+def _changed_file(change: FileChange, redaction: Redaction, *, is_generated: bool) -> ChangedFile:
+    """Return a changed file; generated, binary and deleted ones have no hunks."""
+    lines = f"+{change.added} -{change.removed}" if change.hunks else ""
+    kinds = (change.kind, "generated" if is_generated else "", lines)
+    by_name = is_generated or change.kind == "deleted"
+    hunks = () if by_name else tuple(_redacted(hunk, redaction) for hunk in change.hunks)
+    return ChangedFile(change.path, ", ".join(filter(None, kinds)) or "changed", hunks)
+
+
+def _redacted(hunk: str, redaction: Redaction) -> str:
+    """Redact a hunk as a whole, without its ``+`` and ``-``, since a key may span lines."""
+    if not redaction.replaces:
+        return hunk
+    head, *lines = hunk.split("\n")
+    plain = "\n".join([head, *(line[1:] for line in lines)])
+    head, *texts = redact(plain, redaction).text.split("\n")
+    marked = [f"{line[:1]}{text}" for line, text in zip(lines, texts, strict=True)]
+    return "\n".join([head, *marked])
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The sections of a budgeted prompt other than files, each with its share.
+
+    Attributes:
+        changes: The changes to show.
+        tree: The tree of an overview.
+        parts: The largest part of the tokens, without those of pinned files, that each section may use.
+        least: The sections in their smallest size.
+    """
+
+    request: Request
+    budget: Budget
+    count: Count
+    changes: RevisionChanges
+    tree: Tree | None
+    parts: Mapping[Section, float] = field(init=False)
+    least: Fitted = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts = {
+            Section.TREE: _OF_TREE,
+            Section.HISTORY: self.budget.history,
+            Section.RESULTS: self.budget.results,
+            Section.INSTRUCTIONS: _OF_GIVEN,
+            Section.ATTACHED: _OF_GIVEN,
+            Section.CHANGES: _OF_CHANGES,
+        }
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "least", self.within(0))
+
+    def reserved(self, room: int) -> int:
+        """Return the tokens reserved for the sections.
+
+        They are a part of ``room``, in addition to the sections' smallest size. Unused parts count too, so that the
+        room for files is the same in every turn.
+        """
+        pairs = [(part, self.least[section]) for section, part in self.parts.items()]
+        return sum(min(int(room * part), least.needed - least.tokens) for part, least in pairs)
+
+    def within(self, room: int) -> Fitted:
+        return {
+            section: self._fit(section, int(room * part)) for section, part in self.parts.items()
+        }
+
+    def with_more(self, sections: Fitted, room: int) -> Fitted:
+        """Return the sections with ``room`` more tokens, given to the first sections first."""
+        fitted = {}
+        for name in self.parts:
+            section = sections[name]
+            more = self._fit(name, section.tokens - self.least[name].tokens + room)
+            fitted[name] = max(section, more, key=lambda fitted: fitted.tokens)
+            room -= fitted[name].tokens - section.tokens
+        return fitted
+
+    def _fit(self, section: Section, limit: int) -> FittedSection:
+        """Return a section with ``limit`` tokens beyond its smallest size."""
+        request, count = self.request, self.count
+        finish = request.finish or Finish()
+        if section is Section.TREE:
+            return _fit_tree(self.tree, limit, count) if self.tree else FittedSection()
+        if section is Section.HISTORY:
+            return fit_history(request.history, limit, count)
+        if section is Section.INSTRUCTIONS:
+            return fit_given(instructions_section, finish.instructions, limit, count)
+        if section is Section.ATTACHED:
+            return fit_given(attached_section, finish.attached, limit, count)
+        if section is Section.CHANGES:
+            return _fit_changes(self.changes, limit, count)
+        if not request.results:
+            return FittedSection()
+        from aggregate.prompt.sections.subagent_results import fit_results  # few prompts have any
+
+        return fit_results(request.results, limit, count, is_readable=request.reads_results)
+
+
+def _fit_tree(tree: Tree, limit: int, count: Count) -> FittedSection:
     """Return the tree of files with as many open folders as ``limit`` tokens allow."""
     sizes = [tokens_of(tree.segments(number), count) for number in range(len(tree.folders) + 1)]
     number = bisect_right(sizes, limit) - 1
     return FittedSection(tree.segments(number), sizes[number], sizes[-1])
 
 
-def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
-    """Return the section of the newest turns.
-
-    It has at most ``limit`` tokens, not counting the last turn, which is always shown.
-    """
-    segments = safe_discussion_segments(history)
-    sizes = [count(segment.text + SEPARATOR) for segment in segments[1:]]
-    needed = tokens_of(segments, count)
-
-    def without(number: int) -> FittedSection:
-        if not number:
-            return FittedSection(segments, needed, needed)
-        omitted = Omitted(number, sum(sizes[:number]))
-        turns = f"turns 1 to {number}" if number > 1 else "turn 1"
-        reason = (
-            "the discussion's share of the budget is used up; the oldest turns are left out first"
-        )
-        cut = Cut("history", turns, omitted.tokens, reason)
-        shown = safe_discussion_segments(history[number:], omitted)
-        return FittedSection(shown, tokens_of(shown, count), needed, (cut,))
-
-    if len(history) < 2:
-        return without(0)
-    most = without(len(history) - 1).tokens + limit
-    if needed <= most:
-        return without(0)
-    numbers = range(1, len(history))
-    return without(1 + bisect_left(numbers, True, key=lambda n: without(n).tokens <= most))
-
-
-def _fit_results(request: Request, limit: int, count: Count) -> FittedSection:
-    if not request.results:
-        return FittedSection()
-    from aggregate.prompt.sections.fitted_results import fit_results  # few prompts have results
-
-    return fit_results(request.results, limit, count, is_readable=request.reads_results)
-
-
-def fit_given(
-    lay_out: Callable[[Sequence[Given]], tuple[Segment, ...]],
-    texts: Sequence[Given],
-    limit: int,
-    count: Count,
-) -> FittedSection:
-    """Return the section of the user's texts in ``limit`` tokens; long texts lose their middle."""
-    if not texts:
-        return FittedSection()
-    complete = lay_out(texts)
-    needed = tokens_of(complete, count)
-    if needed <= limit:
-        return FittedSection(complete, needed, needed)
-
-    def shortened(characters: int) -> tuple[Segment, ...]:
-        parts = (text._replace(text=cut_middle(text.text, characters)) for text in texts)
-        return lay_out(tuple(parts)) if characters else ()
-
-    sizes = range(1, limit * _CHARACTERS)
-    size = bisect_left(sizes, True, key=lambda n: tokens_of(shortened(n), count) > limit)
-    segments = shortened(size)
-    tokens = tokens_of(segments, count)
-    if tokens > limit:
-        segments, tokens = (), 0
-    cut = Cut(complete[0].section.value, "the middle", needed - tokens, _NO_ROOM)
-    return FittedSection(segments, tokens, needed, (cut,))
-
-
-def fit_changes(changes: Changes, limit: int, count: Count) -> FittedSection:
+def _fit_changes(changes: RevisionChanges, limit: int, count: Count) -> FittedSection:
     """Return the section of changes in ``limit`` tokens: all files, and hunks of the likeliest ones."""
     if not (changes.files or changes.others):
         return FittedSection()
-    heading = tokens_of(changes_segments(changes, [()] * len(changes.files)), count)
     prices = {hunk: count(f"{hunk}\n") for file in changes.files for hunk in file.hunks}
-    frames = [count(hunks_block(file.path, ()) + SEPARATOR) for file in changes.files]
-    needed = heading + sum(prices.values()) + sum(frames)
-    while changes.files and heading > limit:
+    frames = [count(_hunks_block(file.path, ()) + SEPARATOR) for file in changes.files]
+    spent = tokens_of(_changes_segments(changes), count)
+    needed = spent + sum(prices.values()) + sum(frames)
+    while changes.files and spent > limit:
         number = len(changes.files) // 2
         omitted = changes.others + len(changes.files) - number
         changes = changes._replace(files=changes.files[:number], others=omitted)
-        heading = tokens_of(changes_segments(changes, [()] * number), count)
-    visible_hunks: list[list[str]] = [[] for _ in changes.files]
-    spent, waiting = heading, list[tuple[list[str], int, str]]()
-    for file, hunks, frame in zip(changes.files, visible_hunks, frames, strict=False):
+        spent = tokens_of(_changes_segments(changes), count)
+    shown: list[list[str]] = [[] for _ in changes.files]
+    waiting: list[tuple[int, int, str]] = []  # number of the file, position, and hunk
+    for number, file in enumerate(changes.files):
         for hunk in file.hunks:
-            price = prices[hunk] + (0 if hunks else frame)
+            price = prices[hunk] + (0 if shown[number] else frames[number])
             if spent + price <= limit:
-                hunks.append(hunk)
+                shown[number].append(hunk)
                 spent += price
             else:
-                waiting.append((hunks, len(hunks), hunk))
+                waiting.append((number, len(shown[number]), hunk))
     if waiting:  # a part of the first waiting hunk takes the rest of the share
-        first, index, too_long = waiting[0]
-
-        def with_part(part: str) -> int:
-            parts = [*first[:index], part, *first[index:]]
-            lists = [parts if hunks is first else hunks for hunks in visible_hunks]
-            return tokens_of(changes_segments(changes, lists), count)
-
-        first[index:index] = _part_of(too_long, limit, with_part)
-    segments = changes_segments(changes, visible_hunks)
+        number, index, hunk = waiting[0]
+        shown[number][index:index] = _part_of(hunk, (number, index), changes, shown, limit, count)
+    segments = _changes_segments(changes, shown)
     tokens = tokens_of(segments, count)
     if tokens > limit:  # a longer fence, or not even the first sentence fits
         segments, tokens = (), 0
-    cut = Cut("changes", f"{len(waiting):,} hunks", needed - tokens, _NO_ROOM)
+    cut = Cut("changes", f"{len(waiting):,} hunks", needed - tokens, NO_ROOM)
     return FittedSection(segments, tokens, needed, (cut,) if waiting or not segments else ())
 
 
-def _part_of(hunk: str, limit: int, tokens_with: Callable[[str], int]) -> list[str]:
-    """Return a hunk's beginning and end within ``limit`` tokens.
+def _part_of(
+    hunk: str,
+    place: tuple[int, int],
+    changes: RevisionChanges,
+    shown: Sequence[Sequence[str]],
+    limit: int,
+    count: Count,
+) -> list[str]:
+    """Return a hunk's beginning and end within the section's ``limit``.
 
-    The list is empty if too few lines fit.
+    ``place`` is the number of its file and its position there. The list is empty if too few lines fit.
     """
-    sizes = range(1, min(len(hunk), limit * _CHARACTERS))
-    size = bisect_left(sizes, True, key=lambda n: tokens_with(cut_middle(hunk, n)) > limit)
+    number, index = place
+    before, behind = shown[number][:index], shown[number][index:]
+
+    def with_part(size: int) -> tuple[Segment, ...]:
+        hunks = [*before, *([cut_middle(hunk, size)] if size else []), *behind]
+        return _changes_segments(changes, [*shown[:number], hunks, *shown[number + 1 :]])
+
+    room = limit - tokens_of(with_part(0), count)
+    size = largest_size(with_part, min(len(hunk), limit * _CHARACTERS) - 1, room, count)
     return [cut_middle(hunk, size)] if size >= _LEAST_HUNK else []
+
+
+def _changes_segments(
+    changes: RevisionChanges, shown: Sequence[Sequence[str]] = ()
+) -> tuple[Segment, ...]:
+    """Return the section of changes with the ``shown`` hunks of each file, by default none."""
+    more = sum(len(file.hunks) for file in changes.files) - sum(map(len, shown))
+    since = heading_text(changes.since)
+    sentences = (
+        f"What has changed since {since}, committed or not; the files above hold it already."
+    )
+    if more:
+        sentences += f" {more:,} more {'hunk is' if more == 1 else 'hunks are'} left out."
+    lines = [heading_text(f"- {file.path}: {file.summary}") for file in changes.files]
+    if changes.others:
+        lines.append(f"- {changes.others:,} more file{'s' if changes.others > 1 else ''}")
+    parts = [(SEPARATOR.join(["## Changes", sentences, "\n".join(lines)]), "")]
+    for file, hunks in zip(changes.files, shown, strict=False):
+        if hunks:
+            parts.append((_hunks_block(file.path, hunks), file.path))
+    return tuple(Segment(Section.CHANGES, text, Stability.VOLATILE, path) for text, path in parts)
+
+
+def _hunks_block(path: str, hunks: Sequence[str]) -> str:
+    return fence("\n".join(hunks), "diff", before=f"{file_heading(path)} (diff)\n\n")

@@ -7,7 +7,7 @@ Room for them is made at the end of the files, seldom and for several turns: the
 scores more than twice as much. A likely file that leaves is shown after the discussion.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,14 +38,11 @@ _AMOUNTS: Final = {level: -index for index, level in enumerate(Level)}
 
 @dataclass(slots=True)
 class _SentFiles:
-    """The staying files of the last prompt.
-
-    They are in the order in which they were sent, with the tokens left.
-    """
+    """The staying files of the last prompt, in the order in which they were sent."""
 
     files: list[SentFile]
-    choices: dict[str, FileChoice]
-    free: int
+    choices: Mapping[str, FileChoice]  # of all candidates by path
+    free: int  # tokens left
 
     def score(self, file: SentFile) -> float:
         return self.choices[file.path].score or 0.0
@@ -55,8 +52,41 @@ class _SentFiles:
         self.free += sum(file.tokens for file in self.files if file.path in paths)
         self.files = [file for file in self.files if file.path not in paths]
 
-    def movable(self) -> Iterator[SentFile]:
-        return (file for file in reversed(self.files) if not self.choices[file.path].pinned)
+    def movable(self) -> list[SentFile]:
+        """Return the files without pins, the prompt's last file first."""
+        return [file for file in reversed(self.files) if not self.choices[file.path].pinned]
+
+    def make_room(self) -> None:
+        """Drop sent files from the prompt's end until all fit.
+
+        Likely files are dropped only if nothing else is left.
+        """
+        missing = -self.free
+        dropped: list[SentFile] = []
+        for file in sorted(self.movable(), key=lambda file: self.score(file) >= LIKELY):
+            if missing <= 0:
+                break
+            dropped.append(file)
+            missing -= file.tokens
+        self.drop(dropped)
+
+    def make_room_for(self, file: FileChoice, tokens: int, room: int) -> None:
+        """Use free tokens for a file, else those of sent files with less than half of its score.
+
+        Files are dropped from the end of the prompt.
+        """
+        movable = room if file.pinned else max(MOVABLE * room, tokens)
+        dropped: list[SentFile] = []
+        gained = passed = 0
+        for old in self.movable():
+            if self.free + gained >= tokens or passed >= movable:
+                break
+            passed += old.tokens
+            if old.path != file.path and self.score(old) < BELOW * (file.score or 0):
+                dropped.append(old)
+                gained += old.tokens
+        self.drop(dropped)
+        self.free = max(self.free - tokens, 0)
 
 
 def keep_sent_files(
@@ -70,19 +100,32 @@ def keep_sent_files(
     by_path = {file.path: file for file in choices}
     existing = [file for file in sent if file.path in by_path]
     staying = _SentFiles(existing, by_path, room - sum(file.tokens for file in existing))
-    _make_room(staying)
+    staying.make_room()
     fresh = max(int(FRESH * room), min(LEAST_FRESH, room // 2))
+    old_files = {file.path: file for file in staying.files}
+    sizes = ((file, _new_tokens(file, old_files.get(path))) for path, file in by_path.items())
     additions = sorted(
-        _additions(staying),
+        ((file, tokens) for file, tokens in sizes if tokens),
         key=lambda pair: (not pair[0].pinned, -(pair[0].score or 0), pair[0].path),
     )
     pinned = sum(tokens for file, tokens in additions if file.pinned)
     enough = min(sum(tokens for _, tokens in additions), int(ENOUGH * fresh))
     if staying.free < max(pinned, enough):  # likeliest first, until the question's room is used
         for file, tokens in additions:
-            _make_room_for(staying, file, tokens if file.pinned else min(tokens, fresh), room)
+            staying.make_room_for(file, tokens if file.pinned else min(tokens, fresh), room)
             fresh -= min(tokens, fresh)
     return tuple(staying.files)
+
+
+def _new_tokens(file: FileChoice, old: SentFile | None) -> int:
+    """Return the tokens of the lines that the question needs and that were not sent, ``0`` for none."""
+    if not file.tokens or old is None:
+        return file.tokens
+    if old.content_hash != file.content_hash:
+        has_more = _AMOUNTS[old.level] < _AMOUNTS[file.level]
+        return _HUNK_TOKENS + max(file.tokens - old.tokens, 0) if has_more else 0
+    new = _lines(file) - _shared_lines(old, file)
+    return _HUNK_TOKENS + file.tokens * new // max(_lines(file), 1) if new else 0
 
 
 def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozenset[str]:
@@ -103,40 +146,6 @@ def grown_files(sent: Iterable[SentFile], now: Iterable[FileChoice]) -> frozense
     )
 
 
-def _make_room(staying: _SentFiles) -> None:
-    """Drop sent files from the prompt's end until all fit.
-
-    Likely files are dropped only if nothing else is left.
-    """
-    missing = -staying.free
-    dropped: list[SentFile] = []
-    for file in sorted(staying.movable(), key=lambda file: staying.score(file) >= LIKELY):
-        if missing <= 0:
-            break
-        dropped.append(file)
-        missing -= file.tokens
-    staying.drop(dropped)
-
-
-def _additions(staying: _SentFiles) -> Iterator[tuple[FileChoice, int]]:
-    """Yield files with unsent lines needed by the question.
-
-    Each file comes with the tokens of these lines.
-    """
-    old_files = {file.path: file for file in staying.files}
-    for file in staying.choices.values():
-        old = old_files.get(file.path)
-        if not file.tokens:
-            continue
-        if old is None:
-            yield file, file.tokens
-        elif old.content_hash != file.content_hash:
-            if _AMOUNTS[old.level] < _AMOUNTS[file.level]:
-                yield file, _HUNK_TOKENS + max(file.tokens - old.tokens, 0)
-        elif new := _lines(file) - _shared_lines(old, file):
-            yield file, _HUNK_TOKENS + file.tokens * new // max(_lines(file), 1)
-
-
 def _lines(file: SentFile | FileChoice) -> int:
     return sum(last - first + 1 for first, last in file.lines)
 
@@ -151,23 +160,3 @@ def _shared_lines(old: SentFile, file: FileChoice) -> int:
         else:
             j += 1
     return shared
-
-
-def _make_room_for(staying: _SentFiles, file: FileChoice, tokens: int, room: int) -> None:
-    """Find room for a file.
-
-    Use free tokens, else the tokens of sent files with less than half of its score. Files are dropped from the end of
-    the prompt.
-    """
-    movable = room if file.pinned else max(MOVABLE * room, tokens)
-    dropped: list[SentFile] = []
-    gained = passed = 0
-    for old in staying.movable():
-        if staying.free + gained >= tokens or passed >= movable:
-            break
-        passed += old.tokens
-        if old.path != file.path and staying.score(old) < BELOW * (file.score or 0):
-            dropped.append(old)
-            gained += old.tokens
-    staying.drop(dropped)
-    staying.free = max(staying.free - tokens, 0)

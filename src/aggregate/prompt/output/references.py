@@ -5,23 +5,16 @@ import json
 import re
 import stat
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Final
 
 from aggregate.base.disk.reading import read_bytes
 from aggregate.base.disk.writing import replace_own
 from aggregate.base.errors import DataReferenceError, OutputError
-from aggregate.base.json_forms import (
-    JsonCopy,
-    first_of,
-    json_text,
-    jsonable,
-    message_text,
-    type_name,
-)
+from aggregate.base.json_forms import JsonCopy, json_text, jsonable, message_text, type_name
 from aggregate.base.messages import shorten
 from aggregate.base.values import (
     CACHE_DIR,
@@ -36,8 +29,6 @@ from aggregate.prompt.sections.subagent_results import flatten_results
 
 REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of a reference (rule D-42)
 MOST_BYTES: Final = 2_000_000_000  # of a loaded file
-NOTES_SHOWN: Final = 20  # errors and warnings of a long list
-NOTE_CHARACTERS: Final = 200  # of each one
 _KEY_CHARACTERS: Final = 100
 _REF_ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 _OURS: Final = re.compile(
@@ -71,7 +62,21 @@ def compact_data(
     Raises:
         OutputError: The value contains itself, is nested too deeply, or the file cannot be written.
     """
-    return _Cache(Path(cache_dir), threshold).compact(data, context_key)
+    copying = JsonCopy(stored=True)
+    copy = copying.of(data)
+    if copying.cut:
+        raise OutputError(f"{context_key}: the value cannot be stored as JSON: {copying.cut}")
+    text = json.dumps(copy)
+    if len(text) < threshold or is_reference(data):
+        return data
+    key = re.sub(r"[^A-Za-z0-9_.-]", "_", context_key)[:_KEY_CHARACTERS] or "data"
+    ref_id, folder = f"{key}_{_digest(text.encode('ascii'))}", Path(cache_dir)
+    _refuse_link(folder)
+    try:
+        replace_own(folder / f"{ref_id}.json", text, durable=True)
+    except OutputError as error:
+        raise OutputError(f"the value cannot be written: {error}") from error
+    return _reference(ref_id, folder, len(text), data)
 
 
 def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Value:
@@ -80,7 +85,7 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
     Raises:
         DataReferenceError: The id is invalid or unknown, or the file is damaged.
     """
-    stored = _Cache(Path(cache_dir)).read(ref_id)
+    stored = _read(str(ref_id), Path(cache_dir))
     try:
         return json.loads(stored)
     except (ValueError, RecursionError):
@@ -89,24 +94,21 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
         ) from None
 
 
-def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
-    """Return the reference represented by a mapping from JSON.
+def resolve_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> Value:
+    """Return the stored value of a reference; return other values unchanged.
 
-    Return ``None`` for a value without a reference. Only the id is taken from ``value``, and only if the stored value
-    matches it.
+    Of a mapping from JSON only the id is used, and only if the stored value matches it.
     """
-    if is_reference(value):
+    is_mapping = type(value) is dict and value.get("_format") == REFERENCE_FORMAT
+    if not (is_mapping or is_reference(value)):
         return value
-    if type(value) is not dict or value.get("_format") != REFERENCE_FORMAT:
-        return None
-    ref_id, cache = value.get("_ref_id"), _Cache(Path(cache_dir))
+    ref_id = str(value.get("_ref_id"))
     try:
-        stored = cache.read(ref_id)
-        if not str(ref_id).endswith(_digest(stored)):
-            return None
-        return cache.reference(str(ref_id), len(stored), json.loads(stored))
+        stored = _read(ref_id, Path(cache_dir))
+        is_ours = is_reference(value) or ref_id.endswith(_digest(stored))
+        return json.loads(stored) if is_ours else value
     except (DataReferenceError, ValueError, RecursionError):
-        return None
+        return value
 
 
 def prune_data_cache(
@@ -138,126 +140,73 @@ def prune_data_cache(
     return tuple(stale)
 
 
-def compact_all(
-    results: Results | Sequence[Results],
-    *,
-    cache_dir: str | Path = CACHE_DIR,
-    threshold: int = THRESHOLD,
+def compact_results(
+    results: Results | Sequence[Results], *, cache_dir: str | Path, threshold: int = THRESHOLD
 ) -> tuple[Results, ...]:
-    cache = _Cache(Path(cache_dir), threshold)
-    return tuple(map(cache.compact_result, flatten_results(results)))
+    """Return single results, answers and reports, with references to their large values."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Cache:
-    folder: Path
-    threshold: int = THRESHOLD
-
-    def compact(self, data: Value, key: str) -> Value:
-        text = _stored_json(data, key)
-        if len(text) < self.threshold or is_reference(data):
-            return data
-        safe_key = re.sub(r"[^A-Za-z0-9_.-]", "_", key)[:_KEY_CHARACTERS] or "data"
-        ref_id = f"{safe_key}_{_digest(text.encode('ascii'))}"
-        _refuse_link(self.folder)
+    def compact(value: Value, key: str) -> Value:
         try:
-            replace_own(self._file(ref_id), text, durable=True)
-        except OutputError as error:
-            raise OutputError(f"the value cannot be written: {error}") from error
-        return self.reference(ref_id, len(text), data)
+            return compact_data(value, key, cache_dir=cache_dir, threshold=threshold)
+        except OutputError:  # JSON cannot encode it: a printable copy replaces it
+            return compact_data(jsonable(value), key, cache_dir=cache_dir, threshold=threshold)
 
-    def _file(self, ref_id: str) -> Path:
-        return self.folder / f"{ref_id}.json"
+    return tuple(_compacted(result, compact) for result in flatten_results(results))
 
-    def reference(self, ref_id: str, size: int, data: Value) -> DataReference:
-        return DataReference(
-            _ref_id=ref_id,
-            _data_file=self._file(ref_id).as_posix(),
-            _size_kb=round(size / 1024, 1),
-            _format=REFERENCE_FORMAT,
-            summary=_summary(data),
-            _usage_hint=f'Use executeDataAnalysis with: load_data_reference("{ref_id}")',
+
+def _compacted(result: Results, compact: Callable[[Value, str], Value]) -> Results:
+    if isinstance(result, AggregatedResult):
+        value = compact(result.value, result.variable_name.lstrip("$"))
+        return (
+            result if value is result.value else replace(result, value=value, labels=(), items=())
         )
-
-    def read(self, ref_id: Value) -> bytes:
-        """Read the file of a stored value.
-
-        Refuse links, and ids of files elsewhere (rule D-47).
-        """
-        if _REF_ID.fullmatch(str(ref_id)):
-            path = self._file(ref_id)
-            with suppress(OSError, OutputError):
-                _refuse_link(path.parent)
-                if not path.is_symlink():
-                    return read_bytes(path, limit=MOST_BYTES)
-        raise DataReferenceError(f"Data reference not found: {ref_id}")
-
-    def compact_result(self, result: Results) -> Results:
-        """Replace a result's large values by references.
-
-        ``result`` is a result, an answer or a report; the large values are stored in files.
-        """
-        if isinstance(result, AggregatedResult):
-            name = result.variable_name.lstrip("$")
-            value = self._shown(result.value, name)
-            if value is not result.value:
-                result = replace(result, value=value, labels=(), items=())
-            errors, warnings = result.errors, result.warnings
-            if notes := self._notes(name, {"errors": errors, "warnings": warnings}):
-                result = replace(
-                    result, errors=_first(errors), warnings=_first(warnings), notes=notes
-                )
-            return result
-        if isinstance(result, Answer):
-            text = self._shown(result.summary, "answer")
-            if is_reference(text):
-                result = replace(result, summary=str(text["summary"]), whole=text)
-            if notes := self._notes("answer", {"warnings": result.warnings}):
-                result = replace(result, warnings=_first(result.warnings), notes=notes)
-            return result
-        sections: dict[str, Any] = {}
-        for section, content in result.items():
-            name = message_text(section)
-            sections[section] = (
-                {
-                    key: self._shown(item, f"{name}_{message_text(key)}")
-                    for key, item in content.items()
-                }
-                if type(content) is dict
-                else self._shown(content, name)
-            )
-        return sections
-
-    def _shown(self, value: Value, key: str) -> Value:
-        """Return ``value``, or a reference if it is large.
-
-        Large values are stored in files. If JSON cannot encode the value, a printable copy replaces it.
-        """
-        try:
-            return self.compact(value, key)
-        except OutputError:
-            return self.compact(jsonable(value), key)
-
-    def _notes(self, name: str, lists: Mapping[str, Sequence[str]]) -> DataReference | None:
-        notes = {title: list(map(message_text, said)) for title, said in lists.items() if said}
-        compacted = self.compact(notes, f"{name}_notes") if notes else None
-        return compacted if is_reference(compacted) else None
+    if isinstance(result, Answer):
+        text = compact(result.summary, "answer")
+        return (
+            replace(result, summary=str(text["summary"]), whole=text)
+            if is_reference(text)
+            else result
+        )
+    sections: dict[str, Any] = {}
+    for section, content in result.items():
+        name = message_text(section)
+        if type(content) is dict:
+            fields = content.items()
+            sections[section] = {
+                key: compact(item, f"{name}_{message_text(key)}") for key, item in fields
+            }
+        else:
+            sections[section] = compact(content, name)
+    return sections
 
 
-def _first(sentences: tuple[str, ...]) -> tuple[str, ...]:
-    return first_of(sentences, NOTES_SHOWN, NOTE_CHARACTERS)
+def _reference(ref_id: str, folder: Path, size: int, data: Value) -> DataReference:
+    return DataReference(
+        _ref_id=ref_id,
+        _data_file=(folder / f"{ref_id}.json").as_posix(),
+        _size_kb=round(size / 1024, 1),
+        _format=REFERENCE_FORMAT,
+        summary=_summary(data),
+        _usage_hint=f'Use executeDataAnalysis with: load_data_reference("{ref_id}")',
+    )
+
+
+def _read(ref_id: str, folder: Path) -> bytes:
+    """Read the file of a stored value.
+
+    Refuse links, and ids of files elsewhere (rule D-47).
+    """
+    if _REF_ID.fullmatch(ref_id):
+        path = folder / f"{ref_id}.json"
+        with suppress(OSError, OutputError):
+            _refuse_link(folder)
+            if not path.is_symlink():
+                return read_bytes(path, limit=MOST_BYTES)
+    raise DataReferenceError(f"Data reference not found: {ref_id}")
 
 
 def _digest(text: bytes) -> str:
     return hashlib.md5(text, usedforsecurity=False).hexdigest()[:12]
-
-
-def _stored_json(data: Value, context_key: str) -> str:
-    copying = JsonCopy(stored=True)
-    copy = copying.of(data)
-    if copying.cut:
-        raise OutputError(f"{context_key}: the value cannot be stored as JSON: {copying.cut}")
-    return json.dumps(copy)
 
 
 def _refuse_link(folder: Path) -> None:

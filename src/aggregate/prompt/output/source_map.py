@@ -1,133 +1,73 @@
 """Find the origin of each line of a prompt (rule L-1)."""
 
 import re
-from array import array
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from urllib.parse import unquote
 
 from aggregate.base.files import ShownText, source_lines
-from aggregate.prompt.document import Label, PackedRuns, Section, Segment, SourceMap
+from aggregate.prompt.document import Label, Section, Segment, SourceMap
 from aggregate.prompt.files.layout import file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
 from aggregate.prompt.sections.turns import fenced_lines
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
-_EXCERPT = re.compile(r"Discussion Excerpt (\d+)")
 _ESCAPE = re.compile(r"\\(.)")
 # Lines of a file's block before its content, and before and behind it.
 _BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
-class RunCollector:
-    def __init__(self, sources: Sequence[str] = ()) -> None:
-        self._places: dict[str, int] = {"": 0}
-        for source in sources:
-            self._places.setdefault(source, len(self._places))
-        self._numbers = array("I")
-        # The last run, which may still grow.
-        self._lines, self._label, self._place, self._first, self._last = 0, Label.BLANK, 0, 0, 0
-
-    def add(
-        self, lines: int, label: Label, source: str = "", first: int = 0, last: int = 0
-    ) -> None:
-        if lines < 1:
-            return
-        index = self._places.get(source, -1)
-        if index < 0:
-            index = self._places[source] = len(self._places)
-        # Both match line by line, or have no lines of a file.
-        goes_on = first == self._first and self._lines > 0
-        if first and self._first:
-            is_exact = self._last - self._first + 1 == self._lines and last - first + 1 == lines
-            goes_on = is_exact and first == self._last + 1
-        if goes_on and label is self._label and index == self._place:
-            self._lines += lines
-            self._last = last
-            return
-        if self._lines:
-            self._numbers.extend((self._lines, self._label, self._place, self._first, self._last))
-        self._lines, self._label, self._place = lines, label, index
-        self._first, self._last = first, last
-
-    def runs(self) -> PackedRuns:
-        numbers = array("I", self._numbers)
-        if self._lines:
-            numbers.extend((self._lines, self._label, self._place, self._first, self._last))
-        return PackedRuns(tuple(self._places), numbers)
-
-
-class SourceMapBuilder:
-    """Collects the origins of the lines of a prompt, segment by segment, without storing texts."""
-
-    def __init__(self) -> None:
-        self._runs = RunCollector()
-        self._is_empty = True
-
-    def add(self, segment: Segment) -> None:
-        if not self._is_empty:
-            self._runs.add(1, Label.BLANK)  # the separator
-        self._is_empty = False
-        if segment.section in (Section.BEADS, Section.SCREENSHOTS):
-            _add_list(self._runs, segment)
-        elif (
-            segment.section is Section.FILES
-            and segment.text.startswith(NOT_SHOWN)
-            and not segment.source
-        ):
-            self._runs.add(1, Label.HEADING, "the remainder")
-            self._runs.add(segment.text.count("\n"), Label.REMAINDER)
-        elif not segment.source:
-            _add_heading(self._runs, segment)
-        elif segment.section is Section.HISTORY:
-            _add_turn(self._runs, segment)
-        elif segment.section is Section.RESULTS:
-            _add_block(self._runs, segment, Label.RESULT)
-        elif segment.section in (Section.INSTRUCTIONS, Section.ATTACHED, Section.TASK):
-            _add_block(self._runs, segment, Label.GIVEN)
-        elif segment.text.startswith(f"{file_heading(segment.source)} (diff)\n"):
-            _add_diff(self._runs, segment)
-        else:
-            _add_file(self._runs, segment)
-
-    def end(self) -> SourceMap:
-        """Return the map of the whole prompt; its last line feed begins another, empty line."""
-        if not self._is_empty:
-            self._runs.add(1, Label.BLANK)
-        return self.build()
-
-    def build(self) -> SourceMap:
-        return SourceMap(self._runs.runs())
-
-
 def map_sources(segments: Iterable[Segment], *, is_written: bool = False) -> SourceMap:
-    builder = SourceMapBuilder()
+    """Return the map of a prompt's segments; the last line feed of a file begins an empty line."""
+    source_map = SourceMap()
     for segment in segments:
-        builder.add(segment)
-    return builder.end() if is_written else builder.build()
+        add_segment(source_map, segment)
+    if is_written:
+        add_separator(source_map)
+    return source_map
 
 
-def _add_heading(runs: RunCollector, segment: Segment) -> None:
-    first, *rest = segment.text.split("\n")
-    is_heading = first.startswith("#")
-    runs.add(1, Label.SECTION if is_heading else Label.SECTION_NOTE, segment.section.value)
-    for line in rest:
-        _add_note(runs, line, segment.section)
+def add_separator(source_map: SourceMap) -> None:
+    """Add the empty line after a segment, if there is one."""
+    if source_map.runs:
+        source_map.add(1, Label.BLANK)
 
 
-def _add_note(runs: RunCollector, line: str, section: Section) -> None:
-    if line:
-        runs.add(1, Label.SECTION if line.startswith("#") else Label.SECTION_NOTE, section.value)
+def add_segment(source_map: SourceMap, segment: Segment) -> None:
+    """Add the origins of a segment's lines, after a separator if it is not the first."""
+    add_separator(source_map)
+    section, text = segment.section, segment.text
+    if section in (Section.BEADS, Section.SCREENSHOTS):
+        _add_list(source_map, segment)
+    elif section is Section.FILES and text.startswith(NOT_SHOWN) and not segment.source:
+        source_map.add(1, Label.HEADING, "the remainder")
+        source_map.add(text.count("\n"), Label.REMAINDER)
+    elif not segment.source:
+        _add_notes(source_map, text.split("\n"), section)
+    elif section is Section.HISTORY:
+        _add_turn(source_map, segment)
+    elif section is Section.RESULTS:
+        _add_block(source_map, segment, Label.RESULT)
+    elif section in (Section.INSTRUCTIONS, Section.ATTACHED, Section.TASK):
+        _add_block(source_map, segment, Label.GIVEN)
+    elif text.startswith(f"{file_heading(segment.source)} (diff)\n"):
+        _add_diff(source_map, segment)
     else:
-        runs.add(1, Label.BLANK)
+        _add_file(source_map, segment)
 
 
-def _add_turn(runs: RunCollector, segment: Segment) -> None:
-    number = _EXCERPT.fullmatch(segment.source)
-    if number is None:
-        _add_heading(runs, segment)
-        return
-    text, turn = segment.text, number[1]
+def _add_notes(runs: SourceMap, lines: Iterable[str], section: Section) -> None:
+    for line in lines:
+        if line:
+            label = Label.SECTION if line.startswith("#") else Label.SECTION_NOTE
+            runs.add(1, label, section.value)
+        else:
+            runs.add(1, Label.BLANK)
+
+
+def _add_turn(runs: SourceMap, segment: Segment) -> None:
+    text, turn = segment.text, segment.source.rpartition(" ")[2]
     if text.startswith("---\n\n"):
         runs.add(1, Label.RULE)
         runs.add(1, Label.BLANK)
@@ -148,7 +88,7 @@ def _add_turn(runs: RunCollector, segment: Segment) -> None:
     runs.add(1, Label.FENCE, f"turn {turn}")
 
 
-def _add_block(runs: RunCollector, segment: Segment, label: Label) -> None:
+def _add_block(runs: SourceMap, segment: Segment, label: Label) -> None:
     name = segment.source
     heading, *lines = segment.text.split("\n")
     runs.add(1, Label.HEADING if heading.startswith("#") else label, name)
@@ -167,7 +107,7 @@ def _add_block(runs: RunCollector, segment: Segment, label: Label) -> None:
             runs.add(1, Label.BLANK)
 
 
-def _add_list(runs: RunCollector, segment: Segment) -> None:
+def _add_list(runs: SourceMap, segment: Segment) -> None:
     """Record the origins of a list's lines: links to images, or beads with their indented descriptions."""
     bead = ""
     for line in segment.text.split("\n"):
@@ -182,7 +122,7 @@ def _add_list(runs: RunCollector, segment: Segment) -> None:
         elif line.startswith("Completed: "):
             runs.add(1, Label.BEAD, "all completed beads")
         else:
-            _add_note(runs, line, segment.section)
+            _add_notes(runs, [line], segment.section)
 
 
 def _target(link: str) -> str:
@@ -194,7 +134,7 @@ def _target(link: str) -> str:
     return unquote(target, errors="surrogateescape").removeprefix("./")
 
 
-def _add_file(runs: RunCollector, segment: Segment) -> None:
+def _add_file(runs: SourceMap, segment: Segment) -> None:
     source, lines, mapping = segment.source, segment.text.count("\n") + 1, segment.shown
     is_document = segment.text.startswith("<document ")
     runs.add(1, Label.HEADING, source)
@@ -218,7 +158,7 @@ def _add_file(runs: RunCollector, segment: Segment) -> None:
     runs.add(1, Label.FENCE, source)
 
 
-def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: ShownText) -> None:
+def _add_view(runs: SourceMap, path: str, content: Sequence[str], shown: ShownText) -> None:
     """Record the origins of the lines of a file's view; spans out of order are ignored."""
     source = shown.source.split("\n") if shown.source else []
     line, last, lines = 1, 0, len(content)
@@ -226,9 +166,14 @@ def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: Show
         if not (line <= start <= end <= lines and 1 <= first <= until):
             continue
         _add_between(runs, path, content[line - 1 : start - 1], (last + 1, first - 1))
-        _add_span(
-            runs, path, content[start - 1 : end], source[first - 1 : until], (first, until), shown
-        )
+        part, original = content[start - 1 : end], source[first - 1 : until]
+        if len(part) != until - first + 1:
+            label = Label.NOT_SHOWN if all(map(_is_mark, part)) else Label.PART
+            runs.add(len(part), label, path, first, until)
+        elif part == original:
+            _add_verbatim(runs, path, first, until, shown)
+        else:
+            _add_lines(runs, path, zip_longest(part, original, fillvalue=""), first, shown)
         line, last = end + 1, until
     if last:
         _add_between(runs, path, content[line - 1 :], (0, 0))
@@ -236,9 +181,7 @@ def _add_view(runs: RunCollector, path: str, content: Sequence[str], shown: Show
         runs.add(lines - line + 1, Label.SUMMARY, path)
 
 
-def _add_between(
-    runs: RunCollector, path: str, content: Sequence[str], gap: tuple[int, int]
-) -> None:
+def _add_between(runs: SourceMap, path: str, content: Sequence[str], gap: tuple[int, int]) -> None:
     """Record lines of a view without lines of the file.
 
     Gap marks get the lines of ``gap``.
@@ -253,34 +196,17 @@ def _add_between(
             runs.add(1, Label.NOTE, path)
 
 
-def _add_span(
-    runs: RunCollector,
-    path: str,
-    content: Sequence[str],
-    source: Sequence[str],
-    lines: tuple[int, int],
-    shown: ShownText,
+def _add_lines(
+    runs: SourceMap, path: str, pairs: Iterable[tuple[str, str]], first: int, shown: ShownText
 ) -> None:
-    """Record the file's lines of a part of a view.
-
-    The part shows ``lines`` (first, last) of the file with the text ``source``.
-    """
-    first, last = lines
-    if len(content) != last - first + 1:
-        label = Label.NOT_SHOWN if all(map(_is_mark, content)) else Label.PART
-        runs.add(len(content), label, path, first, last)
-    elif content == source:
-        _add_verbatim(runs, path, first, last, shown)
-    else:
-        for offset, text in enumerate(content):
-            line = first + offset
-            original = "".join(source[offset : offset + 1])
-            if original == text:
-                _add_verbatim(runs, path, line, line, shown)
-            elif original.replace("<", "&lt;") == text.replace("<", "&lt;"):
-                runs.add(1, Label.NOTE, path, line, line)  # an escaped line of a document
-            else:
-                runs.add(1, Label.NOT_SHOWN if _is_mark(text) else Label.PART, path, line, line)
+    """Record lines with the file's own ones, some of which differ, from line ``first`` of the file."""
+    for line, (text, original) in enumerate(pairs, start=first):
+        if original == text:
+            _add_verbatim(runs, path, line, line, shown)
+        elif original.replace("<", "&lt;") == text.replace("<", "&lt;"):
+            runs.add(1, Label.NOTE, path, line, line)  # an escaped line of a document
+        else:
+            runs.add(1, Label.NOT_SHOWN if _is_mark(text) else Label.PART, path, line, line)
 
 
 def _is_mark(line: str) -> bool:
@@ -289,7 +215,7 @@ def _is_mark(line: str) -> bool:
     return has_ellipsis and not any(map(str.isalnum, line))
 
 
-def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: ShownText) -> None:
+def _add_verbatim(runs: SourceMap, path: str, first: int, last: int, shown: ShownText) -> None:
     """Record copied lines of a file, which may have line numbers and replaced secrets."""
     label = Label.PART if shown.is_numbered else Label.VERBATIM
     for run in shown.redacted:
@@ -301,7 +227,7 @@ def _add_verbatim(runs: RunCollector, path: str, first: int, last: int, shown: S
     runs.add(last - first + 1, label, path, first, last)
 
 
-def _add_diff(runs: RunCollector, segment: Segment) -> None:
+def _add_diff(runs: SourceMap, segment: Segment) -> None:
     path, source = segment.source, segment.shown
     lines = None if source is None or source.spans is None else source_lines(source.spans)
     runs.add(1, Label.HEADING, path)

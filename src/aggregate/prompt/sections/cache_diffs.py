@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 
 from aggregate.base.files import ShownText, Span
 from aggregate.base.text import common_prefix, fence, longest_rising
@@ -19,31 +19,18 @@ _MOST_PAIRS = 250_000
 
 _HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
-Block = tuple[int, int, int]  # first equal line in the older text and in the newer one, and number
-
 
 def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
-    blocks = _joined(_equal(older, newer))
-    hunk: list[str] = []
-    i = j = equal = start = to = 0
-    for number, (a, b, size) in enumerate(blocks, 1):
-        if i < a or j < b:
-            if not hunk:
-                before = min(equal, _CONTEXT)
-                start, to = i - before, j - before
-                hunk = [f" {line}" for line in older[start:i]]
-            hunk += [f"-{line}" for line in older[i:a]]
-            hunk += [f"+{line}" for line in newer[j:b]]
-        i, j, equal = a + size, b + size, size
-        if not hunk:
-            continue
-        is_over = size > 2 * _CONTEXT or number == len(blocks)
-        behind = min(size, _CONTEXT) if is_over else size
-        hunk += [f" {line}" for line in older[a : a + behind]]
-        if is_over:
-            yield f"@@ -{_range(start, a + behind)} +{_range(to, b + behind)} @@"
-            yield from hunk
-            hunk = []
+    matcher: SequenceMatcher[str] = SequenceMatcher()
+    matcher.matching_blocks = _equal(older, newer)  # type: ignore[attr-defined] # its cache
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        _, first, _, to, _ = group[0]
+        _, _, end, _, until = group[-1]
+        yield f"@@ -{_range(first, end)} +{_range(to, until)} @@"
+        for tag, i, j, k, m in group:
+            mark = " " if tag == "equal" else "-"
+            yield from (f"{mark}{line}" for line in older[i:j])
+            yield from (f"+{line}" for line in newer[k:m] if tag != "equal")
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
@@ -70,24 +57,28 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
     return [*newer, *older[position:]]
 
 
-def _equal(older: Sequence[str], newer: Sequence[str]) -> Iterator[Block]:
-    """Yield the blocks of equal lines in order.
-
-    The last block is the common end of both texts, which may be empty.
-    """
+def _equal(older: Sequence[str], newer: Sequence[str]) -> list[Match]:
+    """Return the blocks of equal lines in order, adjacent ones joined, and an empty last block."""
     first = common_prefix(older, newer)
     last = common_prefix(older[first:][::-1], newer[first:][::-1])
     old, new = older[first : len(older) - last], newer[first : len(newer) - last]
-    yield 0, 0, first
+    blocks = [Match(0, 0, first)]
     i = j = 0
     for a, b in (*_unique_pairs(old, new), (len(old), len(new))):
         if 0 < (a - i) * (b - j) <= _MOST_PAIRS:
             matcher = SequenceMatcher(None, old[i:a], new[j:b], autojunk=False)
             for start, to, size in matcher.get_matching_blocks():
-                yield first + i + start, first + j + to, size
+                blocks.append(Match(first + i + start, first + j + to, size))
         is_end = a == len(old)
-        yield first + a, first + b, last if is_end else 1
+        blocks.append(Match(first + a, first + b, last if is_end else 1))
         i, j = a + 1, b + 1
+    joined: list[Match] = []
+    for block in blocks:
+        if joined and (joined[-1].a + joined[-1].size, joined[-1].b + joined[-1].size) == block[:2]:
+            joined[-1] = joined[-1]._replace(size=joined[-1].size + block.size)
+        elif block.size:
+            joined.append(block)
+    return [*joined, Match(len(older), len(newer), 0)]
 
 
 def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
@@ -102,69 +93,47 @@ def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int
     return longest_rising(pairs)
 
 
-def _joined(blocks: Iterable[Block]) -> list[Block]:
-    """Join adjacent blocks, and drop empty blocks.
-
-    The last block is kept even if it is empty.
-    """
-    joined: list[Block] = []
-    for a, b, size in blocks:
-        i, j, last_size = joined[-1] if joined else (0, 0, 0)
-        if joined and (i + last_size, j + last_size) == (a, b):
-            joined[-1] = (i, j, last_size + size)
-        elif joined and not last_size:
-            joined[-1] = (a, b, size)
-        else:
-            joined.append((a, b, size))
-    return joined
-
-
 def _range(start: int, end: int) -> str:
     # An empty range is named by the line before it.
     return f"{start + (end > start)},{end - start}"
 
 
-_TITLE = "## Files (Changed)\n\nThese files have changed since they were "
-CHANGED = f"{_TITLE}shown above. Each diff leads from the content above to the content now."
-CHANGED_OR_MORE = f"""{_TITLE}shown above, or more of them is shown now. \
-Each diff leads from the content above to the content now; where there is no diff, the file stands here as it is shown \
-now. `...`, also in a comment, stands for lines that are not shown."""
-CHANGED_SINCE = f"""{_TITLE}last shown above. Each diff leads from what was shown last, with the diffs \
-above applied, to the content now; where there is no diff, the file stands here as it is now."""
+def _heading(since: str) -> Segment:
+    text = f"## Files (Changed)\n\nThese files have changed since they were {since}"
+    return Segment(Section.CHANGED, text, Stability.STABLE)
+
+
+# Above diffs: of a rewritten prompt, of one that may also show more lines, and of a continued one.
+CHANGED_HEADING = _heading(
+    "shown above. Each diff leads from the content above to the content now."
+)
+CHANGED_OR_MORE = _heading(
+    "shown above, or more of them is shown now. Each diff leads from the content above to the "
+    "content now; where there is no diff, the file stands here as it is shown now. `...`, also in "
+    "a comment, stands for lines that are not shown."
+)
+CHANGED_SINCE = _heading(
+    "last shown above. Each diff leads from what was shown last, with the diffs above applied, to "
+    "the content now; where there is no diff, the file stands here as it is now."
+)
 _SHORT = 1_000  # characters of a diff that is shown even for a shorter file
 # A mark of omitted lines: alone, or in a comment with their number.
 _MARK = re.compile(r"\W*+(?<=\.\.\.)\d*+\W*+")
 _MOST_TRIED = 200  # candidates for the first line of a run, against files that repeat one line
 
 
-def changed_heading(*, or_more: bool = False) -> Segment:
-    """Return the heading above diffs.
-
-    ``or_more`` adds a remark: the diffs may also show lines not shown before.
-    """
-    return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
-
-
-def changed_since_heading() -> Segment:
-    return Segment(Section.CHANGED, CHANGED_SINCE, Stability.STABLE)
-
-
 def gone_segment(path: str) -> Segment:
     return file_segment(path, f"{file_heading(path)} (gone)\n\nIt is no longer there.")
 
 
-def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
-    """Return the diff from a file's older to newer block.
+def diff_segment(older: Sequence[str], now: Segment, *, longest: int = _SHORT) -> Segment:
+    """Return the diff from a file's ``older`` lines to its block ``now``.
 
-    If the diff is longer than the file: with ``or_whole`` the new block, else ``None``.
+    If the diff is longer than the block and ``longest`` characters, or there is none, return the block.
     """
-    return diff_segment(file_lines(older), now, or_whole=or_whole)
-
-
-def diff_segment(older: Sequence[str], now: Segment, *, or_whole: bool = False) -> Segment | None:
     diff = "\n".join(unified_diff(older, file_lines(now.text))) if is_fenced(now.text) else ""
-    if not diff or len(diff) > max(len(now.text), 0 if or_whole else _SHORT):
-        return replace(now, section=Section.CHANGED) if or_whole else None
+    if not diff or len(diff) > max(len(now.text), longest):
+        return replace(now, section=Section.CHANGED)
     text = fence(diff, "diff", before=f"{file_heading(now.source)} (diff)\n\n")
     return Segment(Section.CHANGED, text, Stability.STABLE, now.source, now.shown)
 

@@ -1,30 +1,28 @@
 """Sections of the user's texts: task, instructions, attachments (rules T-7 and T-8)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from aggregate.base.messages import shorten
 from aggregate.base.task import Given
 from aggregate.base.text import as_seen, fence, first_line, heading_text, leaves_open
-from aggregate.prompt.document import Section, Segment, Stability
+from aggregate.prompt.document import Cut, Section, Segment, Stability
+from aggregate.prompt.sections.fitted import NO_ROOM, Count, FittedSection, largest_size, tokens_of
 
 TASK = "the task"
 _LONGEST_NAME = 100  # characters of a project's name
 _LONGEST_TASK = 200  # characters of the task's first line at the top
 _DIGITS = 12  # of a commit's id
+_CHARACTERS = 8  # upper bound of characters per token
 _MARKS = (
     "A line `...`, or a comment such as `# ...12` of 12 lines, stands for lines that are left out."
 )
 # A heading, or an underline that turns the line above into one.
 _HEADING = re.compile(r"^[^\w\n]*#{1,6}(?:[ \t]|$)|^[ \t>]*(?:=+|-+)[ \t]*$", re.MULTILINE)
-
-
 _OVERVIEW = (
     " This is an overview: the tree with what its folders hold, what the project says of itself, how it is built and "
     "where it starts, and the central definitions of each large folder."
 )
-
-
 _SELECTED = " It covers only the files that the configuration or the command line selects."
 
 
@@ -70,14 +68,34 @@ def instructions_section(texts: Sequence[Given]) -> tuple[Segment, ...]:
 
 
 def attached_section(texts: Sequence[Given]) -> tuple[Segment, ...]:
-    blocks = [
-        (fence(text, "text", before=f"### {heading_text(title)}\n\n"), title)
-        for title, text in texts
-    ]
-    parts = [("## Attached", ""), *blocks] if blocks else []
+    parts = [("## Attached", "")] if texts else []
+    for title, text in texts:
+        parts.append((fence(text, "text", before=f"### {heading_text(title)}\n\n"), title))
     return tuple(
         Segment(Section.ATTACHED, text, Stability.VOLATILE, title) for text, title in parts
     )
+
+
+def fit_given(
+    lay_out: Callable[[Sequence[Given]], tuple[Segment, ...]],
+    texts: Sequence[Given],
+    limit: int,
+    count: Count,
+) -> FittedSection:
+    """Return the section of the user's texts in ``limit`` tokens; long texts lose their middle."""
+    complete = lay_out(texts)
+    needed = tokens_of(complete, count)
+    if needed <= limit:
+        return FittedSection(complete, needed, needed)
+
+    def shortened(characters: int) -> tuple[Segment, ...]:
+        parts = [text._replace(text=cut_middle(text.text, characters)) for text in texts]
+        return lay_out(parts) if characters else ()
+
+    segments = shortened(largest_size(shortened, limit * _CHARACTERS, limit, count))
+    tokens = tokens_of(segments, count)
+    cut = Cut(complete[0].section.value, "the middle", needed - tokens, NO_ROOM)
+    return FittedSection(segments, tokens, needed, (cut,))
 
 
 def cut_middle(text: str, characters: int) -> str:

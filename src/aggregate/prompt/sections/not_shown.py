@@ -38,15 +38,15 @@ def not_shown(
     rest = limit - count(f"{text}\n\n")
     if rest < 0:
         return 0, ()
-    of_folders = 0
     if len(files) > 1:
-        of_folders = min(
-            max(rest - _NAMES_FIRST, 0), int(rest * _PART_OF_FOLDERS), _MOST_OF_FOLDERS
-        )
-        if folders := _as_many(_folder_lines(files), of_folders, count):
+        part = min(max(rest - _NAMES_FIRST, 0), int(rest * _PART_OF_FOLDERS), _MOST_OF_FOLDERS)
+        if folders := _as_many(_folder_lines(files), part, count):
             text += "\n\n" + "\n".join(folders)
-    rest -= of_folders
-    if calls := _as_many(map(_called_line, called), int(rest * _PART_OF_CALLED), count):
+        rest -= part
+    lines = (
+        f"- {heading_text(path)}: {', '.join(map(heading_text, names))}" for path, names in called
+    )
+    if calls := _as_many(lines, int(rest * _PART_OF_CALLED), count):
         calls = ["", "Shown code calls these, which are not shown:", "", *calls]
         text += "\n" + "\n".join(calls)
         rest -= count("\n".join(calls) + "\n\n")
@@ -60,18 +60,12 @@ def not_shown(
 def most_tokens(files: Iterable[Hidden], *, limit: int, count: Callable[[str], int]) -> int:
     """Return an upper bound of the section's tokens, at most ``limit``."""
     tokens = 0
-    for file in files:  # a line for each, and at most one for its folder
-        path, size, copy_of = file
+    for path, size, copy_of in files:  # a line for each, and at most one for its folder
         line = f"{_line(path, size, 1)} {heading_text(copy_of)}\n"
         tokens = (tokens or _FRAME) + 2 * count(line) + 6
         if tokens >= limit:
             return limit
     return tokens
-
-
-def _called_line(called: Called) -> str:
-    path, names = called
-    return f"- {heading_text(path)}: {', '.join(map(heading_text, names))}"
 
 
 def _by_folder(
@@ -98,29 +92,25 @@ def _by_folder(
 
 
 def _line(name: str, tokens: int, files: int) -> str:
-    return (
-        f"- {heading_text(name)}: {files:,} file{'s' if files > 1 else ''}, about {tokens:,} tokens"
-    )
+    plural = "s" if files > 1 else ""
+    return f"- {heading_text(name)}: {files:,} file{plural}, about {tokens:,} tokens"
 
 
 def _folder_lines(files: Sequence[Hidden]) -> Iterator[str]:
     """Yield a line with number and tokens of files for each folder, the largest first."""
-    sizes: dict[str, list[int]] = {}
     paths = [path for path, *_ in files]
     first, last = min(paths), max(paths)  # their common prefix is that of all
     shared = first[: first.rfind("/", 0, common_prefix(first, last)) + 1]
+    sizes: dict[str, list[int]] = {}
     for path, size, _ in files:
         sizes.setdefault(path[: path.find("/", len(shared)) + 1], []).append(size)
-    totals = [(folder or shared or "./", sum(held), len(held)) for folder, held in sizes.items()]
-    totals.sort(key=lambda total: (-total[1], total[0]))
-    for folder, tokens, number in totals[:_MOST_FOLDERS]:
+    totals = [(sum(held), folder or shared or "./", len(held)) for folder, held in sizes.items()]
+    totals.sort(key=lambda total: (-total[0], total[1]))
+    for tokens, folder, number in totals[:_MOST_FOLDERS]:
         yield _line(folder, tokens, number)
-    if other_totals := totals[_MOST_FOLDERS:]:
-        tokens, number = (
-            sum(total[1] for total in other_totals),
-            sum(total[2] for total in other_totals),
-        )
-        yield _line(f"{len(other_totals):,} more folders", tokens, number)
+    if others := totals[_MOST_FOLDERS:]:
+        tokens, number = sum(total[0] for total in others), sum(total[2] for total in others)
+        yield _line(f"{len(others):,} more folders", tokens, number)
 
 
 def _as_many(lines: Iterable[str], limit: int, count: Callable[[str], int]) -> list[str]:

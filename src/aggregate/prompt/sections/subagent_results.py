@@ -1,7 +1,9 @@
-"""The section of sub-agents' results in the next worker's prompt."""
+"""The section of sub-agents' results, cut fairly to a token limit (rules F-11 and F-12)."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Final
 
 from aggregate.base.json_forms import free_key, message_text
@@ -15,10 +17,43 @@ from aggregate.prompt.asking.results import (
     Results,
     value_text,
 )
-from aggregate.prompt.document import Section, Segment, Stability
+from aggregate.prompt.document import Cut, Section, Segment, Stability
+from aggregate.prompt.sections.fitted import Count, FittedSection, largest_size, tokens_of
 
+WITHOUT_BUDGET: Final = 32_000  # tokens without a budget or a known window (rule F-11)
+READ_RESULT: Final = "read_result"  # the tool that reads omitted text
 _BLOCKS: Final = frozenset({"Answer", "Compiled Report"})
-RESULTS_HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stability.SLOW)
+_HEADING: Final = Segment(Section.RESULTS, "## Sub-Agent Results", Stability.SLOW)
+_LEAST: Final = 200  # characters of an item's first line
+_HEAD: Final = 2 / 3  # part of a cut item's characters from its beginning
+_CUT: Final = "the results' share of the budget is used up"
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One text of a result."""
+
+    name: str
+    text: str
+    heading: str = ""
+    language: str = "text"
+    behind: str = ""  # below the fence, where no producer can write
+
+    def segment(self, fences: str | None = None) -> Segment:
+        """Return the segment of a result's text; ``fences`` replace the text if it is cut."""
+        body = fence(self.text, self.language) if fences is None else fences
+        parts = (self.heading, body if self.text else "", self.behind)
+        text = "\n\n".join(part for part in parts if part)
+        return Segment(Section.RESULTS, text, Stability.SLOW, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A result, an answer or a report: one text, or a heading and several texts."""
+
+    name: str
+    heading: str  # empty where the only item has it
+    items: tuple[_Item, ...]
 
 
 def flatten_results(results: object) -> Iterator[Results]:
@@ -44,52 +79,133 @@ def _unnamed(value: Value) -> AggregatedResult:
     return replace(done, errors=(reason,), failed=1) if reason else replace(done, value=value)
 
 
-@dataclass(frozen=True, slots=True)
-class ResultItem:
-    """One text of a result."""
-
-    name: str
-    text: str
-    heading: str
-    language: str = "text"
-    behind: str = ""  # below the fence, where no producer can write
-
-    def segment(self, fences: str | None = None) -> Segment:
-        """Return the segment of a result's text; ``fences`` replace the text if it is cut."""
-        body = fence(self.text, self.language) if fences is None else fences
-        parts = (self.heading, body if self.text else "", self.behind)
-        text = "\n\n".join(part for part in parts if part)
-        return Segment(Section.RESULTS, text, Stability.SLOW, self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class ResultBlock:
-    """A result, an answer or a report: one text, or a heading and several texts."""
-
-    name: str
-    heading: str  # empty where the only item has it
-    items: tuple[ResultItem, ...]
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """The heading as a segment, if there is one; the texts are segments of their own."""
-        if not self.heading:
-            return ()
-        return (Segment(Section.RESULTS, self.heading, Stability.SLOW, self.name),)
+def result_texts(results: Sequence[Results]) -> Mapping[str, str]:
+    """Return the uncut text of each result, by its name."""
+    return {item.name: item.text for item in _items(_blocks(results))}
 
 
 def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...]:
     """Return the section of results, empty without results; the source of a segment is its producer."""
-    blocks = result_blocks(results)
+    blocks = _blocks(results)
+    return _lay_out(blocks, _whole_size(_items(blocks))) if blocks else ()
+
+
+def results_without_budget(results: Sequence[Results], count: Count) -> tuple[Segment, ...]:
+    """Return the section of results without a budget."""
+    least = fit_results(results, 0, count)
+    return fit_results(results, max(WITHOUT_BUDGET - least.tokens, 0), count).segments
+
+
+def fit_results(
+    results: Sequence[Results], limit: int, count: Count, *, is_readable: bool = False
+) -> FittedSection:
+    """Return the section of results within ``limit`` tokens.
+
+    The tokens of the results' names do not count. All results get equal numbers of characters; short ones are shown in
+    full. If not even first lines fit, the last results are only named. With ``is_readable`` the reader has a tool for
+    omitted text.
+    """
+    blocks = _blocks(results)
     if not blocks:
-        return ()
-    segments = [RESULTS_HEADING]
+        return FittedSection()
+    items = _items(blocks)
+    whole, count = _whole_size(items), cache(count)
+
+    def lay_out(size: int) -> tuple[Segment, ...]:
+        return _lay_out(blocks, size, is_readable=is_readable)
+
+    size = largest_size(lay_out, whole, limit, count)
+    segments, needed = lay_out(size), tokens_of(lay_out(whole), count)
+    cuts = []
+    for number, item in enumerate(items):
+        shown = [_shortened(item, _characters(items, size), is_readable=is_readable)]
+        saved = tokens_of([item.segment()], count)
+        saved -= tokens_of(shown, count) if number < size else 0
+        if number >= size or len(item.text) > _characters(items, size):
+            cuts.append(Cut("results", item.name, max(saved, 0), _CUT))
+    return FittedSection(segments, tokens_of(segments, count), needed, tuple(cuts))
+
+
+def _items(blocks: Sequence[_Block]) -> list[_Item]:
+    return [item for block in blocks for item in block.items]
+
+
+def _whole_size(items: Sequence[_Item]) -> int:
+    """Return the smallest size at which no result is cut."""
+    longest = max((len(item.text) for item in items), default=0)
+    return len(items) + max(longest - _LEAST, 0) + 1
+
+
+def _characters(items: Sequence[_Item], size: int) -> int:
+    return _LEAST + max(size - len(items), 0)
+
+
+def _lay_out(
+    blocks: Sequence[_Block], size: int, *, is_readable: bool = False
+) -> tuple[Segment, ...]:
+    """Return the section in a size, from names to full texts.
+
+    Up to the number of items, size ``n`` shows the beginnings of the first ``n`` items; each further size adds one
+    character to every item.
+    """
+    items = _items(blocks)
+    characters = _characters(items, size)
+    segments = [_HEADING]
+    if names := [item.name for item in items[size:]]:
+        segments.append(_names_segment(names, is_readable=is_readable))
     for block in blocks:
-        segments += [*block.segments, *(item.segment() for item in block.items)]
+        shown = block.items[: max(size, 0)]
+        size -= len(block.items)
+        if (shown or not block.items) and block.heading:
+            segments.append(Segment(Section.RESULTS, block.heading, Stability.SLOW, block.name))
+        segments += [_shortened(item, characters, is_readable=is_readable) for item in shown]
     return tuple(segments)
 
 
-def result_blocks(results: Results | Sequence[Results]) -> tuple[ResultBlock, ...]:
+def _shortened(item: _Item, characters: int, *, is_readable: bool) -> Segment:
+    if len(item.text) <= characters:
+        return item.segment()
+    head, tail = _ends(item.text, characters)
+    omitted = len(item.text) - len(head) - len(tail)
+    if omitted <= 0:
+        return item.segment()
+    reading = ""
+    if is_readable:
+        arguments = json.dumps({"reference": item.name, "start": len(head)})
+        reading = f"; {READ_RESULT} {arguments} shows them"
+    mark = f"{omitted:,} characters are left out here{reading}."
+    fences = [fence(head, item.language), mark]
+    if tail:
+        fences.append(fence(tail, item.language))
+    return item.segment("\n\n".join(fences))
+
+
+def _ends(text: str, characters: int) -> tuple[str, str]:
+    first_line = text[:_LEAST].partition("\n")[0]
+    head = text[: int(characters * _HEAD)]
+    line_end = head.rfind("\n") + 1
+    if 2 * line_end > len(head):
+        head = head[:line_end]
+    head = max(head, first_line, key=len)
+    size = int(characters * (1 - _HEAD))
+    tail = text[-size:] if characters > _LEAST and size else ""
+    line_start = tail.find("\n") + 1
+    if 0 < 2 * line_start < len(tail):
+        tail = tail[line_start:]
+    return head, tail
+
+
+def _names_segment(names: Sequence[str], *, is_readable: bool) -> Segment:
+    noun = "result is" if len(names) == 1 else "results are"
+    reading = (
+        f" {READ_RESULT} with a name as reference and start 0 shows one." if is_readable else ""
+    )
+    listed = ", ".join(map(heading_text, names))
+    text = f"- {len(names):,} more {noun} only named, for want of room: {listed}.{reading}"
+    return Segment(Section.RESULTS, text, Stability.SLOW)
+
+
+def _blocks(results: Results | Sequence[Results]) -> tuple[_Block, ...]:
     """Return the results as blocks with uniquely named texts."""
     names: dict[str, None] = {}
     numbers: dict[str, int] = {}
@@ -104,7 +220,7 @@ def result_blocks(results: Results | Sequence[Results]) -> tuple[ResultBlock, ..
     return tuple(blocks)
 
 
-def _block(result: Results) -> ResultBlock:
+def _block(result: Results) -> _Block:
     if isinstance(result, AggregatedResult):
         name, status, items = result.variable_name, _status(result), [*_result_items(result)]
     elif isinstance(result, Answer):
@@ -117,7 +233,7 @@ def _block(result: Results) -> ResultBlock:
     heading = "\n\n".join(filter(None, (_heading("###", name), status)))
     if items and not items[0].heading:
         items[0], heading = replace(items[0], heading=heading), ""
-    return ResultBlock(name, heading, tuple(items))
+    return _Block(name, heading, tuple(items))
 
 
 def _heading(marks: str, name: str) -> str:
@@ -135,10 +251,10 @@ def _status(result: AggregatedResult) -> str:
     return f"{result.strategy.value} of {result.count:,} {noun}{spread}{failed}{state}"
 
 
-def _result_items(result: AggregatedResult) -> Iterator[ResultItem]:
+def _result_items(result: AggregatedResult) -> Iterator[_Item]:
     name, value = result.variable_name, result.value
     if is_reference(value):
-        yield ResultItem(name, value_text(value["summary"]), "", behind=_place("value", value))
+        yield _Item(name, value_text(value["summary"]), behind=_place(value))
     elif result.items:
         yield from (_produced(item.producer, item.text) for item in result.items)
     elif result.strategy is MergeStrategy.CONCAT and issubclass(type(value), list):
@@ -147,27 +263,23 @@ def _result_items(result: AggregatedResult) -> Iterator[ResultItem]:
             yield _produced(label or f"result {number}", value_text(output))
     elif value is not None:
         is_prose = issubclass(type(value), str) or result.strategy is MergeStrategy.CONCAT
-        yield ResultItem(name, value_text(value), "", "text" if is_prose else "json")
+        yield _Item(name, value_text(value), language="text" if is_prose else "json")
     yield from _listed(name, "Failed", result.errors)
     yield from _listed(name, "Warnings", result.warnings)
-    if result.notes:
-        yield _notes(name, result.notes)
 
 
-def _produced(producer: str, text: str) -> ResultItem:
+def _produced(producer: str, text: str) -> _Item:
     producer = escape_surrogates(producer)
-    return ResultItem(producer, text, _heading("####", producer))
+    return _Item(producer, text, _heading("####", producer))
 
 
-def _answer_items(answer: Answer) -> Iterator[ResultItem]:
-    source = _place("value", answer.whole) if answer.whole else ""
-    yield ResultItem("Answer", value_text(answer.summary), "", behind=source)
+def _answer_items(answer: Answer) -> Iterator[_Item]:
+    behind = _place(answer.whole) if answer.whole else ""
+    yield _Item("Answer", value_text(answer.summary), behind=behind)
     yield from _listed("Answer", "Warnings", answer.warnings)
-    if answer.notes:
-        yield _notes("Answer", answer.notes)
 
 
-def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
+def _report_item(compiled: Mapping[str, Any]) -> _Item:
     references: list[DataReference] = []
 
     def summarised(value: Value) -> Value:
@@ -186,22 +298,18 @@ def _report_item(compiled: Mapping[str, Any]) -> ResultItem:
         f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
     )
     behind = f"The complete values are in\n\n{lines}" if references else ""
-    return ResultItem("Compiled Report", value_text(summaries), "", "json", behind)
+    return _Item("Compiled Report", value_text(summaries), language="json", behind=behind)
 
 
-def _notes(name: str, reference: DataReference) -> ResultItem:
-    return ResultItem(f"{name} notes", "", "#### Notes", behind=_place("list", reference))
+def _place(reference: DataReference) -> str:
+    return f"The whole value is in {one_line(reference.place)}"
 
 
-def _place(noun: str, reference: DataReference) -> str:
-    return f"The whole {noun} is in {one_line(reference.place)}"
-
-
-def _listed(name: str, title: str, sentences: Sequence[str]) -> Iterator[ResultItem]:
+def _listed(name: str, title: str, sentences: Sequence[str]) -> Iterator[_Item]:
     """Yield sentences in fences, since text of workers could look like markup."""
     if sentences:
         text = "\n".join(map(one_line, sentences))
-        yield ResultItem(f"{name} {title.lower()}", text, f"#### {title}")
+        yield _Item(f"{name} {title.lower()}", text, f"#### {title}")
 
 
 def one_line(text: str) -> str:

@@ -7,11 +7,12 @@ lines begins with that role.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from typing import Any, NamedTuple
 
 from aggregate.base.text import as_seen, fence, heading_text, leaves_open, plain_headings
-from aggregate.prompt.document import SEPARATOR, Section, Segment, Stability
+from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
+from aggregate.prompt.sections.fitted import Count, FittedSection, largest_size, tokens_of
 
 # Roles in any discussion.
 _USUAL = frozenset(
@@ -40,6 +41,7 @@ _MARKS = frozenset("#-+*>`~=|<[_")
 _BETWEEN = f"---{SEPARATOR}"
 _NAME = "Discussion Excerpt"
 _EXCERPT = re.compile(rf"(?:{_BETWEEN})?### {_NAME} [0-9]+{SEPARATOR}")
+_CUT = "the discussion's share of the budget is used up; the oldest turns are left out first"
 
 
 class SpokenTurn(NamedTuple):
@@ -52,10 +54,6 @@ class Omitted(NamedTuple):
 
     number: int
     tokens: int
-
-    def sentence(self, noun: str) -> str:
-        number = f"1 {noun} is" if self.number == 1 else f"{self.number:,} {noun}s are"
-        return f"- {number} left out: {self.tokens:,} tokens"
 
 
 def build_discussion_section(history: Sequence[object]) -> str:
@@ -80,9 +78,19 @@ def discussion_segments(
     Without turns there are none. The rule between two turns belongs to the later one, so that a segment does not depend
     on later turns. Turns keep their numbers if the first ones are ``omitted``.
     """
+    if not history:
+        return ()
+    parts = [("## Discussion History", "")]
+    first = omitted.number + 1 if omitted else 1
+    if omitted:
+        turns = "1 earlier turn is" if first == 2 else f"{omitted.number:,} earlier turns are"
+        parts.append((f"- {turns} left out: {omitted.tokens:,} tokens", ""))
+    for number, text in enumerate(turn_texts(history), first):
+        rule = _BETWEEN if number > first else ""
+        name = f"{_NAME} {number}"
+        parts.append((f"{rule}### {name}{SEPARATOR}{text}", name))
     return tuple(
-        Segment(Section.HISTORY, text, Stability.VOLATILE, source)
-        for text, source in _parts(history, omitted)
+        Segment(Section.HISTORY, text, Stability.VOLATILE, source) for text, source in parts
     )
 
 
@@ -100,15 +108,29 @@ def _with_plain_headings(entry: object) -> object:
     return entry if content is None else {**entry, "content": plain_headings(str(content))}
 
 
-def _parts(history: Sequence[object], omitted: Omitted | None) -> Iterator[tuple[str, str]]:
-    if history:
-        yield "## Discussion History", ""
-    if history and omitted:
-        yield omitted.sentence("earlier turn"), ""
-    first = omitted.number + 1 if omitted else 1
-    for number, text in enumerate(turn_texts(history), first):
-        rule = _BETWEEN if number > first else ""
-        yield f"{rule}### {_NAME} {number}{SEPARATOR}{text}", f"{_NAME} {number}"
+def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
+    """Return the section of the newest turns.
+
+    It has at most ``limit`` tokens, not counting the last turn, which is always shown.
+    """
+    complete = safe_discussion_segments(history)
+    needed = tokens_of(complete, count)
+    sizes = [tokens_of([turn], count) for turn in complete[1:]]
+    last = max(len(history) - 1, 0)
+
+    def newest(size: int) -> tuple[Segment, ...]:
+        number = last - size
+        omitted = Omitted(number, sum(sizes[:number])) if number else None
+        return safe_discussion_segments(history[number:], omitted)
+
+    size = largest_size(newest, last, limit, count)
+    number = last - size
+    if not number:
+        return FittedSection(complete, needed, needed)
+    turns = f"turns 1 to {number}" if number > 1 else "turn 1"
+    cut = Cut("history", turns, sum(sizes[:number]), _CUT)
+    segments = newest(size)
+    return FittedSection(segments, tokens_of(segments, count), needed, (cut,))
 
 
 def excerpt_turn(segment: Segment) -> SpokenTurn | None:
