@@ -31,8 +31,14 @@ from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.file_shares import new_fit, whole_fit
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.fit.fitted_files import called_definitions, choices_of, left_out, shown_files
-from aggregate.prompt.fit.fitted_sections import ALL, Fitted, FittedSection, Shares, frame_of
-from aggregate.prompt.fit.revision_changes import changes_for
+from aggregate.prompt.fit.fitted_sections import (
+    ALL,
+    Fitted,
+    FittedSection,
+    Shares,
+    changes_for,
+    frame_of,
+)
 from aggregate.prompt.fit.sent_files import keep_sent_files
 from aggregate.prompt.sections.not_shown import most_tokens, not_shown
 from aggregate.prompt.sections.tree import described_tree
