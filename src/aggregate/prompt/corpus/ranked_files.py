@@ -17,7 +17,6 @@ from aggregate.prompt.corpus.file_corpus import FileCorpus, read_files
 from aggregate.prompt.files.selection import Selection
 from aggregate.ranking import (
     WEIGHTS,
-    ChangedLines,
     Question,
     Ranking,
     no_definitions,
@@ -88,7 +87,7 @@ def question_for(
         focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
         # Only candidates are ever shown (T-6).
-        changes=tuple(ChangedLines(*change) for change in changes if change.path in candidates),
+        changes=tuple(change for change in changes if change.path in candidates),
         picks=tuple(pick for pick in task.picks if pick.path in candidates),
     )
     missing: list[Missing] = []
