@@ -83,10 +83,6 @@ def read_images(
 Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
 
 
-def no_file_fits(smallest: int) -> str:
-    return f"no file fits into the budget: the smallest that shows one is --budget {smallest}"
-
-
 @dataclass(slots=True, eq=False)
 class Composition:
     """A prompt with its files, decisions and warnings.
@@ -104,7 +100,6 @@ class Composition:
     listed: Sequence[Segment] = ()  # in a prompt with a budget, the list of hidden files
     parts: Parts | None = None  # in a prompt with a budget, the sections other than files
     rows: list[File] = field(default_factory=list)  # without their texts
-    smallest: int = 0  # budget for showing a file if none fits, else ``0``
     _images: Sequence[Screenshot] = ()
     _secrets: FoundSecrets | None = None
     _prompt: Prompt | None = None
