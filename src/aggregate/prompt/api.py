@@ -29,11 +29,17 @@ from aggregate.prompt.assemble import (
     with_references,
 )
 from aggregate.prompt.document import Prompt, Screenshot
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_reading import FileReader
-from aggregate.prompt.files.file_rendering import FileStream, render_files
-from aggregate.prompt.files.layout import files_segments, screenshots_section, tier3_segments
-from aggregate.prompt.files.selection import resolve_entries, select_files
+from aggregate.prompt.files import (
+    File,
+    FileReader,
+    FileStream,
+    files_segments,
+    render_files,
+    resolve_entries,
+    screenshots_section,
+    select_files,
+    tier3_segments,
+)
 from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.prompt.sections.turns import discussion_segments
 
