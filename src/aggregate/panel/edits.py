@@ -203,16 +203,12 @@ def _set_views(editor: Editor) -> None:
 
 def _whole_folders(paths: set[str], listed: Mapping[str, File]) -> list[str]:
     counts, all_counts = _per_folder([*paths]), _per_folder([*listed])
-    folders = [
+    folders = {
         folder
         for folder, count in counts.items()
         if count >= _WORTH_A_GLOB and all_counts.get(folder) == count and not is_glob(folder)
-    ]
-    return sorted(
-        folder
-        for folder in folders
-        if not any(folder.startswith(f"{parent}/") for parent in folders)
-    )
+    }
+    return sorted(folder for folder in folders if not folders & {*_folders(folder)})
 
 
 def _take_out(editor: Editor, paths: Sequence[str]) -> None:
