@@ -33,7 +33,6 @@ VIEW_CODE = (
     "base.errors",
     "base.files",
     "base.redaction",
-    "project.files.encodings",
     "project.files.file_content",
     "code.syntax",
     "base.text",
