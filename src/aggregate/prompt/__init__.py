@@ -30,7 +30,7 @@ else:
         {
             "api": "compose_prompt stream_prompt",
             "asking.found_secrets": "FoundSecrets redact_text",
-            "assemble": "Composition assemble find_screenshots no_file_fits read_images with_references",
+            "assemble": "Composition assemble find_screenshots read_images with_references",
             "composer": "Composer",
             "edited_files": "edited_blocks known_files known_rows",
             "corpus.file_corpus": "FileCorpus read_files",
@@ -42,7 +42,7 @@ else:
             "sections.subagent_results": "READ_RESULT fit_results result_texts",
             "sections.fitted": "FittedSection",
             "asking.project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
-            "corpus.ranked_files": "OpenFiles RankedFiles check_focus rank_files",
+            "corpus.ranked_files": "RankedFiles check_focus rank_files",
             "asking.request": "ALL_FILES FOCUS_TIER Request Strategy find_named focus_paths for_reader is_named",
             "asking.resolve": "NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
             "files.selection": "own_output_filter select_files",

@@ -83,10 +83,6 @@ def read_images(
 Parts = Mapping[Section, Sequence[Segment]]  # the sections without the files
 
 
-def no_file_fits(smallest: int) -> str:
-    return f"no file fits into the budget: the smallest that shows one is --budget {smallest}"
-
-
 @dataclass(slots=True, eq=False)
 class Composition:
     """A prompt with its files, decisions and warnings.
@@ -102,7 +98,6 @@ class Composition:
         guess: Why the choice of files is a guess, if it is one.
         parts: In a prompt with a budget, the sections other than files.
         rows: The files without their texts.
-        smallest: If no file fits, the smallest budget for showing a file, else ``0``.
     """
 
     request: Request
@@ -114,7 +109,6 @@ class Composition:
     lay_out: Callable[[Iterable[File]], Iterable[Segment]] | None = None
     parts: Parts | None = None
     rows: list[File] = field(default_factory=list)
-    smallest: int = 0
     _images: Sequence[Screenshot] = ()
     _secrets: FoundSecrets | None = None
     _prompt: Prompt | None = None
