@@ -73,6 +73,7 @@ ONE_MODULE = (
     "project.tables",
     "project.toml_text",
     "project.watching",
+    "prompt.document",
     "prompt.files.file_sizes",
     "prompt.files.layout",
     "prompt.corpus.name_lookup",
