@@ -10,13 +10,14 @@ import click
 
 from aggregate.base.messages import did_you_mean
 from aggregate.base.task import AUTO, parse_amount
+from aggregate.cli.attached import Attached
 from aggregate.cli.chat_session import ChatSession, find_files, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import counted, is_terminal, say
 from aggregate.cli.turn_report import file_tokens, plan_lines
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
 from aggregate.prompt import shared_personas
-from aggregate.sending import Attached, Discussion, provider_for
+from aggregate.sending import Discussion, provider_for
 from aggregate.sending.clients import NAMES
 
 _PLANNED = "And?"  # message of a plan without one
@@ -174,7 +175,7 @@ def _add(session: ChatSession, text: str) -> None:
 
 
 def _drop(session: ChatSession, text: str) -> None:
-    images = session.asked.selection.attached.images
+    images = session.asked.attached.images
     full = {path: os.path.abspath(path) for path in _paths_of(text)}
     paths = [image if image in images else session.from_here(path) for path, image in full.items()]
     session.attach(Attached.without, paths)
@@ -231,8 +232,8 @@ _COMMANDS = {
         "Leave out these files or images until the chat ends.",
         _drop,
         lambda session: [
-            *session.asked.selection.attached.files,
-            *session.asked.selection.attached.images,
+            *session.asked.attached.files,
+            *session.asked.attached.images,
             *(file_tokens(session.last) if session.last else ()),
         ],
     ),

@@ -12,6 +12,7 @@ from aggregate.base.disk.reading import read_text
 from aggregate.base.errors import ConfigError
 from aggregate.base.tokens import count
 from aggregate.cli.asking import from_here
+from aggregate.cli.attached import Attached
 from aggregate.cli.output import counted, rendered_answer, say, warn_all, write_piece
 from aggregate.cli.send import AskedTurn, check_message, compact, deliver, prepare, warn_of_end
 from aggregate.cli.turn_report import turn_notes
@@ -19,7 +20,7 @@ from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
 from aggregate.prompt import ALL_FILES, for_reader, scope_of
-from aggregate.sending import Attached, Charge, Discussion, Exchange, select_model
+from aggregate.sending import Charge, Discussion, Exchange, select_model
 from aggregate.sending.models import Usage
 
 _MAX_COUNTED: Final = 300_000  # bytes of a file whose tokens are counted while the user types
@@ -129,17 +130,17 @@ class ChatSession:
 
     def standing(self) -> list[str]:
         """Return the parts of the toolbar: cache warmth, cost, attachments, model."""
-        attached = self.asked.selection.attached
+        attached = self.asked.attached
         number = len(attached.files) + len(attached.images)
         parts = [self.sent.warmth if self.sent else "", self.spent.price]
         return [*filter(None, parts), *([f"{number} attached"] if number else []), self._who]
 
     def attach(self, change: Callable[..., Attached], paths: Iterable[str]) -> None:
-        self.select(attached=change(self.asked.selection.attached, self.project(), tuple(paths)))
+        self.point_at(attached=change(self.asked.attached, self.project(), tuple(paths)))
 
     def add_mentioned(self, message: str) -> None:
         """Attach the files mentioned as ``@path`` in a message."""
-        added = self.asked.selection.attached.files
+        added = self.asked.attached.files
         paths = dict.fromkeys(map(self.from_here, mentioned_paths(message)))
         new = [path for path in paths if path not in added and self.path_of(path).is_file()]
         if new:

@@ -9,6 +9,7 @@ import click
 from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.task import Task
 from aggregate.cli import asking, options, output
+from aggregate.cli.attached import Attached
 from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together
 from aggregate.cli.turn_report import (
     answer_data,
@@ -92,6 +93,7 @@ class AskedTurn(AskedProject):
     as_json: bool = False
     quiet: bool = False
     verbose: bool = False
+    attached: Attached = Attached()  # noqa: RUF009 - an immutable value
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> "AskedTurn":
@@ -224,6 +226,7 @@ def prepare(
             require_key=require_key,
             task=asked.seeds(project),
             replaces=replaces,
+            aside=asked.attached.of,
         )
 
 

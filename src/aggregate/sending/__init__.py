@@ -3,7 +3,6 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.sending.attached import *
     from aggregate.sending.bills import *
     from aggregate.sending.discussions import *
     from aggregate.sending.exchange import *
@@ -16,11 +15,10 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "attached": "Attached",
             "bills": "Charge charged charges",
             "discussions": "Discussion PreparedCompaction compact_discussion prepare_compaction",
             "exchange": "Exchange",
-            "known_models": "known_model",
+            "known_models": "LARGEST_IMAGE known_model",
             "model_selection": "ModelSelection provider_for select_model",
             "request_log": "LoggedRequest PromptMeter find_prompt prompt_tokens read_request recent_requests write_request",
             "second_look": "look_again",

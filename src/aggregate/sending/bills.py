@@ -7,15 +7,14 @@ from operator import add
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from aggregate.base.disk.writing import user_state_folder
+from aggregate.base.disk.writing import change_state, read_state, user_state_folder
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.tokens import count
 from aggregate.project.configuration import user_config
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.own_models import cost
+from aggregate.sending.clients.model_figures import cost
 from aggregate.sending.clients.protocol import Ask, ChatRequest, OnText
 from aggregate.sending.models import SCRIPTED, Reply, Usage, dollars, saving
-from aggregate.sending.user_state import change_state, read_state
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,8 @@ from aggregate.sending.cache.breakpoints import (
 from aggregate.sending.cache.hashed_prompt import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
 from aggregate.sending.clients.anthropic_api import cache_control
-from aggregate.sending.clients.learned import token_ratio
+from aggregate.sending.clients.model_figures import cache_policy, token_ratio
 from aggregate.sending.clients.openai_api import BREAKPOINT, cache_key
-from aggregate.sending.clients.own_models import cache_policy
 from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.host_requests import body_of, usage_of
@@ -39,6 +38,7 @@ _MARKS: Final = ("cache_control", "prompt_cache_breakpoint")
 _IMAGES: Final = frozenset({"image", "image_url", "document", "file"})
 _IMAGE_TOKENS: Final = 1_600  # an upper bound for most models; the size of images is not read
 _OPAQUE: Final = frozenset({"input_schema", "parameters", "input", "arguments"})
+_NONE: Final = frozenset[int]()
 _UNMARKABLE: Final = frozenset({"thinking", "redacted_thinking", "tool_calls"})
 
 
@@ -57,6 +57,11 @@ class _Piece:
     def mark(self) -> Mapping[str, Any] | None:
         holder = next(_marked(self.value), {})
         return next((holder[name] for name in _MARKS if holder.get(name)), None)
+
+    @property
+    def is_talk(self) -> bool:
+        """Whether it belongs to a message after the instructions."""
+        return self.address[0] == "messages" and self.role not in ("system", "developer")
 
     @property
     def bare(self) -> dict[str, Any]:
@@ -121,44 +126,39 @@ def plan_messages(
     """
     name, now = provider or provider_of_model(model), time.time() if at is None else at
     policy = cache_policy(name, model)
-    tools, system, messages = _plain(tools), _plain(system), _plain(messages)
-    _check_form(messages)
-    pieces = list(_pieces(tools, system, messages))
+    arguments = {"tools": _plain(tools), "system": _plain(system), "messages": _plain(messages)}
+    arguments = {key: value for key, value in arguments.items() if value}
+    _check_form(arguments.get("messages", ()))
+    pieces = list(_pieces(arguments))
     if not any(piece.address[0] == "messages" for piece in pieces):
         raise ClientSetupError("the messages are empty")
     previous = _first_plan(earlier, tools, policy) if isinstance(earlier, Exchange) else earlier
     digests, tokens = _measured(pieces, previous)
     shared = common_prefix(digests, previous.plan.layout.digests) if previous else 0
-    movable = (
-        frozenset(end for end in previous.movable if end <= shared) if previous else frozenset()
-    )
+    movable = frozenset(end for end in previous.movable if end <= shared) if previous else _NONE
     # The first request of a loop replaces the plan of ``plan_for``, which is not sent.
     is_first = previous is not earlier and shared == len(digests)
     sent = None if is_first else previous
-    policy = _without_surplus((tools, system, messages), pieces, movable, policy)
+    policy = _without_surplus(arguments, pieces, movable, policy)
     outline = _outline(pieces, digests, tokens, movable)
-    last_request = _before(sent, outline, pieces, policy, now)
-    layout = _layout(outline, pieces, policy, last_request)
-    plan = RequestPlan((), layout, tokens, 0, policy)
+    before = _before(sent, outline, pieces, policy, now)
+    plan = RequestPlan((), _layout(outline, pieces, policy, before), tokens, 0, policy)
     expected, cache = charge(plan, sent.cache if sent else SimulatedCache(), at=now)
-    breakpoints = frozenset(layout.breakpoints) - outline.fixed
-    arguments = {"tools": tools, "system": system, "messages": messages}
-    arguments = {key: value for key, value in arguments.items() if value}
-    is_openai = name == "openai"
-    marks = {
-        end: dict(BREAKPOINT) if is_openai else cache_control(layout.lifetime(end, 0))
-        for end in breakpoints
-    }
+    breakpoints = frozenset(plan.layout.breakpoints) - outline.fixed
     # An empty mark removes a breakpoint of an earlier plan.
-    _set_marks(arguments, pieces, {end: {} for end in movable} | marks)
-    if is_openai and breakpoints:
+    marks = {end: dict[str, Any]() for end in movable}
+    for end in breakpoints:
+        is_openai = name == "openai"
+        marks[end] = dict(BREAKPOINT) if is_openai else cache_control(plan.layout.lifetime(end, 0))
+    _set_marks(arguments, pieces, marks)
+    if name == "openai" and breakpoints:
         # Without this the last message is a breakpoint too and uses one of the four.
         arguments["prompt_cache_options"] = {"mode": "explicit"}
-    if is_openai and (key := cache_key(plan)):
+    if name == "openai" and (key := cache_key(plan)):
         arguments["prompt_cache_key"] = key
     movable |= breakpoints
     return PlannedMessages(
-        name, model, arguments, plan, expected, movable, cache, now, last_request.pauses
+        name, model, arguments, plan, expected, movable, cache, now, before.pauses
     )
 
 
@@ -206,7 +206,10 @@ def _marked(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - JSON
 
 
 def _without_surplus(
-    parts: Sequence[Any], pieces: Sequence[_Piece], movable: frozenset[int], policy: CachePolicy
+    arguments: Mapping[str, Any],
+    pieces: Sequence[_Piece],
+    movable: frozenset[int],
+    policy: CachePolicy,
 ) -> CachePolicy:
     """Remove the first breakpoints if the host set too many.
 
@@ -217,7 +220,7 @@ def _without_surplus(
     planned = [pieces[end - 1].value for end in movable]
     holders = [
         holder
-        for part in parts
+        for part in arguments.values()
         for holder in _marked(part)
         if not any(holder is value for value in planned)
     ]
@@ -225,8 +228,8 @@ def _without_surplus(
     for holder in holders[:surplus]:
         for name in _MARKS:
             holder.pop(name, None)
-    marked = {end for end, piece in enumerate(pieces, start=1) if piece.mark}
-    nested = len(holders) - surplus - len(marked - movable)
+    own = sum(bool(piece.mark) for end, piece in enumerate(pieces, 1) if end not in movable)
+    nested = len(holders) - surplus - own
     return replace(policy, max_breakpoints=policy.max_breakpoints - nested)
 
 
@@ -236,12 +239,12 @@ def _unmarked(value: Any) -> Any:  # noqa: ANN401 - JSON
     return [_unmarked(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _pieces(tools: Any, system: Any, messages: Any) -> Iterator[_Piece]:  # noqa: ANN401
-    for number, tool in enumerate(tools or ()):
+def _pieces(arguments: Mapping[str, Any]) -> Iterator[_Piece]:
+    for number, tool in enumerate(arguments.get("tools", ())):
         yield _Piece(("tools", number, 0), tool)
-    for part, block in enumerate(_parts(system)):
+    for part, block in enumerate(_parts(arguments.get("system"))):
         yield _Piece(("system", 0, part), block)
-    for number, message in enumerate(messages):
+    for number, message in enumerate(arguments.get("messages", ())):
         role = str(message.get("role", ""))
         if answered := message.get("tool_call_id"):
             role = f"{role} {answered}"
@@ -264,13 +267,9 @@ def _measured(
 
     Tokens counted by the ``earlier`` plan are not counted again.
     """
+    contents = ([piece.address[0], piece.role, _unmarked(piece.value)] for piece in pieces)
     digests = tuple(
-        digest(
-            json.dumps(
-                [piece.address[0], piece.role, _unmarked(piece.value)], sort_keys=True, default=str
-            )
-        )
-        for piece in pieces
+        digest(json.dumps(content, sort_keys=True, default=str)) for content in contents
     )
     same = common_prefix(digests, earlier.plan.layout.digests) if earlier else 0
     sums = list(earlier.plan.tokens[:same]) if earlier else []
@@ -281,15 +280,20 @@ def _measured(
 
 
 def _content(value: Any) -> tuple[list[str], int]:  # noqa: ANN401 - JSON
+    """Return the texts of a piece and its number of images."""
     if isinstance(value, Mapping):
         if value.get("type") in _IMAGES:
             return [], 1
         value = [*value.values()]
-    if isinstance(value, list):
-        contents = [_content(item) for item in value]
-        texts = [text for item_texts, _ in contents for text in item_texts]
-        return texts, sum(images for _, images in contents)
-    return [str(value)], 0
+    if not isinstance(value, list):
+        return [str(value)], 0
+    texts: list[str] = []
+    images = 0
+    for item in value:
+        item_texts, item_images = _content(item)
+        texts += item_texts
+        images += item_images
+    return texts, images
 
 
 def _outline(
@@ -302,13 +306,10 @@ def _outline(
     markable = [end for end, piece in numbered if piece.is_markable]
     fixed = frozenset(end for end, piece in numbered if piece.mark and end not in movable)
     # The first message after the instructions.
-    start, first = len(pieces) + 1, None
-    for end, piece in numbered:
-        if piece.address[0] == "messages" and piece.role not in ("system", "developer"):
-            start, first = end, piece.address[:2]
-            break
-    body = [end for end in markable if first is None or pieces[end - 1].address[:2] == first]
-    head = max((end for end in markable if end < start), default=0)
+    first = next((end for end, piece in numbered if piece.is_talk), len(pieces) + 1)
+    message = pieces[first - 1].address[:2] if first <= len(pieces) else None
+    body = [end for end in markable if message in (None, pieces[end - 1].address[:2])]
+    head = max((end for end in markable if end < first), default=0)
     ends = frozenset(range(1, len(pieces) + 1))
     return Outline(digests, tokens, ends, max(body, default=1), markable, head, fixed)
 
@@ -347,7 +348,7 @@ def _before(
 def _first_plan(planned: Exchange, tools: Any, policy: CachePolicy) -> PlannedMessages:  # noqa: ANN401
     """Return the first request of a loop as a plan; all its breakpoints may move."""
     body = _plain(body_of(planned))
-    pieces = list(_pieces(tools, body.get("system"), body["messages"]))
+    pieces = list(_pieces({**body, "tools": _plain(tools) or ()}))
     digests, tokens = _measured(pieces, None)
     marks = {end: piece.mark for end, piece in enumerate(pieces, start=1) if piece.mark}
     lifetimes = tuple(_seconds(mark, policy) for mark in marks.values())

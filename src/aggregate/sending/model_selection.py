@@ -18,7 +18,6 @@ from aggregate.project.configuration import Project, global_config_path, is_trus
 from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable
 from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
-from aggregate.sending.attached import Attached
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
@@ -55,7 +54,6 @@ class ModelSelection:
     most: float | None = None  # largest price of the request in US dollars
     discussion: str = ""  # a new name begins one; ``"none"`` is a question outside of all
     pick: bool | None = None  # first ask which of the likeliest files matter (T-10)
-    attached: Attached = field(default_factory=Attached)
     chosen: Mapping[str, Choice] = field(default_factory=dict)  # by field, once resolved
     warnings: tuple[str, ...] = ()
 

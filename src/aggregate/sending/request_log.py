@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_text
-from aggregate.base.disk.writing import STATE_VARIABLE, replace_own, state_folder, user_state_folder
+from aggregate.base.disk.writing import (
+    STATE_VARIABLE,
+    change_state,
+    read_state,
+    replace_own,
+    state_folder,
+    user_state_folder,
+)
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
@@ -30,7 +37,6 @@ from aggregate.sending.cache.hashed_prompt import (
     compare_prefixes,
     digest,
 )
-from aggregate.sending.user_state import change_state, read_state
 
 if TYPE_CHECKING:
     from aggregate.prompt import Composition, PromptTokens, SegmentCounter

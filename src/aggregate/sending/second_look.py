@@ -30,7 +30,7 @@ from aggregate.prompt import (
 )
 from aggregate.sending.bills import charged, spent_today
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.own_models import cost
+from aggregate.sending.clients.model_figures import cost
 from aggregate.sending.clients.protocol import ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES
 from aggregate.sending.model_selection import ModelSelection, select_model

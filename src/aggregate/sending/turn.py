@@ -6,9 +6,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Any, cast
 
 from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import create_private
 from aggregate.base.errors import ConfigError, OutputError, ProviderError
 from aggregate.base.task import AUTO, Amount, Task
 from aggregate.base.values import escape_surrogates
@@ -17,16 +19,20 @@ from aggregate.project.history import NO_DISCUSSION, append_turns, history_file,
 from aggregate.project.index import user_index
 from aggregate.prompt import Request, compose_prompt, find_persona, find_preset, request_for
 from aggregate.prompt.audit import record_audit
-from aggregate.prompt.output.numbered_output import request_log_path, write_numbered
+from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import charged, check_limits, daily_limit, keep_charge
 from aggregate.sending.clients.client import TEXT_ALONE, Client
-from aggregate.sending.clients.learned import Endpoint, record_reply, truncation_warning
-from aggregate.sending.clients.own_models import check_window, context_window
+from aggregate.sending.clients.model_figures import (
+    Endpoint,
+    check_window,
+    context_window,
+    record_reply,
+    truncation_warning,
+)
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of, select_model
 from aggregate.sending.models import SHORT_LIFETIME, FinishReason, Reply
-from aggregate.sending.reply_file import ReplyFile
 from aggregate.sending.request_log import LoggedRequest, write_request
 from aggregate.sending.turn_composition import TurnComposer
 
@@ -50,7 +56,7 @@ def prepare_turn(
     """Compose and plan a turn; write and send nothing.
 
     ``task`` adds focus, symbols and changes to the message and needs a budget. The answered turn ``replaces`` the last
-    ones. ``aside`` changes the request of a question outside of the discussion.
+    ones. ``aside`` changes the composed request, such as its files.
     """
     client, selection = select_model(
         project, selection, environ=environ, on_wait=on_wait, require_key=require_key
@@ -104,7 +110,7 @@ def send_turn(
         os.utime(request_log_path(log.path), (prepared.begun, prepared.begun))
     problems: list[str] = []
     # Recorded with the first piece, in case the program is killed before the last one.
-    with ReplyFile(log.path, on_text, on_first=lambda: _record(log)) as file:
+    with _ReplyFile(log.path, on_text, on_first=lambda: _record(log)) as file:
         content = ""
         try:
             reply = received or charged(client, folder, problems).send(prepared.asked, file)
@@ -161,7 +167,6 @@ def _request(
         sending=True,
         redact=selection.redact,
     )
-    request = selection.attached.of(request)
     request = aside(request) if aside else request
     if task is not None and request.budget is None:
         raise ConfigError("focus, symbol and since need a budget: add one, such as --budget 32k")
@@ -283,3 +288,76 @@ def _check_answer(reply: Reply, provider: str) -> None:
 
 def _text_or_refusal(reply: Reply) -> str:
     return reply.text or str(reply.raw.get("refusal") or "")
+
+
+class _ReplyFile:
+    """The file of a partly received answer.
+
+    It is written with each piece, so that a kill loses nothing.
+    """
+
+    def __init__(
+        self, prompt: Path, on_text: OnText | None, *, on_first: Callable[[], None]
+    ) -> None:
+        self.path = reply_path(prompt)
+        self.problem = ""  # why it is incomplete, such as a full disk
+        self.is_empty = True  # only blanks so far
+        self.error: OSError | OutputError | None = (
+            None  # raised by ``on_text``, then not called again
+        )
+        self._on_text, self._on_first = on_text, on_first
+        self._pieces: list[str] = []
+        try:
+            self._descriptor = create_private(self.path)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write {self.path} for the answer: {error.strerror or error}; nothing was sent"
+            ) from error
+
+    def __enter__(self) -> "_ReplyFile":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        try:
+            if not self.is_empty:
+                os.fsync(self._descriptor)
+        except OSError as failure:
+            self.problem = failure.strerror or str(failure)
+        finally:
+            os.close(self._descriptor)
+        if self.is_empty:
+            self.path.unlink(missing_ok=True)
+
+    def name_in(self, error: BaseException, content: str) -> None:
+        if not self.is_empty:
+            extent = f", as far as it could be written ({self.problem})" if self.problem else ""
+            error.add_note(f"{content} is in {self.path}{extent}")
+
+    def __call__(self, piece: str) -> None:
+        self._pieces.append(piece)
+        was_empty = self.is_empty
+        self._write(piece)
+        try:
+            if self._on_text is not None and self.error is None:
+                self._on_text(piece)
+        except (OSError, OutputError) as error:
+            self.error = error
+        if was_empty and not self.is_empty:
+            self._on_first()
+
+    def finish(self, text: str) -> None:
+        """Write the part of the answer that was not streamed, without displaying it."""
+        streamed = "".join(self._pieces)
+        is_whole = text.startswith(streamed)
+        self._write(text.removeprefix(streamed) if is_whole else f"\n\n{text}")
+
+    def _write(self, piece: str) -> None:
+        self.is_empty = self.is_empty and not piece.strip()
+        data = memoryview(piece.encode("utf-8", "backslashreplace"))
+        try:
+            while data and not self.problem:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            self.problem = error.strerror or str(error)

@@ -26,7 +26,6 @@ from aggregate.prompt import (
     count_prompt,
     find_screenshots,
     grown_files,
-    no_file_fits,
     read_images,
     redact_text,
 )
@@ -43,8 +42,13 @@ from aggregate.sending.cache.hashed_prompt import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.learned import Endpoint, Learned, learned_of
-from aggregate.sending.clients.own_models import OWN_COUNT, cache_policy
+from aggregate.sending.clients.model_figures import (
+    OWN_COUNT,
+    Endpoint,
+    Learned,
+    cache_policy,
+    learned_of,
+)
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.known_models import LARGEST_IMAGE, accepted_images
@@ -322,7 +326,6 @@ class TurnComposer:
             request.discussion,
             self.asked.effort or "",
         )
-        smallest = [no_file_fits(composition.smallest)] if composition.smallest else []
         unsure = doubts(composition.missing, composition.guess)
         return Exchange(
             project,
@@ -336,6 +339,6 @@ class TurnComposer:
             record,
             compare_prefixes(earlier, prompt) if earlier.segments else None,
             budget.tokens if budget else None,
-            (*smallest, *unsure, *composition.warnings, *self.warnings),
+            (*unsure, *composition.warnings, *self.warnings),
             learned=self.learned,
         )

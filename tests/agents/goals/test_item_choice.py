@@ -97,17 +97,17 @@ def test_a_step_about_something_else(tmp_path: Path) -> None:
 
 
 CLAIMS = [
-    ("Close at least two tickets", 1, 3),
-    ("Close no more than two tickets", 3, 2),
+    ("Close at least two tickets", 3, 3),
+    ("Close no more than two tickets", 2, 2),
     ("Close the tickets until one is left", 3, 3),
-    ("Close the third and the fourth ticket", 1, 2),
+    ("Close the third and the fourth ticket", 2, 2),
     ("Close all the others except ticket 2", 2, 2),
     ("Close none but ticket 2", 4, 1),
     ("Close a couple of tickets", 1, 2),
-    ("Close them one by one", 1, 5),
+    ("Close them one by one", 5, 5),
     ("Close the lot", 3, 5),
     ("Close every second ticket", 2, 2),
-    ("Close the ticket about logins", 5, 1),
+    ("Close the ticket about logins", 1, 1),
     ("Close tickets 2 to 4", 3, 3),
 ]
 

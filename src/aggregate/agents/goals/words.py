@@ -224,7 +224,7 @@ def counted_noun(goal: str) -> str | None:
 # The items that a text can mean (P18). The words check a choice; they never make one.
 
 _AMOUNTS: Final = {"one": 1, "both": 2, "couple": 2, **NUMBERS}
-_AMOUNT: Final = rf"\d{{1,4}}|{'|'.join(_AMOUNTS)}"
+_AMOUNT: Final = rf"(?<!of the )(?<!of these )(?<![\w.-])(\d{{1,4}}|{'|'.join(_AMOUNTS)})\b"
 _EXCEPT: Final = re.compile(
     r"\b(?:except(?:ing)?(?: for)?|excluding|but(?! only\b)(?: not)?|other than|apart from|save for"
     r"|leav(?:e|ing) out|skip(?:ping)?|omit(?:ting)?|without|not)\b"
@@ -232,19 +232,11 @@ _EXCEPT: Final = re.compile(
 # Of these only an item's name makes an exception: "not now", "without a balcony"
 _WEAK: Final = ("not", "without", "but", "but not")
 _EACH: Final = re.compile(r"\b(?:per|each|every|apiece)\b")
-_ABOUT: Final = re.compile(
-    rf"\b(at least|(?:no |not )?more than|at most|up to|fewer than|less than)\s+({_AMOUNT})\b"
-    r"((?:\s+[\w'-]+){0,2})"
-)
-_ORDINAL: Final = re.compile(r"\b(?:first|last|second|third|fourth|fifth|sixth)\b")
 _OTHERS: Final = re.compile(r"\b(?:other(?! than)|others|rest|remaining)\b")
-_SEVERAL: Final = re.compile(
-    r"\b(?<!of )(?:them|these|those)\b|\bone (?:by one|at a time|after (?:another|the other))\b"
-)
-# Words of a condition: "all rooms that are free", "every second room"
+# Words of a condition: "all rooms that are free", "every second room", "a room next to room 4"
 _FILTER: Final = re.compile(
-    r"\b(?:that|which|who|whose|where|with|without|having|if|unless|under|over|below|above|than|between|only|least|most)\b"
-    rf"|\bevery {_ORDINAL.pattern}|{_OTHERS.pattern}"
+    r"\b(?:that|which|who|whose|where|with|without|having|if|unless|until|under|over|below|above|than|between|only"
+    r"|least|most|near|next to|beside|(?<!one )after|before|from|like|every (?:second|third|other))\b"
 )
 _ALL: Final = re.compile(
     r"\b(all|every|each|everything|whole list|entire list|the lot)\b((?:\s+[\w'-]+){0,5})"
@@ -256,9 +248,6 @@ _AFTER_NAMES: Final = frozenset(
     ["", ",", "and", "or", "&", "to", "through", "-", "for", "on", "only"]
 )
 _RANGES: Final = frozenset(["to", "through", "until", "-", "\u2013"])
-_BESIDE: Final = re.compile(
-    r"\b(?:like|near|next to|beside|after|before|above|below|than|from|around|opposite|or)\b"
-)
 _ARTICLES: Final = frozenset(
     ["of", "the", "my", "our", "your", "their", "these", "those", "them", "single", "one", "ones"]
 )
@@ -287,7 +276,7 @@ class ItemClaim:
 
 
 def read_claim(text: str, noun: str, names: Sequence[Sequence[str]]) -> ItemClaim:
-    """Parse which items a text is about.
+    """Parse which items a text is about: names, an exception, a number, or all.
 
     Args:
         text: A step, or the part of the goal about it.
@@ -297,31 +286,30 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]]) -> ItemClai
     total = len(names)
     text = text.lower()
     included, word, exception = _halves(text)
-    if re.search(r"\b(?:none|nothing|no \w+)\s*$", included):
-        included, word, exception = f"{included} {exception}", "", ""
     excluded, _ = _named(exception, noun, names, is_exception=True)
     named, is_exact = _named(included, noun, names)
-    everything, is_filtered = _everything(included, noun)
-    everything = everything and is_exact  # "all rooms from 2 to 4"
-    if named and is_exact and not everything and not _BESIDE.search(included):
+    everything = is_exact and _everything(included, noun)
+    is_filtered = bool(_FILTER.search(included) or _OTHERS.search(text))
+    if named and is_exact and not everything and not is_filtered:
         return ItemClaim(len(named), len(named), named, excluded)
-    is_strong = bool(excluded or word not in _WEAK or _ALL.search(included))
-    bounds = None if named and is_exact else _bounds(included, noun, total)
-    if bounds is None and word and is_strong and not _OTHERS.search(text):
+    count = None if named and is_exact else _count(included, noun)
+    is_exception = bool(word) and bool(excluded or word not in _WEAK or _ALL.search(included))
+    least, most = 0, total
+    if count is not None:
+        least = most = count
+    elif is_exception and not is_filtered:
         left_out = len(excluded) or _count(exception, noun) or 0
-        bounds = (total - left_out, total - left_out) if left_out else (1, total - 1)
-    elif bounds is None and everything and not is_filtered:
-        bounds = (total, total)
-    elif bounds is None and _SEVERAL.search(included):
-        bounds = (min(total, 2), total)
-    return ItemClaim(*(bounds or (0, total)), excluded=excluded)
+        least, most = (total - left_out, total - left_out) if left_out else (1, total - 1)
+    elif everything and not is_filtered:
+        least = total
+    return ItemClaim(least, most, excluded=excluded)
 
 
 def _halves(text: str) -> tuple[str, str, str]:
     """Split a text at an exception: the text without it, the introducing word, the exception."""
     match = _EXCEPT.search(text)
-    if match is None:
-        return text, "", ""
+    if match is None or re.search(r"\b(?:none|nothing|no \w+)\s*$", text[: match.start()]):
+        return text, "", ""  # "none but room 2" names it
     beginning, rest = text[: match.start()], text[match.end() :]
     separator = r"[,;.]\s*" if not beginning.strip() else r"[;.](?:\s|$)|,?\s*\bthen\b"
     excluded, *after = re.split(separator, rest, maxsplit=1)
@@ -353,62 +341,33 @@ def _named(
     return frozenset(items), is_exact
 
 
-def _bounds(text: str, noun: str, total: int) -> tuple[int, int] | None:
-    """Return a text's least and greatest number of items, ``None`` if no number is stated.
-
-    For example, "at least two rooms" states 2 and ``total``.
-    """
-    match = _ABOUT.search(text)
-    behind = match[3].split() if match else []
-    # Not "rooms with more than one bed"
-    if match and (not behind or behind[0] == "of" or noun in map(singular, behind)):
-        number, word = _amount(match[2]), match[1]
-        if word in ("at least", "more than"):
-            return number + (word == "more than"), total
-        return 1, number - word.endswith("r than") - (word == "less than")
-    count = _count(text, noun)
-    return None if count is None else (count, count)
-
-
-def _amount(word: str) -> int:
-    return _AMOUNTS.get(word) or int(word)
-
-
 def _count(text: str, noun: str) -> int | None:
-    """Return the number of items in a text: "two of the rooms", "the first room", "it"."""
+    """Return the number of items in a text: "two of the rooms", "the first room", "any three"."""
     first = extract_quantity(text)
-    if first is not None:
+    # "At least two" and "more than one bed" are no number.
+    if first is not None or re.search(r"\b(?:than|least|most|until|up to)\b", text):
         return first
-    is_each = _EACH.search(text) is not None
-    pattern = rf"(?<!of the )(?<!of these )(?<![\w.-])({_AMOUNT})\b((?:\s+[\w'-]+){{0,3}})"
-    for match in re.finditer(pattern, text):
+    for match in re.finditer(rf"{_AMOUNT}((?:\s+[\w'-]+){{0,3}})", text):
         word, following = match[1], match[2].split()
         before = text[: match.start()].split()[-1:]
-        if word == "one" and (is_each or following[:1] in (["by"], ["at"], ["after"])):
+        if word == "one" and (_EACH.search(text) or following[:1] in (["by"], ["at"], ["after"])):
             continue
-        is_meant = any(singular(word) == noun for word in following) or following[:1] == ["of"]
-        is_alone = not following and not word.isdigit() and before not in (["for"], ["to"], ["one"])
-        if is_meant or is_alone or word == "both":
-            return _amount(word)
-    if re.search(rf"(?<!every )(?<!each ){_ORDINAL.pattern} {re.escape(noun)}(?!\w)", text):
-        return len(_ORDINAL.findall(text))
-    if is_each or re.search(r"\band\b|,", text):
-        return None
-    article = r"(?:a|an|any|the|this|that|another)"
-    behind = r"(?=\s*(?:$|[.;!?)])|\s+(?:for|about|with|that|which|on|in|at|from|to|of|named|called|now|please)\b)"
-    phrase = rf"\b{article}(?:\s+[\w'-]+){{0,2}}?\s+{re.escape(noun)}{behind}"
-    return 1 if re.search(phrase, text) or re.match(r"(?:please )?\w+ it\b", text) else None
+        is_meant = noun in map(singular, following) or following[:1] == ["of"]
+        is_alone = not following and (not word.isdigit() or before == ["all"])
+        if is_meant or (is_alone and before not in (["for"], ["to"], ["by"])):
+            return _AMOUNTS.get(word) or int(word)
+    is_single = re.search(
+        rf"(?<!every )(?<!each )\b(?:first|last) (?:{re.escape(noun)}|one)\b", text
+    )
+    return 1 if is_single else None
 
 
-def _everything(text: str, noun: str) -> tuple[bool, bool]:
-    """Return whether a text means all items, and whether it adds a condition."""
+def _everything(text: str, noun: str) -> bool:
+    """Return whether a text means all items: "all six rooms", but not "all free rooms"."""
     for match in _ALL.finditer(text):
         described = [word for word in match[2].split() if word not in _ARTICLES]
         nouns = [n for n, word in enumerate(described) if singular(word) == noun]
         if nouns or not described or match[1] not in ("all", "every", "each"):
-            # "all free rooms", but "all six rooms"
-            has_adjective = any(
-                word not in _AMOUNTS and not word.isdigit() for word in described[: sum(nouns[:1])]
-            )
-            return True, has_adjective or _FILTER.search(text) is not None
-    return False, False
+            adjectives = described[: sum(nouns[:1])]
+            return all(word in _AMOUNTS or word.isdigit() for word in adjectives)
+    return False

@@ -4,27 +4,18 @@ No thread watches the timeouts: each call first ends the runs and groups whose t
 """
 
 import logging
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from heapq import heappop, heappush
 from math import inf
-from threading import TIMEOUT_MAX, Condition, Lock, get_ident
+from threading import TIMEOUT_MAX, Condition
 from time import monotonic
-from typing import Any, Final, Self, TypeVar, overload
+from typing import Any, Final, Self, overload
 
-from aggregate.agents.results import (
-    CustomFunction,
-    FailurePolicy,
-    Group,
-    LabelledOutput,
-    MergeOrder,
-    known_member,
-    merge_group,
-)
+from aggregate.agents.results import CustomFunction, FailurePolicy, Group, MergeOrder, known_member
 from aggregate.agents.subagents.runs import (
     MOST_SECONDS,
     RunRecord,
@@ -32,48 +23,14 @@ from aggregate.agents.subagents.runs import (
     SpawnRequest,
     read_timeout,
 )
-from aggregate.base.errors import AggregateError, Refusal, SpawnError
+from aggregate.agents.subagents.variables import CustomMerge, SubagentResults, merged_runs
+from aggregate.base.errors import Refusal, SpawnError
 from aggregate.base.json_forms import failure_text
 from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.asking.results import AggregatedResult, MergeStrategy, result_text
 
 logger: Final = logging.getLogger(__name__)
-_T = TypeVar("_T")
-NOT_BEGUN: Final = "cancelled: the session ended before it began"
-_MERGE_SECONDS: Final = 60.0  # of waiting for another thread's custom function
-# Share of the time of ``wait``: a function that reads its own variable in another thread fails within it.
-_OF_WAIT: Final = 0.8
-_LEAST_WAIT: Final = 0.1
-
-
-class ByVariable(Mapping[str, _T]):
-    """Read-only view of a session's variables (O-45, O-50).
-
-    Unknown names have an empty value. Values are copies. Reading never waits for runs and never raises.
-    """
-
-    def __init__(self, names: Callable[[], tuple[str, ...]], read: Callable[[str], _T]) -> None:
-        self._names = names
-        self._read = read
-
-    def __getitem__(self, name: str) -> _T:
-        return self._read(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
-
-    def __len__(self) -> int:
-        return len(self._names())
-
-
-class SubagentResults(ByVariable[AggregatedResult]):
-    @property
-    def bare(self) -> Mapping[str, Value]:
-        """The merged values alone; ``None`` for unfinished and unknown groups."""
-        return ByVariable(self._names, lambda name: self[name].value)
+NOT_BEGUN: Final = "cancelled before it began"
 
 
 class RunHandle:
@@ -101,17 +58,6 @@ class RunHandle:
         return self._session.run(self.run_id) or cleared
 
 
-@dataclass(slots=True)
-class _CustomMerge:
-    """The one call of a group's custom function, and its result."""
-
-    lock: Lock = field(default_factory=Lock)
-    owner: int = 0  # the thread in the function, 0 outside of it
-    until: float = 0.0  # when other threads stop waiting for it
-    sequence: int = 0  # of the last merged run
-    result: AggregatedResult | None = None
-
-
 class SubagentSession:
     """Spawns sub-agents, collects their outputs, and merges them by variable.
 
@@ -120,8 +66,7 @@ class SubagentSession:
 
     Args:
         session_key: The beginning of all run ids.
-        executor: A pool that runs callables; the caller shuts it down.
-        max_concurrency: Callables that run at once; further ones wait (rule O-23).
+        executor: A pool of threads for callables, which limits how many run at once; the caller shuts it down.
         group_timeout: Seconds from the opening of a group until its unfinished runs time out.
         on_error: ``report`` lists failed runs, ``skip`` does not, ``fail`` makes their group fail.
         clock: Returns the current time, with a time zone, for results.
@@ -134,16 +79,12 @@ class SubagentSession:
         session_key: str = "main",
         *,
         executor: Executor | None = None,
-        max_concurrency: int = 8,
         group_timeout: float | None = None,
         on_error: FailurePolicy | str = FailurePolicy.REPORT,
         clock: Callable[[], datetime] | None = None,
         timer: Callable[[], float] = monotonic,
         admit: Callable[[SpawnRequest], str | None] | None = None,
     ) -> None:
-        if max_concurrency < 1:
-            reason = f"max_concurrency must be at least 1, not {max_concurrency}"
-            raise SpawnError(reason, code=Refusal.INVALID_CONCURRENCY)
         self.session_key = session_key
         self._group_timeout = read_timeout(group_timeout)
         self._on_error = known_member(on_error, FailurePolicy, "on_error", Refusal.INVALID_ON_ERROR)
@@ -157,18 +98,14 @@ class SubagentSession:
         self._members: dict[str, list[str]] = {}
         self._runs: dict[str, RunRecord] = {}
         self._late: dict[str, RunRecord] = {}
-        self._merges: dict[str, _CustomMerge] = {}
+        self._merges: dict[str, CustomMerge] = {}
         self._spawned = self._ended = 0
         # A heap: time, number, run id or variable, reason
         self._deadlines: list[tuple[float, int, str, str]] = []
         self._deadlines_set = 0
         self._group_deadlines: dict[str, int] = {}  # numbers, of open groups
-        # Callables: waiting for a place, and running
         self._executor = executor
-        self._most = max_concurrency
-        self._queue: deque[tuple[str, Callable[[], Value], float | None]] = deque()
-        self._active: dict[str, Future[Value] | None] = {}
-        self._is_starting = False
+        self._futures: dict[str, Future[None]] = {}  # of callables until they end
 
     # Spawning
 
@@ -217,10 +154,8 @@ class SubagentSession:
         run_id = self._add(request)
         if refusal is not None:
             self.fail(run_id, refusal)
-        elif callable(task):
-            with self._changed:
-                self._queue.append((run_id, task, seconds))
-            self._start_next()
+        elif callable(task) and self._executor is not None:
+            self._submit(self._executor, run_id, task, seconds)
         else:
             self._set_run_deadline(run_id, seconds)
         return RunHandle(run_id, self, refused=refusal)
@@ -242,47 +177,35 @@ class SubagentSession:
                 self._group_deadlines[name] = self._set_deadline(name, seconds, reason)
             return run_id
 
-    def _start_next(self) -> None:
-        """Start queued callables up to the limit.
-
-        They start in a loop, since an executor may run a callable at once, and outside of the lock, since a pool that
-        is shut down ends runs while it holds a lock of its own.
-        """
-        while self._executor is not None:
-            with self._changed:
-                if self._is_starting or len(self._active) >= self._most or not self._queue:
-                    return
-                run_id, task, seconds = self._queue.popleft()
-                if self._is_over(run_id):
-                    continue
-                self._is_starting = True
-                self._active[run_id] = None
-            self._set_run_deadline(run_id, seconds)
-            try:
-                future = self._executor.submit(task)
-                with self._changed:
-                    if run_id in self._active:
-                        self._active[run_id] = future
-                future.add_done_callback(partial(self._done, run_id))
-            except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
-                self._end(run_id, RunStatus.ERROR, error)
-            finally:
-                self._is_starting = False
-
-    def _done(self, run_id: str, future: "Future[Value]") -> None:
-        """Record the end of a callable."""
-        if not future.cancelled():
-            error = future.exception()
-            status = RunStatus.ERROR if error else RunStatus.SUCCESS
-            self._end(run_id, status, error or future.result())
+    def _submit(
+        self, executor: Executor, run_id: str, task: Callable[[], Value], seconds: float | None
+    ) -> None:
+        try:
+            future = executor.submit(self._run, run_id, task, seconds)
+        except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
+            self._end(run_id, RunStatus.ERROR, error)
             return
         with self._changed:
-            if run_id not in self._active:
-                return  # cancelled by its timeout
-            lost = [run_id, *(queued for queued, _, _ in self._queue)]
-            self._queue.clear()
-        for lost_id in lost:
-            self._end(lost_id, RunStatus.ERROR, RuntimeError("the executor cancelled the task"))
+            self._futures[run_id] = future
+        future.add_done_callback(partial(self._forget_future, run_id))
+
+    def _run(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
+        """Run a callable, unless it has ended with its group."""
+        if self.is_over(run_id):
+            return
+        self._set_run_deadline(run_id, seconds)
+        try:
+            output = task()
+        except BaseException as error:  # noqa: BLE001 - as an executor does
+            self._end(run_id, RunStatus.ERROR, error)
+        else:
+            self._end(run_id, RunStatus.SUCCESS, output)
+
+    def _forget_future(self, run_id: str, future: "Future[None]") -> None:
+        with self._changed:
+            self._futures.pop(run_id, None)
+        if future.cancelled():
+            self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
     # Ends of runs, reported by the host
 
@@ -310,7 +233,6 @@ class SubagentSession:
             logger.warning(
                 "%s: this %s result is %s, the value is unchanged", run_id, status, fault
             )
-        self._release([run_id])
         return not fault
 
     def _record(self, run_id: str, status: RunStatus, result: Value, at: datetime) -> str:
@@ -346,14 +268,6 @@ class SubagentSession:
             self._late[run_id] = ended
         return "late" if is_late else ""
 
-    def _release(self, run_ids: Iterable[str]) -> None:
-        """Stop counting runs as running, cancel those that have not started, and start others."""
-        with self._changed:
-            futures = [self._active.pop(run_id, None) for run_id in run_ids]
-        for future in filter(None, futures):
-            future.cancel()
-        self._start_next()
-
     # Timeouts
 
     def _set_run_deadline(self, run_id: str, seconds: float | None) -> None:
@@ -371,7 +285,6 @@ class SubagentSession:
 
     def _expire(self) -> None:
         """End the unfinished runs whose time, or whose group's time, is over (O-46)."""
-        ended: list[str] = []
         with self._changed:
             now = self._timer()
             while self._deadlines and self._deadlines[0][0] <= now:
@@ -380,12 +293,9 @@ class SubagentSession:
                 if self._group_deadlines.get(key) == number:
                     members = self._members[key]
                 at = self._clock() - timedelta(seconds=now - due)
-                unfinished = [run_id for run_id in members if not self._is_over(run_id)]
-                for run_id in unfinished:
-                    self._record(run_id, RunStatus.TIMEOUT, reason, at)
-                ended += unfinished
-        if ended:
-            self._release(ended)
+                for run_id in members:
+                    if not self._is_over(run_id):
+                        self._record(run_id, RunStatus.TIMEOUT, reason, at)
 
     # Reading
 
@@ -402,11 +312,10 @@ class SubagentSession:
 
         Wait for the runs of the variable ``name``, by default for all runs.
         """
-        end = None if timeout is None else monotonic() + min(timeout, MOST_SECONDS)
         self.wait_for(self._names() if name is None else (name,), timeout)
         if name is not None:
-            return self._result(name, end)
-        return {name: self._result(name, end) for name in self._names()}
+            return self._result(name)
+        return {name: self._result(name) for name in self._names()}
 
     def wait_for(self, keys: Iterable[str], timeout: float | None) -> bool:
         """Wait until runs or groups end; return whether all did."""
@@ -461,21 +370,21 @@ class SubagentSession:
         with self._changed:
             return tuple(self._groups)
 
-    def _result(self, name: str, end: float | None = None) -> AggregatedResult:
+    def _result(self, name: str) -> AggregatedResult:
         """Return the merged result of a variable."""
         self._expire()
         with self._changed:
             group = self._groups.get(name)
             runs = [self._runs[run_id] for run_id in self._members.get(name, ())]
-            merge = self._merges.setdefault(name, _CustomMerge())
+            merge = self._merges.setdefault(name, CustomMerge())
         if group is None:
             return AggregatedResult(variable_name=name)
         if not group.status.final:
             return AggregatedResult(name, group.strategy, count=group.ended, status=group.status)
         if group.strategy is MergeStrategy.CUSTOM:
-            return _merged_once(merge, group, runs, end)
+            return merge.result(group, runs)
         # The runs are frozen, so this gives the same each time; a copy to be kept would double the memory.
-        return _aggregate(group, runs)
+        return merged_runs(group, runs)
 
     # Ending
 
@@ -501,60 +410,16 @@ class SubagentSession:
                 del self._runs[run_id]
                 self._late.pop(run_id, None)
             self._changed.notify_all()
-        self._release(cleared)
 
     def shut_down(self) -> None:
-        """Cancel the queued runs; running ones continue."""
+        """Cancel the callables that have not begun; running ones continue."""
         with self._changed:
-            queued = [run_id for run_id, _, _ in self._queue]
-            self._queue.clear()
-        for run_id in queued:
-            self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
+            futures = list(self._futures.values())
+        for future in futures:
+            future.cancel()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *ended_by: object) -> None:
         self.shut_down()
-
-
-def _merged_once(
-    merge: _CustomMerge, group: Group, runs: list[RunRecord], end: float | None
-) -> AggregatedResult:
-    """Return the result of a custom function, which runs once for the same runs (O-53)."""
-    left = max(merge.until - monotonic(), 0) if merge.owner else _MERGE_SECONDS
-    # Bounded: the function may wait for this thread.
-    if merge.owner == get_ident() or not merge.lock.acquire(timeout=left):
-        name = group.variable_name
-        raise AggregateError(
-            f"the custom function of {name} has not ended: if it reads {name} itself, use its argument"
-        )
-    try:
-        result = merge.result
-        if result is None or merge.sequence != group.last_sequence:
-            now = monotonic()
-            seconds = (end or now + _MERGE_SECONDS) - now
-            merge.until = now + max(seconds * _OF_WAIT, _LEAST_WAIT)
-            merge.owner = get_ident()
-            result = merge.result = _aggregate(group, runs)
-            merge.sequence = group.last_sequence
-    finally:
-        merge.owner = 0
-        merge.lock.release()
-    return replace(result, value=isolated_copy(result.value))
-
-
-def _aggregate(group: Group, runs: list[RunRecord]) -> AggregatedResult:
-    merged = [run for run in runs if 0 < run.sequence <= group.last_sequence]
-    left_out = [run.name for run in runs if not 0 < run.sequence <= group.last_sequence]
-    if group.order is MergeOrder.COMPLETION:
-        merged.sort(key=lambda run: run.sequence)
-    outputs = []
-    for run in merged:
-        error = None if run.status is RunStatus.SUCCESS else run.error or "no reason given"
-        outputs.append(LabelledOutput(run.output, run.label, run.run_id, error))
-    result = merge_group(group, outputs)
-    if not left_out:
-        return result
-    warning = f"not included, since the group failed before they ended: {', '.join(left_out)}"
-    return replace(result, warnings=(*result.warnings, warning))

@@ -6,7 +6,6 @@ They change a work tree. Error texts are for the model and say what to do next.
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +17,7 @@ from aggregate.base.errors import SandboxError, ToolError
 from aggregate.base.text import with_line_feeds
 
 _MOST_COMPARED: Final = 20_000  # lines compared with a missing text
+_MOST_PLACES: Final = 10  # of a text that occurs several times
 _COMMAND_SECONDS: Final = 50.0  # a little less than a tool's call may take
 
 
@@ -131,30 +131,21 @@ def _why_not_once(text: str, old: str, times: int) -> str:
     if not old.strip():
         return "old is empty: give the lines to replace"
     if times > 1:
-        starts: list[str] = []
-        position = text.find(old)
-        while position >= 0 and len(starts) < 10:
-            starts.append(str(text[:position].count("\n") + 1))
-            position = text.find(old, position + 1)
-        return (
-            f"old occurs {times} times, from lines {', '.join(starts)}: give more lines around it"
-        )
+        parts = text.split(old, _MOST_PLACES)[:-1]
+        lines = [str(old.join(parts[: n + 1]).count("\n") + 1) for n in range(len(parts))]
+        return f"old occurs {times} times, from lines {', '.join(lines)}: give more lines around it"
     nearest = _nearest(text.splitlines(), old.splitlines())
     return f"old does not occur; the nearest lines are:\n{nearest}"
 
 
 def _nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
+    """Return the lines with the most words of the wanted ones."""
     size = max(len(wanted), 1)
     words = [set(line.split()) for line in lines[:_MOST_COMPARED]]
     sought = set(" ".join(wanted).split())
-    starts = range(max(len(words) - size + 1, 1))
-    likely = sorted(
-        starts, key=lambda start: -len(sought & set().union(*words[start : start + size]))
-    )[:50]
-    joined = "\n".join(wanted)
 
-    def likeness(start: int) -> float:
-        return SequenceMatcher(None, "\n".join(lines[start : start + size]), joined).ratio()
+    def likeness(start: int) -> int:
+        return len(sought & set().union(*words[start : start + size]))
 
-    best = max(sorted(likely), key=likeness, default=0)
+    best = max(range(max(len(words) - size + 1, 1)), key=likeness)
     return "\n".join(lines[best : best + size]) or "(the file is empty)"

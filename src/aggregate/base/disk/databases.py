@@ -17,7 +17,6 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
 }
-
 _STEPS = 5_000  # SQLite instructions between checks of the time: a millisecond or so
 
 
@@ -67,8 +66,12 @@ def private_database(path: Path) -> None:
 
 def check_plain(path: Path) -> None:
     """Raise ``UnreadableError`` unless a path is missing or a regular file, not a link."""
-    if path.is_symlink():
+    try:  # once: SQLite deletes a journal at any time
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(mode):
         reason = "is a link: replace it by the database itself"
         raise UnreadableError(errno.EINVAL, reason, str(path))
-    if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+    if not stat.S_ISREG(mode):
         raise UnreadableError(errno.EINVAL, "is not a regular file", str(path))

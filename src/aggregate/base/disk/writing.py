@@ -5,26 +5,24 @@ The program's own files are private and never links. All code replacing or publi
 
 import errno
 import hashlib
+import json
 import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from aggregate.base.disk.reading import confined
+from aggregate.base.disk.reading import confined, read_text
 from aggregate.base.errors import ConfigError, OutputError
 
 # Modes of our own files: prompts and records must not be readable by other users.
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-
 TEMPORARY_SUFFIX = ".tmp"  # of unfinished files
-
 _WRITE_BYTES = 1 << 20  # buffer; with the default 8 KB each piece takes a system call
-
 _OPEN_FILES = "/proc/self/fd"  # Linux: links to the open files and folders
-
 # Of the name in a temporary name, which may have 255 bytes; a character has up to four.
 _STEM_CHARACTERS = 50
 
@@ -200,7 +198,6 @@ def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[No
 
 # Environment variables for other folders.
 CACHE_VARIABLE, STATE_VARIABLE = "AGGREGATE_CACHE_DIR", "AGGREGATE_STATE_DIR"
-
 # Replaces the folders of a user without a home: nothing is or can be created below it.
 _NO_HOME = Path(os.devnull)
 
@@ -272,3 +269,25 @@ def _default_folder(name: str) -> Path:
     except RuntimeError:  # no home folder; other versions of it return a relative path
         return _NO_HOME
     return folder if folder.is_absolute() else _NO_HOME
+
+
+def read_state(path: Path) -> Any:  # noqa: ANN401 - JSON, checked by the caller
+    """Return the data of a state file, ``None`` if it is unreadable."""
+    try:
+        return json.loads(read_text(path))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def change_state(path: Path, change: Callable[[Any], Any]) -> str:
+    """Replace the data of a state file by ``change(data)``; return an error message, or ``""``."""
+    try:
+        private_folder(path.parent)
+        with exclusive_access(path):
+            text = json.dumps(change(read_state(path)), default=str, indent=0)
+            replace_own(path, text + "\n")
+    except OSError as error:
+        return f"cannot write {path}: {error.strerror or error}"
+    except OutputError as error:
+        return str(error)
+    return ""

@@ -27,7 +27,7 @@ from aggregate.sending.cache.request_plan import (
     messages_of,
     plan_request,
 )
-from aggregate.sending.clients.own_models import (
+from aggregate.sending.clients.model_figures import (
     OWN_COUNT,
     TokenRatio,
     cache_policy,

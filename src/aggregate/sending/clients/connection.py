@@ -393,27 +393,13 @@ def retry_after(
 
 
 # Finish reasons of all providers and of compatible servers.
+_FINISHED: Final = "stop end eos eos_token end_turn stop_sequence function_call tool_calls tool_use"
+_TOO_LONG: Final = "length max_tokens model_length model_context_window_exceeded"
+_REFUSED: Final = "content_filter refusal safety recitation blocklist prohibited_content spii"
 STOPS: Final = {
-    "stop": FinishReason.END,
-    "end": FinishReason.END,
-    "eos": FinishReason.END,
-    "eos_token": FinishReason.END,
-    "end_turn": FinishReason.END,
-    "stop_sequence": FinishReason.END,
-    "function_call": FinishReason.END,
-    "tool_calls": FinishReason.END,
-    "tool_use": FinishReason.END,
-    "length": FinishReason.LENGTH,
-    "max_tokens": FinishReason.LENGTH,
-    "model_length": FinishReason.LENGTH,
-    "model_context_window_exceeded": FinishReason.LENGTH,
-    "content_filter": FinishReason.REFUSED,
-    "refusal": FinishReason.REFUSED,
-    "safety": FinishReason.REFUSED,
-    "recitation": FinishReason.REFUSED,
-    "blocklist": FinishReason.REFUSED,
-    "prohibited_content": FinishReason.REFUSED,
-    "spii": FinishReason.REFUSED,
+    **dict.fromkeys(_FINISHED.split(), FinishReason.END),
+    **dict.fromkeys(_TOO_LONG.split(), FinishReason.LENGTH),
+    **dict.fromkeys(_REFUSED.split(), FinishReason.REFUSED),
 }
 
 

@@ -1,4 +1,4 @@
-"""Files and images that a chat session adds to its prompts, or leaves out."""
+"""Files and images that a chat adds to its prompts, or leaves out."""
 
 import os
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.paths import is_glob
 from aggregate.prompt import ALL_FILES, Request, find_screenshots, read_images, scope_of
-from aggregate.sending.known_models import LARGEST_IMAGE
+from aggregate.sending import LARGEST_IMAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,20 +10,18 @@ from hypothesis import given, strategies as st
 from aggregate import ConfigError, Prompt, PromptTooLongError, Reply, Usage, open_project
 from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.clients import cache_policy, context_window, cost, shipped_ratio
-from aggregate.sending.clients.learned import (
+from aggregate.sending.clients.model_figures import (
+    HIGHEST,
     LEARNED_FILE,
+    LOWEST,
     NOTHING,
+    OWN_COUNT,
     Endpoint,
     Learned,
-    record_reply,
-    token_ratio,
-)
-from aggregate.sending.clients.own_models import (
-    HIGHEST,
-    LOWEST,
-    OWN_COUNT,
     TokenRatio,
     check_window,
+    record_reply,
+    token_ratio,
 )
 from tests.fakes.prompts import part, plan_of
 from tests.fakes.user_files import by_user
