@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMED: Final = 3  # files in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
+_NO_MATCH = "no file matches this pattern (globs skip ignored files)"
 _NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 # The fields behind ``by_glob`` of a file that can be read.
 _NO_PROBLEM: Final = tuple(File._field_defaults.values())[1:]
@@ -168,7 +169,7 @@ class _EntryMatcher:
                 hint = "" if self.listing.scope.is_fixed else _NAME_SECRETS
                 remark = omission_remark(entry, "secret-looking", secrets, hint=hint)
                 remarks[remark.path] = remark
-            elif problem := resolved.refused or ("" if names else self._why_empty(entry, prefix)):
+            elif problem := resolved.refused or ("" if names else _NO_MATCH):
                 refused = bool(resolved.refused)
                 glob = entry.item.path
                 files[glob] = File(glob, "", entry, problem=problem, refused=refused)
@@ -190,14 +191,6 @@ class _EntryMatcher:
         return [
             name for name in names if not (is_ours(prefix + name) or is_excluded(prefix + name))
         ]
-
-    def _why_empty(self, entry: Entry, prefix: str) -> str:
-        """Return why a glob matches no file."""
-        for name in self.listing.ignored(self.base_dir, entry.item.path):
-            if not self.is_ours(prefix + name):
-                why = "all files that match this pattern are ignored or excluded"
-                return f"{why}, such as {name}; name one to include it"
-        return "no file matches this pattern"
 
 
 def _add_matches(
