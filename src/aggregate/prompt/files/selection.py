@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -281,33 +282,14 @@ def _pattern_filter(patterns: Sequence[str], key: str) -> _Test:
     if not patterns:
         return _nothing
     try:
-        return _Patterns(IgnoreRules().below("", patterns)).match
+        rules = IgnoreRules().below("", patterns)
     except TooManyRulesError as error:
         raise ConfigError(f"{key} {error}: shorten it", key=key) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """Patterns as in ``.gitignore``, which match files and folders with all their files."""
-
-    rules: IgnoreRules
-    folders: dict[str, bool] = field(default_factory=lambda: {"": False})  # tested ones
-
-    def match(self, path: str) -> bool:
-        # Folders first: most files share theirs with others.
-        folder = path.rpartition("/")[0]
-        return self._match_folder(folder) or self.rules.ignores(path, is_folder=False)
-
-    def _match_folder(self, folder: str) -> bool:
-        untested: list[str] = []
-        while folder not in self.folders:
-            untested.append(folder)
-            folder = folder.rpartition("/")[0]
-        for below in reversed(untested):  # each folder once, from the top down
-            is_matched = self.folders[folder] or self.rules.ignores(below, is_folder=True)
-            self.folders[below] = is_matched
-            folder = below
-        return self.folders[folder]
+    # Folders once: most files share theirs with others.
+    hides_folder = cache(rules.hides_folder)
+    return lambda path: (
+        hides_folder(path.rpartition("/")[0]) or rules.ignores(path, is_folder=False)
+    )
 
 
 def _with_clean_names(selection: Selection, redaction: Redaction) -> Selection:
