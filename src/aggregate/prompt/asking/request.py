@@ -165,10 +165,7 @@ class Request:
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
-    """Return whether ``focus_files`` name a file.
-
-    They name it by its entry, or by the last parts of its path.
-    """
+    """Return whether ``focus_files`` name a file, by its entry or the last parts of its path."""
     return any(focus == entry or _names(focus, path) for focus in focus_files)
 
 
@@ -205,10 +202,7 @@ def unknown_focus(focus: str, paths: Sequence[str]) -> str:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return the warnings needed by a reader of the prompt.
-
-    Warnings about binary files skipped by the default glob are left out.
-    """
+    """Return the warnings for a reader, without those on binary files of the default glob."""
     sentences = []
     for warning in warnings:
         sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")

@@ -133,7 +133,7 @@ def request_for(
     name, turns = discussion_name(discussion or ""), DiscussionTurns()
     if with_history:
         wanted_name = None if discussion is None else name
-        turns = discussion_turns(project, wanted_name, scope=scope, is_new=is_new)
+        turns = discussion_turns(project, wanted_name, is_new=is_new)
     redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
     doubts = _doubts(config, strategy)
     if finish or not sending:
