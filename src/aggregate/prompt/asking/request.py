@@ -55,8 +55,7 @@ class Request:
     screenshots: tuple[str, ...]
     shown_from: Path  # screenshots' paths are shown relative to this folder
     history: tuple[object, ...]
-    strategy: Strategy
-    summary_only: bool  # whether ``AUTO`` shows summaries
+    is_summary: bool  # whether files are shown by summaries (rule M-30)
     beads: bool
     output_dir: Path
     namespace: str
@@ -158,10 +157,6 @@ class Request:
     @property
     def is_tier3(self) -> bool:
         return self.tier == FOCUS_TIER or bool(self.focus_files)
-
-    @property
-    def is_summary(self) -> bool:
-        return self.strategy.is_summary(summary_only=self.summary_only)
 
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
