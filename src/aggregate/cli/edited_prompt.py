@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 from aggregate.cli.remembered import ThisRun, last_prompt
 from aggregate.prompt import Request, edited_blocks, known_files
 from aggregate.prompt.document import END, SEPARATOR, Section
-from aggregate.sending import LoggedRequest, prompt_tokens, read_request, write_request
+from aggregate.sending import LoggedRequest, read_request, write_request
 from aggregate.sending.cache import HashedPrompt, HashedSegment
 
 if TYPE_CHECKING:
@@ -100,7 +100,13 @@ class EditedPrompt:
             yield self._old[at : min(at + _PART_BYTES, end)]
 
     def tokens(self) -> "PromptTokens | None":
-        return prompt_tokens(self._new.parts) if self._counts else None
+        if not self._counts:
+            return None
+        from aggregate.prompt import PromptTokens  # a quiet run counts nothing
+
+        parts = self._new.parts
+        keys = [(Section(part.section), part.source) for part in parts]
+        return PromptTokens.of(keys, [part.tokens for part in parts])
 
     def record(self, path: Path, _tokens: object) -> None:
         write_request(LoggedRequest(path, self._new))
