@@ -163,7 +163,6 @@ class Sender:
             f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
             f"{completed.bill.sentence}",
             *([f"{spent.price} in all"] if spent.requests > 1 else []),
-            *([completed.warmth] if completed.warmth else []),
             f"the prompt is in {completed.path}",
             *completed.doubts,
         ]

@@ -134,7 +134,7 @@ class Client:
     def supported(self, request: ChatRequest) -> ChatRequest:
         """Return the request with its model and only supported options."""
         model = request.model or self.model
-        takes = known_model(self.provider, model).takes
+        takes = known_model(self.provider, model)
         has_form = takes.response_format is not ResponseFormat.TEXT
         return replace(
             request,

@@ -105,7 +105,7 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
     is_openai = provider == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
     body: dict[str, Any] = {"model": request.model, limit: request.max_output}
-    form = known_model(provider, request.model).takes.response_format
+    form = known_model(provider, request.model).response_format
     is_object = request.schema is not None and form is ResponseFormat.OBJECT
     if is_object:
         body["response_format"] = {"type": "json_object"}
