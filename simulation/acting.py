@@ -13,7 +13,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.context import ForkServerProcess
@@ -40,7 +40,7 @@ from aggregate.agents.tracks import (
     Steps,
     WorkerReply,
     WorkerTerms,
-    applying,
+    run_control,
     run_worker,
     worker_tools,
 )
@@ -133,7 +133,7 @@ class SimulatedWorker:
     folder: Path
     seconds: float | None = None
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Answer a ticket without tools, of which there is none."""
         raise AssertionError(f"{assignment.ticket} has no tools, and each was given some")
 
@@ -199,7 +199,7 @@ class Trees:
 def applied(folder: Path, edits: int, lines: int, url: str = "") -> Trees:
     """Apply what the last run has changed, count, and set the files back."""
     with suppress(TrackError):
-        applying.apply(open_project(folder / "manual_slop.toml"), TRACK, database=url)
+        run_control.apply(open_project(folder / "manual_slop.toml"), TRACK, database=url)
     right = lost = doubled = 0
     for i in range(edits):
         text = (folder / "pkg" / f"mod_{i}.py").read_text(encoding="utf-8")

@@ -7,7 +7,6 @@ answers nothing, or answers what looks like a heading. All collect into one vari
 import time
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -62,7 +61,7 @@ class FaultyWorker:
     shown: str = ""
     late: list[str] = field(default_factory=list)
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Answer, or not."""
         ticket, fault = assignment.ticket, fault_of(assignment.ticket)
         if ticket == SUMMARY:
@@ -114,7 +113,7 @@ def simulate(workers: int) -> tuple[Counter[tuple[Fault, str]], list[str], float
         folder = Path(name)
         write_project(folder, workers)
         worker, before = FaultyWorker(), time.perf_counter()
-        options = RunOptions(concurrency=16, warm_up=False)
+        options = RunOptions(concurrency=16)
         result = conduct(open_project(folder / "manual_slop.toml"), TRACK, worker, options=options)
         seconds = time.perf_counter() - before
         counts = Counter((fault_of(line.ticket.id), line.state) for line in result.lines)

@@ -9,7 +9,7 @@ import random
 import sys
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
@@ -104,7 +104,7 @@ class DecidingWorker:
 
     journal: Journal
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Answer; the first answer of the list is none, and the first attempt at one of its items fails."""
         name = assignment.ticket
         self.journal.write(f"asked {name} {assignment.attempt}")

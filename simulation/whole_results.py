@@ -8,7 +8,6 @@ its producer's name. Items without any room are listed by name.
 import re
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,7 +40,7 @@ class Reader:
     size: int
     given: list[Assignment] = field(default_factory=list)
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> str:
+    def work(self, assignment: Assignment) -> str:
         """Answer, or keep the assignment of the last ticket."""
         if assignment.ticket == "judge":
             self.given.append(assignment)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import Reply, Usage
+from aggregate.agents.tracks.line import locate_top, snapshot
 from aggregate.agents.tracks.trees import Pack, Trees
-from aggregate.agents.tracks.working_state import locate_top, snapshot
 from aggregate.sending.models import ToolCall
 
 
@@ -39,9 +39,7 @@ class MemoryPacks:
     def of(cls, project: Path) -> "MemoryPacks":
         """Return those of a run that begins with the project's present files."""
         packs = cls()
-        for pack in snapshot(locate_top(project)):
-            packs.put(pack)
-            packs.refs["base"] = packs.refs["merged"] = pack.commit
+        packs.refs["base"] = packs.refs["merged"] = snapshot(locate_top(project), packs)
         return packs
 
     @property

@@ -20,7 +20,7 @@ from aggregate.agents.tracks import (
     complete_assignment,
     open_track,
 )
-from aggregate.agents.tracks.assignment import Ending, RecordedStep, TicketKeys
+from aggregate.agents.tracks.assignment import Ending, RecordedStep
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import RunFiles, TrackResult
@@ -49,7 +49,7 @@ class Says:
     answer: Callable[[Assignment], str] = lambda assignment: f"answer of {assignment.ticket}"
     given: list[Assignment] = field(default_factory=list)
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         self.given.append(assignment)
         return WorkerReply(self.answer(assignment), 5)
 
@@ -98,12 +98,10 @@ class MemoryQueue:
     waiting: dict[str, Assignment] = field(default_factory=dict)
     ended: dict[str, TicketOutcome] = field(default_factory=dict)
     most: int = 0
-    begun: set[str] = field(default_factory=set)
 
-    def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return which were put here; an answer comes at once or not at all, unless ``begun`` says otherwise."""
-        there = self.waiting.keys() | self.ended.keys()
-        return {key: key in self.begun or key in self.ended for key in keys if key in there}
+    def known(self, keys: Collection[str]) -> set[str]:
+        """Return which were put here."""
+        return {*keys} & (self.waiting.keys() | self.ended.keys())
 
     def put(self, assignment: Assignment) -> None:
         assert assignment.key not in self.ended
@@ -134,14 +132,8 @@ class MemoryQueue:
 @dataclass
 class MemoryRecord:
     there: dict[str, Ending] = field(default_factory=dict)
-    rounds: Mapping[str, int] = field(default_factory=dict)
     cancelled: Callable[[], bool] = lambda: False
-
-    def keys(self) -> TicketKeys:
-        return TicketKeys("demo/1", self.rounds)
-
-    def raise_rounds(self, rounds: Mapping[str, int]) -> None:
-        """Count no rounds: those of a run that is asked for are given."""
+    run_id = "demo/1"
 
     def endings(self) -> Mapping[str, Ending]:
         return self.there
@@ -178,7 +170,6 @@ def conducted(
     cancelled: Callable[[], bool] = lambda: False,
     changed: Event | None = None,
     endings: MemoryRecord | None = None,
-    rounds: Mapping[str, int] | None = None,
     max_cost: float | None = None,
 ) -> Conducted:
     loaded = open_project(folder / "manual_slop.toml")
@@ -189,7 +180,7 @@ def conducted(
     events: list[TicketEvent] = []
     files = RunFiles(folder / "out", {one.id: i for i, one in enumerate(tickets.tickets, 1)})
     record = endings or MemoryRecord()
-    record.rounds, record.cancelled = rounds or {}, cancelled
+    record.cancelled = cancelled
     outcomes = RunOutcomes(tickets, in_memory, record, changed)
     ledger = RunLedger(track, files, outcomes, observe=events.append, max_cost=max_cost)
     options = options or RunOptions(poll=0.001)

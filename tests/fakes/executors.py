@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from functools import partial
 from typing import Any
 
 
@@ -22,7 +23,7 @@ class ManualExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         future: Future[Any] = Future()
-        self.tasks.append((fn, future))
+        self.tasks.append((partial(fn, *args, **kwargs), future))
         return future
 
     def run_next(self) -> None:

@@ -90,7 +90,7 @@ def test_a_pickled_outcome_is_not_read(engine: sa.Engine, tmp_path: Path) -> Non
     assert queue.outcomes(["r/b"])["r/b"].failure == "its worker failed: the reason is not JSON"
     assert not witness.exists()
     queue.forget(["r/a"])
-    assert queue.known(["r/a"]) == {}
+    assert queue.known(["r/a"]) == set()
 
 
 def test_a_pickled_assignment_is_not_read(engine: sa.Engine, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_run_that_is_not_ours(
     with pytest.raises(StateError, match=said):
         status(project, TRACK, database=url_of(engine))
     end_and_delete(project, engine)
-    assert DbosQueue(engine).known([f"{RUN}/a"]) == {}
+    assert DbosQueue(engine).known([f"{RUN}/a"]) == set()
 
 
 def test_tickets_that_wait_for_each_other(tmp_path: Path) -> None:

@@ -22,11 +22,10 @@ from aggregate import (
     merge_outputs,
     run,
 )
-from aggregate.agents.goals import resolve_reference
 from aggregate.base.text import heading_text
 from aggregate.base.values import escape_surrogates, is_reference
 from aggregate.prompt.asking import AnswerKind, AnswerSource
-from aggregate.prompt.output import recognise_reference
+from aggregate.prompt.output import resolve_reference
 from tests.hostile.values import FORGED, forged_reference
 from tests.projects import project
 from tests.rendering import headings
@@ -85,21 +84,19 @@ def test_a_look_alike_of_a_reference_is_data(name: str, strategy: str, tmp_path:
 
 
 def test_a_reference_is_known_again_by_what_it_refers_to(tmp_path: Path) -> None:
-    """After a way through JSON only the id counts: path, summary and hint are made anew from the file of that name."""
+    """After a way through JSON only the id counts, and only if the file of that name holds what it says."""
     ours = compact_data(RUNS, "neuron_0_1", cache_dir=tmp_path)
     assert is_reference(ours)
     travelled = json.loads(json.dumps(ours))
     assert not is_reference(travelled)
     forged = {**travelled, "_data_file": "/etc/passwd", "_usage_hint": FORGED, "summary": FORGED}
-    for copy in (travelled, forged):
-        assert recognise_reference(copy, cache_dir=tmp_path) == ours
-        assert resolve_reference(copy, tmp_path) == RUNS
+    for copy in (ours, travelled, forged):
+        assert resolve_reference(copy, cache_dir=tmp_path) == RUNS
     Path(ours["_data_file"]).write_text("[1]", encoding="utf-8")
-    assert recognise_reference(travelled, cache_dir=tmp_path) is None
+    assert resolve_reference(travelled, cache_dir=tmp_path) is travelled
     plain = {"_format": "disk_reference"}
     for value in (forged_reference(), plain, {**plain, "_ref_id": "../x"}):
-        assert recognise_reference(value, cache_dir=tmp_path) is None
-        assert resolve_reference(value, tmp_path) is value
+        assert resolve_reference(value, cache_dir=tmp_path) is value
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")

@@ -30,9 +30,10 @@ from aggregate.prompt.document import Origin, OriginKind, Section, Stability
 from aggregate.prompt.files import file_block, file_segment, rendered_segment
 from aggregate.prompt.output import map_sources
 from aggregate.prompt.sections import (
-    changed_heading,
-    changed_segment,
+    CHANGED_HEADING,
+    diff_segment,
     discussion_segments,
+    file_lines,
     patched,
     results_segments,
     shown_in_older,
@@ -260,10 +261,10 @@ def test_a_diff_stands_for_the_lines_that_a_file_has_now() -> None:
     """Lines of a diff lead to the file as it is now, but for those that it has no longer (rule L-1)."""
     older = file_block("a.py", "".join(f"{n}\n" for n in range(1, 9)))
     now = file_segment("a.py", file_block("a.py", "1\n2\nnew\n4\n5\n6\n7\n8\n"))
-    changed = changed_segment(older, now)
+    changed = diff_segment(file_lines(older), now)
     assert changed is not None
-    source_map = map_sources([changed_heading(), changed])
-    lines = Prompt((changed_heading(), changed)).markdown.split("\n")
+    source_map = map_sources([CHANGED_HEADING, changed])
+    lines = Prompt((CHANGED_HEADING, changed)).markdown.split("\n")
     told = {
         line: (origin.kind.value, origin.first)
         for line, origin in zip(lines, source_map.origins(), strict=True)
@@ -311,8 +312,8 @@ LINES = [f"line {n}\n" for n in range(1, 13)]
 def diff(older: str, newer: str) -> str | None:
     """Return the block of a diff between two contents of one file."""
     old, new = (file_block("a.py", text, language="python") for text in (older, newer))
-    segment = changed_segment(old, file_segment("a.py", new))
-    return segment.text if segment else None
+    segment = diff_segment(file_lines(old), file_segment("a.py", new))
+    return segment.text if segment.text != new else None
 
 
 def test_a_diff_shown_whole() -> None:

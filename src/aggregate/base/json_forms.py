@@ -18,14 +18,10 @@ from aggregate.base.values import DataReference, Value, escape_surrogates
 
 # Levels of nesting: real data have fewer, and a JSON writer recurses once per level.
 DEPTH: Final = 100
-
 _KEY_DEPTH: Final = 3  # levels of a key or an enumeration's value: enough for a tuple of tuples
-
 # Longer integers exceed the digits converted by Python by default (4,300) and are written in hex.
 _MOST_BITS: Final = 14_000
-
 _ADDRESS: Final = re.compile(r" at 0x[0-9A-Fa-f]+")
-
 _LEAVES: Final = (str, int, float, Enum, date, time, bytes, bytearray, memoryview, BaseException)
 
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 _PACKAGE: Final = "manual-slop"
 _MOST = 20  # names in a list
-
 _SIMILAR = 66.0  # percent: one of three letters differs
 
 

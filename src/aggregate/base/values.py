@@ -8,15 +8,10 @@ from pathlib import PurePath
 from typing import Any, Final, TypeAlias, TypeGuard, TypeVar
 
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
-
 Value: TypeAlias = Any  # a result of an agent, a step, a tool or foreign code
-
 ATOMS = (str, int, float, bool, bytes, type(None))  # immutable, not copied
-
 CACHE_DIR: Final = "state/data_cache"
-
 THRESHOLD: Final = 5000  # bytes of JSON from which a value is written to disk (rules D-9, X-1)
-
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 

@@ -252,12 +252,12 @@ def start_track(
 
 
 def _offer_changes(project: "Project", track_id: str, database: str, *, applies: bool) -> None:
-    from aggregate.agents.tracks import applying, run_control
+    from aggregate.agents.tracks import run_control
 
     if not run_control.changes_to_apply(project, track_id, database=database):
         return
     if applies:
-        write_rows(*applying.apply(project, track_id, database=database))
+        write_rows(*run_control.apply(project, track_id, database=database))
     else:
         say(f"your files are unchanged: aggregate conduct diff {track_id} shows the changes")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from aggregate.agents.tracks import TicketStatus, applying, make_worker, run_control, run_worker
+from aggregate.agents.tracks import TicketStatus, make_worker, run_control, run_worker
 from aggregate.base.errors import DatabaseAwayError
 from aggregate.cli.conduct import (
     AskedTerms,
@@ -135,7 +135,7 @@ def _step(line: dict[str, Any]) -> str:
 @click.argument("ticket", default="")
 def diff(track: str, config: Path, database: str, ticket: str) -> None:
     """Print the changes of TICKET, or of TRACK's latest run, as a patch."""
-    write_result(applying.diff(open_project(config), track, ticket, database=database))
+    write_result(run_control.diff(open_project(config), track, ticket, database=database))
 
 
 @click.command()
@@ -145,7 +145,7 @@ def apply(track: str, config: Path, database: str) -> None:
 
     Nothing is written if you have changed one of them since the run began.
     """
-    paths = applying.apply(open_project(config), track, database=database)
+    paths = run_control.apply(open_project(config), track, database=database)
     write_rows(*paths)
     if not paths:
         say("there are no changes to apply")
@@ -155,7 +155,7 @@ def apply(track: str, config: Path, database: str) -> None:
 @past_run_options
 def drop(track: str, config: Path, database: str) -> None:
     """Discard the changes of TRACK's latest run, with its branches."""
-    run_id = applying.drop(open_project(config), track, database=database)
+    run_id = run_control.drop(open_project(config), track, database=database)
     write_rows(f"dropped the changes of {run_id}")
 
 

@@ -61,7 +61,6 @@ class EditedPrompt:
     _new: HashedPrompt
 
     choices: ClassVar[tuple[()]] = ()
-    smallest: ClassVar[int] = 0
     missing: ClassVar[tuple[()]] = ()
     guess: ClassVar[None] = None
 

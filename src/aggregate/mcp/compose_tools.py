@@ -58,7 +58,9 @@ def compose(
     workspace.composed.append(tokens)
     choices = (choice for choice in prompt.composition.choices if choice.tokens)
     workspace.shown |= {(choice.path, choice.content_hash): choice.size for choice in choices}
-    connection.prompts[handle] = ShownPrompt(connection.calls, frozenset(_doubts(prompt)))
+    connection.prompts[handle] = ShownPrompt(
+        connection.calls, frozenset(for_reader(prompt.composition.warnings))
+    )
     ending = f"[{handle}: {tokens:,} tokens; explain says why each file is in or out]\n"
     ending += _notes(workspace, prompt)
     answer = f"{prompt.markdown}\n\n{ending}"
@@ -138,17 +140,12 @@ def sheet(workspace: Workspace, task: str, progress: Progress) -> str:
     return f"{text}{_PICK}"
 
 
-def _doubts(prompt: StoredPrompt) -> list[str]:
-    smallest = prompt.composition.smallest
-    warnings = for_reader(prompt.composition.warnings)
-    if not smallest:
-        return [*warnings]
-    sufficient = smallest + _HANDLE + _NOTES  # with the answer's own text
-    return [f"no file fits into the budget: a budget of {sufficient} shows one", *warnings]
-
-
 def _notes(workspace: Workspace, prompt: StoredPrompt, *, repeated: Container[str] = ()) -> str:
-    notes = [f"[{sentence}]" for sentence in _doubts(prompt) if sentence not in repeated]
+    notes = [
+        f"[{sentence}]"
+        for sentence in for_reader(prompt.composition.warnings)
+        if sentence not in repeated
+    ]
     return workspace.capped(notes, limit=_NOTES, more="aggregate run prints them")
 
 

@@ -23,10 +23,10 @@ from aggregate.project.index import Index, user_index
 from aggregate.prompt import (
     Composition,
     FileCorpus,
-    OpenFiles,
     Request,
     SavedCounts,
     open_project,
+    read_files,
     request_for,
 )
 
@@ -123,7 +123,6 @@ class Workspace:
         self.cap = cap
         self.index = index or user_index()
         self.count = SavedCounts(self.index)
-        self._files = OpenFiles()
         self._prompts: OrderedDict[str, StoredPrompt] = OrderedDict()
         self.composed: list[int] = []  # tokens of each prompt
         # Whole size of each file in a prompt in tokens, by path and content.
@@ -152,7 +151,7 @@ class Workspace:
             done += number
             progress(done, total)
 
-        return self._files.read(request, index=self.index, on_start=start, on_done=advance)
+        return read_files(request, index=self.index, on_start=start, on_done=advance)
 
     def project(self) -> Project:
         config = self._config if self._config.exists() else unconfigured(self._config)

@@ -79,7 +79,6 @@ class Session:
         *,
         index: Index | None = None,
         on_event: Callable[[Event], None] = lambda _event: None,
-        composer: Composer | None = None,
     ) -> None:
         self.config = config
         self.version = secrets.token_hex(8)
@@ -92,7 +91,7 @@ class Session:
         self.problem = ""
         self.is_closed = False
         self._count = SavedCounts(self.index)
-        self._composer = composer or Composer(self.index)
+        self._composer = Composer(self.index)
         self._table = FileRows()
         self._disk = DiskState()
         self._lock = threading.RLock()

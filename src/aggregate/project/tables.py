@@ -9,18 +9,12 @@ from aggregate.project.paths.globs import is_glob
 from aggregate.project.table import Check, Table, key
 
 ViewModeName = Literal["full", "summary", "skeleton", "outline", "masked", "custom", "none"]
-
 GeneratedName = Literal["name", "outline", "full"]
-
 MaskName = Literal["def", "sig", "hide"]
-
 OrderName = Literal["auto", "configured", "relevance", "edges"]
-
 BEADS_MODE = "beads"  # the ``execution_mode`` with a section of beads
-
 # Bytes of a namespace: file systems allow 255, and numbers and suffixes are appended.
 _NAME_BYTES = 200
-
 _PATH_BYTES, _PART_BYTES = 4_000, 255  # limits of common file systems
 
 
@@ -37,20 +31,16 @@ def _path(text: str) -> str:
 
 
 PathText = Annotated[str, Check("AfterValidator", _path)]
-
 # Only for the published schema; ``parse_number`` validates.
 _Number = Annotated[int, Check("Field", ge=1, le=MOST_TOKENS)]
-
 # A number of tokens, or a text such as ``"32k"``.
 TokenNumber = Annotated[
     int, Check("BeforeValidator", parse_number, json_schema_input_type=_Number | str)
 ]
-
 # A number of tokens, or ``"auto"``.
 TokenAmount = Annotated[
     Amount, Check("BeforeValidator", parse_amount, json_schema_input_type=_Number | str)
 ]
-
 _Dollars = Annotated[float, Check("Field", ge=0, allow_inf_nan=False)]
 
 
@@ -186,7 +176,6 @@ Turn = Annotated[
     Annotated[str, Check("Tag", "text")] | Annotated[TurnTable, Check("Tag", "turn")],
     Check("Discriminator", lambda turn: "text" if isinstance(turn, str) else "turn"),
 ]
-
 # Parts of a pydantic error's location for a value with two forms.
 UNION_TAGS = frozenset({"text", "turn"})
 

@@ -12,14 +12,10 @@ if TYPE_CHECKING:
 
 # Parts of a dotted key: the parser takes quadratic time, and no key of ours has more.
 MOST_PARTS = 6
-
 # Characters of a number or unquoted name, within Python's limit for integers.
 MOST_CHARACTERS = 1_000
-
 _STRING = r"""\"(?:[^"\\\n]++|\\.)*+\"?|'[^'\n]*+'?"""
-
 _PART = rf"(?:[\w-]++|{_STRING})[ \t]*+"
-
 _TOKEN = re.compile(
     rf"(?P<parts>(?<![\w.\"'-]){_PART}(?:\.[ \t]*+{_PART}){{{MOST_PARTS}}})"
     r"""|(?P<text>\"{3}(?:\\[\s\S]|"[^"\\]|"\\[\s\S]|""[^"\\]|""\\[\s\S]|[^"\\]++)*+(?:"{3,5})?"""
@@ -47,7 +43,6 @@ _EXCESS = {
     "parts": f"a key has more than {MOST_PARTS} parts",
     "word": f"a number or name has more than {MOST_CHARACTERS:,} characters",
 }
-
 Keys = tuple[str | int, ...]
 
 

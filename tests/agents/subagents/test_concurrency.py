@@ -42,23 +42,28 @@ def test_an_executor_runs_callables_and_keeps_their_order() -> None:
     assert result.errors == ("B failed: LookupError: no page",)
 
 
-def test_concurrency_is_bounded_and_nothing_is_refused() -> None:
-    """Beyond max_concurrency runs wait in a queue, in their order (O-23)."""
-    pool = ManualExecutor()
-    session = SubagentSession(executor=pool, max_concurrency=2)
-    for number in range(5):
-        session.spawn(lambda number=number: number, collect_into=NAME)
-    waiting = []
-    while pool.tasks:
-        waiting.append(len(pool.tasks))
-        pool.run_next()
-    assert waiting == [2, 2, 2, 2, 1]
-    assert session.subagent_results.bare[NAME] == [0, 1, 2, 3, 4]
+def test_the_executor_bounds_what_runs_and_nothing_is_refused() -> None:
+    """Beyond the executor's threads runs wait in their order (O-23)."""
+    running, most, begun = [0], [0], []
+
+    def task(number: int) -> int:
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        begun.append(number)
+        time.sleep(0.01)
+        running[0] -= 1
+        return number
+
+    with ThreadPoolExecutor(2) as pool, SubagentSession(executor=pool) as session:
+        for number in range(6):
+            session.spawn(lambda number=number: task(number), collect_into=NAME)
+        assert session.wait(NAME, timeout=5).value == [*range(6)]
+    assert (most, begun) == ([2], [*range(6)])
 
 
-def test_an_executor_that_runs_at_once_does_not_recurse() -> None:
-    """Thousands of queued runs of one variable start one after the other, not inside each other (O-8, O-23)."""
-    session = SubagentSession(executor=InlineExecutor(), max_concurrency=1)
+def test_an_executor_that_runs_at_once() -> None:
+    """Thousands of runs of one variable run one after the other (O-8, O-23)."""
+    session = SubagentSession(executor=InlineExecutor())
     for number in range(3000):
         session.spawn(lambda number=number: number, collect_into=NAME)
     assert session.subagent_results[NAME].count == 3000
@@ -72,48 +77,51 @@ def test_an_executor_that_refuses_fails_the_run() -> None:
     assert result.errors == ("A failed: RuntimeError: cannot schedule new futures after shutdown",)
 
 
-def test_a_run_that_times_out_gives_its_place_to_the_next() -> None:
-    """The timeout of a run begins with its start; a hung run does not hold the queue (O-46)."""
+def test_the_timeout_of_a_callable_begins_with_its_start() -> None:
+    """A run that waits for a thread does not time out; one that takes too long does (O-46)."""
     clock, pool = FakeTime(), ManualExecutor()
-    session = SubagentSession(executor=pool, max_concurrency=1, clock=clock, timer=clock.seconds)
-    for label in "AB":
-        session.spawn(seven, label=label, collect_into=NAME, timeout=5)
-    clock.advance(5)
-    assert [record_of(session, f"main-{n}").status for n in (1, 2)] == ["timeout", "pending"]
+    session = SubagentSession(executor=pool, clock=clock, timer=clock.seconds)
+    session.spawn(lambda: clock.advance(5), label="A", collect_into=NAME, timeout=5)
+    session.spawn(seven, label="B", collect_into=NAME, timeout=5)
+    clock.advance(9)
+    assert [record_of(session, f"main-{n}").status for n in (1, 2)] == ["pending"] * 2
     pool.run_next()
     pool.run_next()
     result = session.subagent_results[NAME]
     assert (result.value, result.errors) == ([7], ("A failed: timeout after 5 s",))
-    assert session.late() == ()
+    assert [run.label for run in session.late()] == ["A"]
 
 
-def test_a_group_timeout_takes_queued_runs_with_it() -> None:
+def test_a_group_timeout_takes_waiting_runs_with_it() -> None:
     """Runs that never started end with their group and are not started afterwards (O-7, O-46)."""
-    clock, pool = FakeTime(), ManualExecutor()
-    session = SubagentSession(
-        executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timer=clock.seconds
-    )
-    for _ in range(3):
-        session.spawn(seven, collect_into=NAME)
+    clock, pool, started = FakeTime(), ManualExecutor(), []
+    session = SubagentSession(executor=pool, group_timeout=9, clock=clock, timer=clock.seconds)
+    for number in range(3):
+        session.spawn(lambda number=number: started.append(number), collect_into=NAME)
     clock.advance(9)
     assert session.subagent_results[NAME].status == "complete"
     while pool.tasks:
         pool.run_next()
     assert [record_of(session, f"main-{n}").status for n in (1, 2, 3)] == [RunStatus.TIMEOUT] * 3
+    assert (started, session.late()) == ([], ())
 
 
 def test_shutting_down_starts_nothing_more() -> None:
-    """At the session's end queued runs end as cancelled, and those on the executor go on (O-53)."""
-    clock, pool = FakeTime(), ManualExecutor()
-    with SubagentSession(
-        executor=pool, max_concurrency=1, group_timeout=9, clock=clock, timer=clock.seconds
-    ) as session:
-        for _ in range(2):
-            session.spawn(seven, collect_into=NAME, timeout=5)
-    pool.run_next()
-    assert len(pool.tasks) == 0
-    result = session.subagent_results[NAME]
-    assert (result.status, result.value, len(result.errors)) == ("complete", [7], 1)
+    """At the session's end waiting runs end as cancelled, and those on the executor go on (O-53)."""
+    begun, gate = threading.Event(), threading.Event()
+
+    def waits() -> bool:
+        begun.set()
+        return gate.wait(5)
+
+    with ThreadPoolExecutor(1) as pool:
+        with SubagentSession(executor=pool) as session:
+            session.spawn(waits, collect_into=NAME)
+            session.spawn(seven, collect_into=NAME)
+            begun.wait(5)
+        gate.set()
+        result = session.wait(NAME, timeout=5)
+    assert (result.status, result.value, len(result.errors)) == ("complete", [True], 1)
     assert record_of(session, "main-2").status is RunStatus.CANCELLED
 
 
@@ -207,16 +215,16 @@ def test_real_time_ends_runs() -> None:
 
 
 def test_a_pool_that_is_shut_down_fails_what_it_cancels() -> None:
-    """A pool cancels its futures while it holds its own lock: they and what is queued behind them fail (O-51)."""
+    """The runs that have not begun fail, and the group does not wait for them (O-51)."""
     gate, pool = threading.Event(), ThreadPoolExecutor(1)
-    session = SubagentSession(executor=pool, max_concurrency=2)
+    session = SubagentSession(executor=pool)
     for task in (lambda: gate.wait(5), seven, seven):
         session.spawn(task, collect_into=NAME)
     pool.shutdown(wait=False, cancel_futures=True)
     gate.set()
     result = session.wait(NAME, timeout=5)
     assert (result.value, result.failed) == ([True], 2)
-    assert "RuntimeError: the executor cancelled the task" in result.errors[0]
+    assert "cancelled before it began" in result.errors[0]
 
 
 def test_timeouts_of_every_size() -> None:

@@ -5,7 +5,6 @@ Each worker writes a line into a log before it answers, so that afterwards it is
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -24,7 +23,7 @@ class LoggedWorker:
     log: Path
     seconds: float
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Answer with the ticket's id."""
         Journal(self.log).write(f"asked {assignment.ticket}")
         time.sleep(self.seconds)

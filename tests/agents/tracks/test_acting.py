@@ -18,9 +18,9 @@ from aggregate.agents.tracks import (
     TicketStatus,
     WorkerReply,
     WorkerTerms,
-    applying,
     attempt_assignment,
     depot,
+    run_control,
     worker_tools,
 )
 from aggregate.agents.tracks.run_control import made_attempts, status
@@ -77,8 +77,8 @@ def act(
 
 def files_of(packs: MemoryPacks, commit: str) -> dict[str, str]:
     """Return the files of a commit, from the packs alone."""
-    with depot() as repository:
-        repository.take(commit, packs)
+    with depot(packs) as repository:
+        repository.take(commit)
         tree = repository.check_out(commit)
         paths = [path for path in tree.folder.rglob("*") if path.is_file()]
         return {path.relative_to(tree.folder).as_posix(): path.read_text() for path in paths}
@@ -327,7 +327,7 @@ class Scripts:
         return open_project(self.folder / "manual_slop.toml")
 
     def apply(self) -> list[str]:
-        return applying.apply(self.project, TRACK, database=self.database)
+        return run_control.apply(self.project, TRACK, database=self.database)
 
 
 def edit(old: str, new: str, *, path: str = "src/one.py", text: str = "Done.") -> ScriptedReply:
@@ -376,9 +376,9 @@ def test_changes_are_merged_and_applied(tmp_path: Path) -> None:
     assert result.succeeded
     assert [line.state for line in result.lines] == ["done, unverified"] * 3
     assert (run.folder / "src/two.py").read_text() == TWO
-    assert "+    return 10" in applying.diff(run.project, TRACK, "one", database=run.database)
-    assert "+    return 30" in applying.diff(run.project, TRACK, database=run.database)
-    assert "now +" not in applying.diff(run.project, TRACK, "two", database=run.database)
+    assert "+    return 10" in run_control.diff(run.project, TRACK, "one", database=run.database)
+    assert "+    return 30" in run_control.diff(run.project, TRACK, database=run.database)
+    assert "now +" not in run_control.diff(run.project, TRACK, "two", database=run.database)
     assert run.apply() == ["src/one.py", "src/two.py"]
     assert (run.folder / "src/one.py").read_text() == "def one() -> int:\n    return 30\n"
     assert run.apply() == []
@@ -387,7 +387,7 @@ def test_changes_are_merged_and_applied(tmp_path: Path) -> None:
         f"aggregate/{TRACK}/{name}" for name in ("one", "sum", "two")
     ]
     for _ in range(2):
-        applying.drop(run.project, TRACK, database=run.database)
+        run_control.drop(run.project, TRACK, database=run.database)
         assert git(run.folder, "for-each-ref", "refs/heads/aggregate") == b""
     with pytest.raises(TrackError, match="changed no files"):
         run.apply()

@@ -122,7 +122,7 @@ def test_an_assignment_is_worked_on_once(engine: sa.Engine) -> None:
     queue.put(assigned("b"))
     worked(engine, worker, "b")
     assert worker.order == ["a", "b"]
-    assert queue.known(["r/a", "r/b", "r/c"]) == {"r/a": False, "r/b": False}
+    assert queue.known(["r/a", "r/b", "r/c"]) == {"r/a", "r/b"}
 
 
 def test_concurrency_is_not_exceeded(engine: sa.Engine) -> None:
@@ -465,37 +465,12 @@ def test_conduct_status_cancel(tmp_path: Path, url: str) -> None:
     ):
         with pytest.raises(TrackError, match="all have ended"):
             refused()
-    options = RunOptions(database=url, concurrency=1, warm_up=False)
+    options = RunOptions(database=url, concurrency=1)
     second = conduct(loaded, TRACK, Says(lambda _: cancelling(folder, url)), options=options)
     assert second.cancelled
     assert '"status"' not in second.report.read_text()
     found = standing(loaded, url)
     assert found.state == "cancelled"
-
-
-class Waits:
-    """A worker whose first answer begins to come, and ends only when another ticket was asked."""
-
-    def __init__(self) -> None:
-        self.other = Event()
-
-    def work(self, assignment: Any, begun: Callable[[], None]) -> Any:
-        if not assignment.ahead:
-            self.other.set()
-            return Says(lambda _: "other").work(assignment, begun)
-        for _ in range(3):
-            begun()
-        answer = "first" if self.other.wait(20) else "alone"
-        return Says(lambda _: answer).work(assignment, begun)
-
-
-def test_the_first_words_set_the_others_free(tmp_path: Path, url: str) -> None:
-    """The others start while the one sent ahead still answers, though its first words are heard by way of the database."""
-    folder = write_project(tmp_path / "p", 3, chained=False)
-    result = conduct(
-        open_project(folder / "manual_slop.toml"), TRACK, Waits(), options=RunOptions(database=url)
-    )
-    assert "#### t0000\n\n```text\nfirst" in result.report.read_text()
 
 
 def dead_run(folder: Path, url: str) -> Run:

@@ -1,7 +1,7 @@
 """Tracks that decide their own way: conditions, lists, approvals, schemas and limits; the queue is in memory."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -238,8 +238,8 @@ def test_a_recorded_answer_that_is_no_json(tmp_path: Path) -> None:
 
 
 class Costs(Says):
-    def work(self, assignment: Any, begun: Callable[[], None]) -> Any:
-        return replace(super().work(assignment, begun), cost=0.1)
+    def work(self, assignment: Any) -> Any:
+        return replace(super().work(assignment), cost=0.1)
 
 
 def many(number: int, more: str = "") -> str:
@@ -291,7 +291,7 @@ def test_what_is_under_way_at_a_restart_is_waited_for(tmp_path: Path) -> None:
     folder, worker = track_project(tmp_path, many(3)), Costs()
     before = Slow(worker)
     looks = iter([False, False, True])
-    options = RunOptions(poll=0.001, warm_up=False)
+    options = RunOptions(poll=0.001)
     conducted(folder, worker, queue=before, options=options, cancelled=lambda: next(looks))
     assert [*before.waiting] == ["demo/1/t0", "demo/1/t1"]
     MemoryQueue.end_newest(before, ["demo/1/t0"])

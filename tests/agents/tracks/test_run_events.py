@@ -14,8 +14,8 @@ from opentelemetry import trace
 from aggregate import RunOptions, WorkerError, conduct
 from aggregate.agents.tracks import Assignment, WorkerReply
 from aggregate.agents.tracks.assignment import RecordedStep
+from aggregate.agents.tracks.ledger import EventFile, record_spans, step_lines
 from aggregate.agents.tracks.run_control import cancel
-from aggregate.agents.tracks.run_events import EventFile, record_spans, step_lines
 from tests.agents.tracks.test_acting import edit, replace_reply, scripts
 from tests.fakes.conducting import TRACK
 
@@ -96,7 +96,7 @@ def test_a_cancelled_ticket_has_a_line(tmp_path: Path) -> None:
     """A ticket that is under way when its run is cancelled has one line that says so (K-10)."""
     run = scripts(tmp_path, [{"id": "one", "tools": []}], {})
 
-    def worker(assignment: Assignment, begun: Any) -> WorkerReply:
+    def worker(assignment: Assignment) -> WorkerReply:
         cancel(run.project, TRACK, database=run.database)
         raise WorkerError("too late")
 

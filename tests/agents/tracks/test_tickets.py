@@ -50,7 +50,7 @@ def test_every_key(tmp_path: Path) -> None:
     assert first.custom_function == "lambda results: len(results)"
     assert second == Ticket(id="b", prompt="Go on.", depends_on=("$found", "a"))
     assert (second.name, second.variable, second.retries, second.timeout) == ("b", "b", 2, 600)
-    waits_for = Schedule(loaded.tickets, prefix=shared_prefix).waits_for
+    waits_for = Schedule(loaded.tickets).waits_for
     assert {name: [*others] for name, others in waits_for.items()} == {"a": [], "b": ["a"]}
 
 
@@ -118,23 +118,18 @@ def test_focus_files(tmp_path: Path) -> None:
 DONE, FAILED = TicketStatus.DONE, TicketStatus.FAILED
 
 
-def shared_prefix(ticket: Ticket) -> tuple[object, ...]:
-    return ticket.persona, ticket.focus_files
-
-
 def scheduled(text: str, **options: Any) -> Schedule:
     """Return the order of the tickets of ``text``."""
-    return Schedule(tickets(text), prefix=shared_prefix, **options)
+    return Schedule(tickets(text), **options)
 
 
 def tickets(text: str) -> list[Ticket]:
-    """Return tickets from ``a b<-a c<-a,b``; an id in capitals shares no prefix with others."""
+    """Return tickets from ``a b<-a c<-a,b``."""
     made = []
     for word in text.split():
         name, _, needs = word.partition("<-")
-        focus = (name,) if name.isupper() else ()
         waits_for = tuple(needs.split(",")) if needs else ()
-        made.append(Ticket(id=name, prompt="x", depends_on=waits_for, focus_files=focus))
+        made.append(Ticket(id=name, prompt="x", depends_on=waits_for))
     return made
 
 
@@ -145,33 +140,6 @@ def waves(schedule: Schedule, most: int = 99, failing: str = "") -> list[str]:
         for one in started:
             schedule.end(one.id, FAILED if one.id in failing else DONE)
     return order
-
-
-def test_one_is_sent_ahead_of_those_that_share_its_prefix() -> None:
-    """Of tickets with one prefix the first goes alone, and the others when it has ended, even in failure; other prefixes do not wait."""
-    assert waves(scheduled("a b c X Y")) == ["aXY", "bc"]
-    assert waves(scheduled("a b c X Y"), failing="a") == ["aXY", "bc"]
-    assert waves(scheduled("a b c X Y", warm_up=False)) == ["abcXY"]
-
-
-def test_one_that_nobody_was_asked_for_is_no_lead() -> None:
-    """Where the first one fails before anybody is asked, another goes ahead alone in its place."""
-    schedule = scheduled("a b c")
-    assert [ticket.id for ticket in schedule.start(9)] == ["a"]
-    schedule.end("a", FAILED, asked=False)
-    assert waves(schedule) == ["b", "c"]
-
-
-def test_the_first_words_set_the_others_free() -> None:
-    """Those that share a prefix start when the first answer begins to come, not only when it has ended."""
-    schedule = scheduled("a b c<-a X")
-    assert [one.id for one in schedule.start(9)] == ["a", "X"]
-    assert list(schedule.warming_up) == ["a"]
-    schedule.answer_begun("a")
-    assert list(schedule.warming_up) == []
-    assert [one.id for one in schedule.start(9)] == ["b"]
-    schedule.end("a", DONE)
-    assert [one.id for one in schedule.start(9)] == ["c"]
 
 
 def test_failed_dependencies() -> None:
@@ -189,8 +157,8 @@ def test_failed_dependencies() -> None:
     }
 
 
-@given(st.data(), st.integers(1, 4), st.booleans(), st.sampled_from(list(FailurePolicy)))
-def test_invariants(data: st.DataObject, most: int, warm_up: bool, on_error: FailurePolicy) -> None:
+@given(st.data(), st.integers(1, 4), st.sampled_from(list(FailurePolicy)))
+def test_invariants(data: st.DataObject, most: int, on_error: FailurePolicy) -> None:
     """Whatever ends in whatever order: each ticket starts once after what it waits for, or is left out; nothing hangs."""
     count = data.draw(st.integers(1, 8))
     made = [
@@ -198,26 +166,20 @@ def test_invariants(data: st.DataObject, most: int, warm_up: bool, on_error: Fai
             id=f"t{i}",
             prompt="x",
             depends_on=tuple(f"t{j}" for j in range(i) if data.draw(st.booleans())),
-            persona=data.draw(st.sampled_from(["p", "q"])),
         )
         for i in range(count)
     ]
-    schedule = Schedule(made, prefix=shared_prefix, on_error=on_error, warm_up=warm_up)
+    schedule = Schedule(made, on_error)
     ended, skipped = set[str](), set[str]()
     started: list[str] = []
-    warm = set()
     while not schedule.finished:
         new = schedule.start(most - len(set(started) - ended))
         started += [one.id for one in new]
         open_ids = sorted(set(started) - ended)
         assert len(open_ids) <= most
         assert all(needed in ended for one in new for needed in schedule.waits_for[one.id])
-        prefixes = [shared_prefix(schedule.tickets[name]) for name in open_ids]
-        cold = [prefix for prefix in prefixes if prefix not in warm]
-        assert not warm_up or len(cold) == len(set(cold))
         name = data.draw(st.sampled_from(open_ids))
         ended.add(name)
-        warm.add(shared_prefix(schedule.tickets[name]))
         skipped |= schedule.end(name, data.draw(st.sampled_from([DONE, FAILED]))).keys()
     assert sorted(started) == sorted({one.id for one in made} - skipped)
     assert len(set(started)) == len(started)

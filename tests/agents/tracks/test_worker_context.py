@@ -20,7 +20,7 @@ from aggregate import (
 from aggregate.agents.tracks import Ticket, WorkerContexts, open_track
 from aggregate.agents.tracks.durable import SEGMENTS, SegmentTable, database_url, open_engine
 from aggregate.prompt.output import audit_path
-from tests.fakes.conducting import TRACK, run_files, tickets_of, track_project
+from tests.fakes.conducting import TRACK, run_files, track_project
 from tests.fakes.topics import TOPICS, module_about
 
 ONE = Ticket(id="a", prompt="x", focus_files=("one.py",))
@@ -199,12 +199,13 @@ def test_results_of_others_count(tmp_path: Path) -> None:
 def test_tickets_with_a_budget_share_no_beginning(tmp_path: Path) -> None:
     """None is sent ahead for the others, since a cache could hold nothing for them (rule B-11)."""
     contexts = budgeted_contexts(tmp_path)
+    names = "".join(f"def name_{n}(value):\n    return value\n\n\n" for n in range(900))
+    (tmp_path / "src" / "names.py").write_text(names, encoding="utf-8")
     tickets = [ticket().model_copy(update={"id": name}) for name in "abc"]
-    schedule = contexts.schedule(tickets_of(tuple(tickets)))
-    assert len(schedule.start(9)) == 3
-    assert schedule.warming_up == ()
-    alike = [each.model_copy(update={"budget": None}) for each in tickets]
-    assert len(contexts.schedule(tickets_of(tuple(alike))).start(9)) == 1
+    contexts.share(tickets)
+    assert not contexts.shares_beginning
+    contexts.share([each.model_copy(update={"budget": None}) for each in tickets])
+    assert contexts.shares_beginning
 
 
 def test_an_account_lies_beside_the_prompt(tmp_path: Path) -> None:

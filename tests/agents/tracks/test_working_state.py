@@ -8,8 +8,8 @@ import pytest
 from simulation.trees import commit_all, git
 
 from aggregate import TrackError
-from aggregate.agents.tracks import applying, depot
-from aggregate.agents.tracks.working_state import LARGE_BYTES, locate_top, snapshot
+from aggregate.agents.tracks import depot, run_control
+from aggregate.agents.tracks.line import LARGE_BYTES, locate_top, snapshot
 from tests.agents.tracks.test_acting import Scripts, edit, scripts
 from tests.fakes.acting import MemoryPacks
 from tests.fakes.conducting import TRACK
@@ -27,9 +27,9 @@ def write(root: Path, **files: str) -> None:
 def tree_of(project: Path) -> dict[str, str]:
     """Return the files of the tree that a run in ``project`` starts from, by path: text, link or ``x`` for programs."""
     packs = MemoryPacks.of(project)
-    with depot() as repository:
+    with depot(packs) as repository:
         base = packs.ref("base")
-        repository.take(base, packs)
+        repository.take(base)
         files = {}
         for line in repository.git("ls-tree", "-r", "-z", base).decode().split("\0")[:-1]:
             about, _, path = line.partition("\t")
@@ -238,7 +238,7 @@ def test_large_files_are_left_out_and_named(repository: Path) -> None:
     (repository / "data.bin").write_bytes(b"0" * (LARGE_BYTES + 1))
     (repository / "a.py").write_bytes(b"1" * (LARGE_BYTES + 1))
     told: list[str] = []
-    snapshot(locate_top(repository), tell=told.append)
+    snapshot(locate_top(repository), MemoryPacks(), tell=told.append)
     assert told == ["work trees do not contain changes of files larger than 10 MB: a.py, data.bin"]
     assert tree_of(repository) == COMMITTED
 
@@ -269,7 +269,7 @@ def test_tickets_edit_what_is_not_committed(tmp_path: Path, is_git: bool) -> Non
     assert run.apply() == ["src/new.py", "src/one.py"]
     assert "# mine\n    return 11\n" in (run.folder / "src/one.py").read_text()
     assert (run.folder / "src/new.py").read_text() == "new = 2\n"
-    assert "md_gen" not in applying.diff(run.project, TRACK, database=run.database)
+    assert "md_gen" not in run_control.diff(run.project, TRACK, database=run.database)
 
 
 def test_what_changed_since_the_run_began_is_a_conflict(tmp_path: Path) -> None:
@@ -317,5 +317,5 @@ def test_a_branch_in_the_way(tmp_path: Path, taken: str) -> None:
         f"aggregate-2/{TRACK}/{name}" for name in ("one", "two")
     }, heads
     run.apply()
-    applying.drop(run.project, TRACK, database=run.database)
+    run_control.drop(run.project, TRACK, database=run.database)
     assert git(run.folder, "branch", "--list", "aggregate*") == b""

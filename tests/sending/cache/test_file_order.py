@@ -10,7 +10,7 @@ from aggregate import Prompt, Segment, count
 from aggregate.prompt import count_prompt
 from aggregate.prompt.files import FILES, file_block, file_segment, files_section
 from aggregate.prompt.output import map_sources
-from aggregate.prompt.sections import changed_segment, file_lines, gone_segment, sent_lines
+from aggregate.prompt.sections import diff_segment, file_lines, gone_segment, sent_lines
 from aggregate.sending import known_model
 from aggregate.sending.cache import HashedPrompt, HashedSegment
 from aggregate.sending.cache.file_order import (
@@ -176,7 +176,7 @@ def test_every_file_can_be_told_as_it_is(
         assert tuple(path for path in files if path in diffs) == now.older
         for path, one in files.items():
             if path in diffs:
-                assert diffs[path] == changed_segment(one.text, current[path])
+                assert diffs[path] == diff_segment(file_lines(one.text), current[path])
             else:
                 assert one == current[path]
         others = [

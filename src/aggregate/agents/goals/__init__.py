@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from aggregate.agents.goals.agent import *
     from aggregate.agents.goals.answers import *
     from aggregate.agents.goals.goal_result import *
-    from aggregate.agents.goals.lists import *
     from aggregate.agents.goals.questions import *
     from aggregate.agents.goals.spread import *
     from aggregate.agents.goals.words import *
@@ -20,7 +19,6 @@ else:
             "agent": "ChatModel NeuronAgent verdict",
             "answers": "select_answer",
             "goal_result": "GoalResult Neuron Trace TraceKind",
-            "lists": "resolve_reference",
             "questions": "Completion Model Question QuestionKind",
             "spread": "merge_parts",
             "words": "extract_quantity find_iteration read_claim",

@@ -9,10 +9,9 @@ from typing import Any, Final
 
 from aggregate.agents.goals.goal_result import DENDRITES
 from aggregate.agents.goals.words import Iteration, singular, words
-from aggregate.base.errors import DataReferenceError
 from aggregate.base.json_forms import json_text
 from aggregate.base.values import Value
-from aggregate.prompt.output.references import load_data_reference, recognise_reference
+from aggregate.prompt.output.references import resolve_reference
 
 # The key of an item's own result (rule D-29)
 ATTACHED: Final = "_dendrite_result"
@@ -59,25 +58,14 @@ def find_list(context: Mapping[str, Value], noun: str, cache_dir: Path) -> ItemL
     """Return the newest list named by the noun, else the newest that has items (D-22)."""
     filled: list[ItemList] = []
     for key in reversed([key for key in context if key.startswith(NEURON)]):
-        for item_list in lists_in(resolve_reference(context[key], cache_dir), noun):
+        value = resolve_reference(context[key], cache_dir=cache_dir)  # code may return one
+        for item_list in lists_in(value, noun):
             if item_list.named:
                 return item_list
             if item_list.items:
                 filled.append(item_list)
     # A field of one object, such as its tags, does not hide an older list.
     return min(filled, key=lambda item_list: item_list.is_nested, default=None)
-
-
-def resolve_reference(value: Value, cache_dir: Path) -> Value:
-    """Load the value that a reference points to; return other values unchanged."""
-    # Code may return a reference from its data.
-    reference = recognise_reference(value, cache_dir=cache_dir)
-    if reference is None:
-        return value
-    try:
-        return load_data_reference(reference.ref_id, cache_dir=cache_dir)
-    except DataReferenceError:
-        return value
 
 
 def lists_in(value: Value, noun: str = "") -> Iterator[ItemList]:

@@ -4,7 +4,6 @@ No thread watches the timeouts: each call first ends the runs and groups whose t
 """
 
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import replace
@@ -31,7 +30,7 @@ from aggregate.base.values import Value, isolated_copy, unawaited
 from aggregate.prompt.asking.results import AggregatedResult, MergeStrategy, result_text
 
 logger: Final = logging.getLogger(__name__)
-NOT_BEGUN: Final = "cancelled: the session ended before it began"
+NOT_BEGUN: Final = "cancelled before it began"
 
 
 class RunHandle:
@@ -67,8 +66,7 @@ class SubagentSession:
 
     Args:
         session_key: The beginning of all run ids.
-        executor: A pool that runs callables; the caller shuts it down.
-        max_concurrency: Callables that run at once; further ones wait (rule O-23).
+        executor: A pool of threads for callables, which limits how many run at once; the caller shuts it down.
         group_timeout: Seconds from the opening of a group until its unfinished runs time out.
         on_error: ``report`` lists failed runs, ``skip`` does not, ``fail`` makes their group fail.
         clock: Returns the current time, with a time zone, for results.
@@ -81,16 +79,12 @@ class SubagentSession:
         session_key: str = "main",
         *,
         executor: Executor | None = None,
-        max_concurrency: int = 8,
         group_timeout: float | None = None,
         on_error: FailurePolicy | str = FailurePolicy.REPORT,
         clock: Callable[[], datetime] | None = None,
         timer: Callable[[], float] = monotonic,
         admit: Callable[[SpawnRequest], str | None] | None = None,
     ) -> None:
-        if max_concurrency < 1:
-            reason = f"max_concurrency must be at least 1, not {max_concurrency}"
-            raise SpawnError(reason, code=Refusal.INVALID_CONCURRENCY)
         self.session_key = session_key
         self._group_timeout = read_timeout(group_timeout)
         self._on_error = known_member(on_error, FailurePolicy, "on_error", Refusal.INVALID_ON_ERROR)
@@ -110,12 +104,8 @@ class SubagentSession:
         self._deadlines: list[tuple[float, int, str, str]] = []
         self._deadlines_set = 0
         self._group_deadlines: dict[str, int] = {}  # numbers, of open groups
-        # Callables: waiting for a place, and running
         self._executor = executor
-        self._most = max_concurrency
-        self._queue: deque[tuple[str, Callable[[], Value], float | None]] = deque()
-        self._active: dict[str, Future[Value] | None] = {}
-        self._is_starting = False
+        self._futures: dict[str, Future[None]] = {}  # of callables until they end
 
     # Spawning
 
@@ -164,10 +154,8 @@ class SubagentSession:
         run_id = self._add(request)
         if refusal is not None:
             self.fail(run_id, refusal)
-        elif callable(task):
-            with self._changed:
-                self._queue.append((run_id, task, seconds))
-            self._start_next()
+        elif callable(task) and self._executor is not None:
+            self._submit(self._executor, run_id, task, seconds)
         else:
             self._set_run_deadline(run_id, seconds)
         return RunHandle(run_id, self, refused=refusal)
@@ -189,47 +177,35 @@ class SubagentSession:
                 self._group_deadlines[name] = self._set_deadline(name, seconds, reason)
             return run_id
 
-    def _start_next(self) -> None:
-        """Start queued callables up to the limit.
-
-        They start in a loop, since an executor may run a callable at once, and outside of the lock, since a pool that
-        is shut down ends runs while it holds a lock of its own.
-        """
-        while self._executor is not None:
-            with self._changed:
-                if self._is_starting or len(self._active) >= self._most or not self._queue:
-                    return
-                run_id, task, seconds = self._queue.popleft()
-                if self._is_over(run_id):
-                    continue
-                self._is_starting = True
-                self._active[run_id] = None
-            self._set_run_deadline(run_id, seconds)
-            try:
-                future = self._executor.submit(task)
-                with self._changed:
-                    if run_id in self._active:
-                        self._active[run_id] = future
-                future.add_done_callback(partial(self._done, run_id))
-            except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
-                self._end(run_id, RunStatus.ERROR, error)
-            finally:
-                self._is_starting = False
-
-    def _done(self, run_id: str, future: "Future[Value]") -> None:
-        """Record the end of a callable."""
-        if not future.cancelled():
-            error = future.exception()
-            status = RunStatus.ERROR if error else RunStatus.SUCCESS
-            self._end(run_id, status, error or future.result())
+    def _submit(
+        self, executor: Executor, run_id: str, task: Callable[[], Value], seconds: float | None
+    ) -> None:
+        try:
+            future = executor.submit(self._run, run_id, task, seconds)
+        except Exception as error:  # noqa: BLE001 - a refusal by the executor fails the run (O-51)
+            self._end(run_id, RunStatus.ERROR, error)
             return
         with self._changed:
-            if run_id not in self._active:
-                return  # cancelled by its timeout
-            lost = [run_id, *(queued for queued, _, _ in self._queue)]
-            self._queue.clear()
-        for lost_id in lost:
-            self._end(lost_id, RunStatus.ERROR, RuntimeError("the executor cancelled the task"))
+            self._futures[run_id] = future
+        future.add_done_callback(partial(self._forget_future, run_id))
+
+    def _run(self, run_id: str, task: Callable[[], Value], seconds: float | None) -> None:
+        """Run a callable, unless it has ended with its group."""
+        if self.is_over(run_id):
+            return
+        self._set_run_deadline(run_id, seconds)
+        try:
+            output = task()
+        except BaseException as error:  # noqa: BLE001 - as an executor does
+            self._end(run_id, RunStatus.ERROR, error)
+        else:
+            self._end(run_id, RunStatus.SUCCESS, output)
+
+    def _forget_future(self, run_id: str, future: "Future[None]") -> None:
+        with self._changed:
+            self._futures.pop(run_id, None)
+        if future.cancelled():
+            self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
 
     # Ends of runs, reported by the host
 
@@ -257,7 +233,6 @@ class SubagentSession:
             logger.warning(
                 "%s: this %s result is %s, the value is unchanged", run_id, status, fault
             )
-        self._release([run_id])
         return not fault
 
     def _record(self, run_id: str, status: RunStatus, result: Value, at: datetime) -> str:
@@ -293,14 +268,6 @@ class SubagentSession:
             self._late[run_id] = ended
         return "late" if is_late else ""
 
-    def _release(self, run_ids: Iterable[str]) -> None:
-        """Stop counting runs as running, cancel those that have not started, and start others."""
-        with self._changed:
-            futures = [self._active.pop(run_id, None) for run_id in run_ids]
-        for future in filter(None, futures):
-            future.cancel()
-        self._start_next()
-
     # Timeouts
 
     def _set_run_deadline(self, run_id: str, seconds: float | None) -> None:
@@ -318,7 +285,6 @@ class SubagentSession:
 
     def _expire(self) -> None:
         """End the unfinished runs whose time, or whose group's time, is over (O-46)."""
-        ended: list[str] = []
         with self._changed:
             now = self._timer()
             while self._deadlines and self._deadlines[0][0] <= now:
@@ -327,12 +293,9 @@ class SubagentSession:
                 if self._group_deadlines.get(key) == number:
                     members = self._members[key]
                 at = self._clock() - timedelta(seconds=now - due)
-                unfinished = [run_id for run_id in members if not self._is_over(run_id)]
-                for run_id in unfinished:
-                    self._record(run_id, RunStatus.TIMEOUT, reason, at)
-                ended += unfinished
-        if ended:
-            self._release(ended)
+                for run_id in members:
+                    if not self._is_over(run_id):
+                        self._record(run_id, RunStatus.TIMEOUT, reason, at)
 
     # Reading
 
@@ -447,15 +410,13 @@ class SubagentSession:
                 del self._runs[run_id]
                 self._late.pop(run_id, None)
             self._changed.notify_all()
-        self._release(cleared)
 
     def shut_down(self) -> None:
-        """Cancel the queued runs; running ones continue."""
+        """Cancel the callables that have not begun; running ones continue."""
         with self._changed:
-            queued = [run_id for run_id, _, _ in self._queue]
-            self._queue.clear()
-        for run_id in queued:
-            self._end(run_id, RunStatus.CANCELLED, NOT_BEGUN)
+            futures = list(self._futures.values())
+        for future in futures:
+            future.cancel()
 
     def __enter__(self) -> Self:
         return self

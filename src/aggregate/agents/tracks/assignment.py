@@ -1,6 +1,7 @@
 """Assignments, replies and outcomes of tickets, stored in a database."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
@@ -11,12 +12,23 @@ from pydantic import Field, TypeAdapter
 
 from aggregate.base.tokens import count
 from aggregate.prompt.asking.results import ProducedText
-from aggregate.prompt.document import END, SEPARATOR, Prompt, Section
+from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment
 
 # Checked when read: a negative amount in a database would raise a run's limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _ROUND = "~"  # between a ticket and its round; no ticket's id has it
 _count_shared = lru_cache(maxsize=20_000)(count)
+
+
+def tokens_of(*segments: Segment) -> int:
+    """Count the tokens of segments with their separators; those of files are cached."""
+    tokens = 0
+    for segment in segments:
+        # Results belong to one ticket: remembering them would waste memory.
+        is_shared = segment.section is Section.FILES
+        text = f"{segment.text}{SEPARATOR}"
+        tokens += _count_shared(text) if is_shared else count(text)
+    return tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,6 @@ class Assignment:
     timeout: float = 600  # seconds of one attempt
     retries: int = 0
     attempt: int = 1
-    ahead: bool = False  # others wait for its first words: it warms up their cache
     urgent: bool = False  # it goes before others: some wait for it, or it has waited for some
     answer: Mapping[str, Any] | None = None  # the JSON Schema of the answer
     max_cost: float | None = None  # US dollars of all attempts together
@@ -57,16 +68,10 @@ class Assignment:
 
     @property
     def tokens(self) -> int:
-        """The o200k tokens of ``text``; tokens of shared files are cached."""
+        """The o200k tokens of ``text``."""
         if not self.message:
             return count(self.text)
-        tokens = count(self.message)
-        for segment in self.prompt.segments:
-            # Results belong to one ticket: remembering them would waste memory.
-            is_shared = segment.section is Section.FILES
-            text = f"{segment.text}{SEPARATOR}"
-            tokens += _count_shared(text) if is_shared else count(text)
-        return tokens
+        return count(self.message) + tokens_of(*self.prompt.segments)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield ``text`` as UTF-8 in pieces."""
@@ -95,6 +100,7 @@ class TicketStatus(StrEnum):
     WAITING = "waits"  # for a person
     SPREAD = "spread"  # over its children
     CONFLICT = "conflict"  # its changes conflict with others': it runs again
+    RETRIED = "retried"  # by a person: it runs again
     DONE = "done"
     UNCHANGED = "unchanged"  # answered, but it should have edited files and changed none
     FAILED = "failed"
@@ -211,24 +217,6 @@ class TicketOutcome:
 _OUTCOME = TypeAdapter(TicketOutcome)
 
 
-@dataclass(frozen=True, slots=True)
-class TicketKeys:
-    """The keys of a run's assignments; running a ticket again begins a new round."""
-
-    run_id: str
-    rounds: Mapping[str, int] = field(default_factory=dict)
-
-    def of(self, ticket_id: str) -> str:
-        return self._in_round(ticket_id, self.rounds.get(ticket_id, 1))
-
-    def earlier(self, ticket_id: str) -> list[str]:
-        return [self._in_round(ticket_id, i) for i in range(1, self.rounds.get(ticket_id, 1))]
-
-    def _in_round(self, ticket_id: str, number: int) -> str:
-        suffix = f"{_ROUND}{number}" if number > 1 else ""
-        return f"{self.run_id}/{ticket_id}{suffix}"
-
-
 def ticket_of(key: str) -> str:
     return key.rpartition("/")[2].partition(_ROUND)[0]
 
@@ -255,6 +243,30 @@ class Ending(NamedTuple):
         return TicketOutcome.without_worker(ticket_id, self.status, text)
 
 
+@dataclass(frozen=True, slots=True)
+class TicketKeys:
+    """The keys of a run's assignments; running a ticket again begins a new round."""
+
+    run_id: str
+    rounds: Mapping[str, int] = field(default_factory=dict)  # earlier rounds of tickets
+
+    @classmethod
+    def of_run(cls, run_id: str, endings: Mapping[str, Ending]) -> "TicketKeys":
+        again = (TicketStatus.CONFLICT, TicketStatus.RETRIED)
+        ended = (ticket_of(key) for key, ending in endings.items() if ending.status in again)
+        return cls(run_id, Counter(ended))
+
+    def of(self, ticket_id: str) -> str:
+        return self._in_round(ticket_id, self.rounds.get(ticket_id, 0) + 1)
+
+    def earlier(self, ticket_id: str) -> list[str]:
+        return [self._in_round(ticket_id, i + 1) for i in range(self.rounds.get(ticket_id, 0))]
+
+    def _in_round(self, ticket_id: str, number: int) -> str:
+        suffix = f"{_ROUND}{number}" if number > 1 else ""
+        return f"{self.run_id}/{ticket_id}{suffix}"
+
+
 class RecordedStep(NamedTuple):
     name: str
     record: object
@@ -264,9 +276,7 @@ class RecordedStep(NamedTuple):
 class TaskQueue(Protocol):
     """A durable queue of assignments, each with one final outcome."""
 
-    def known(self, keys: Collection[str]) -> dict[str, bool]:
-        """Return the enqueued keys, and whether their answers have begun."""
-        ...
+    def known(self, keys: Collection[str]) -> set[str]: ...  # the enqueued ones
 
     def put(self, assignment: Assignment) -> None: ...  # one with a known key changes nothing
 
@@ -278,11 +288,10 @@ class TaskQueue(Protocol):
 
 
 class RunRecord(Protocol):
-    """The durable record of a run beside its queue: rounds, and endings by assignment key."""
+    """The durable record of a run beside its queue: endings by assignment key."""
 
-    def keys(self) -> TicketKeys: ...
-
-    def raise_rounds(self, rounds: Mapping[str, int]) -> None: ...
+    @property
+    def run_id(self) -> str: ...
 
     def endings(self) -> Mapping[str, Ending]: ...
 

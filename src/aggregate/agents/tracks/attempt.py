@@ -40,7 +40,6 @@ class Steps:
     stop: Event = field(default_factory=Event)
     kept: Recorded = lambda _name, action: action()
     trees: Trees | None = None
-    begun: Callable[[], None] = lambda: None  # called when the answer begins
     seconds: float = 0.0  # of all steps, including those before a kill
 
     def record(self, name: str, action: Action, seconds: float) -> dict[str, Any]:
@@ -81,11 +80,10 @@ def within(seconds: float, stop: Event, name: str, work: Callable[[], _T]) -> _T
 class Worker(Protocol):
     """Answers assignments; called from several threads at once."""
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply | str:
+    def work(self, assignment: Assignment) -> WorkerReply | str:
         """Return the answer to an assignment, or raise an error.
 
-        A ``WorkerError`` with ``again=False`` is not retried. ``begun`` may be called when the answer begins: tickets
-        with the same prefix then start.
+        A ``WorkerError`` with ``again=False`` is not retried.
         """
         ...
 
@@ -100,7 +98,7 @@ class ActingWorker(Protocol):
 
 
 # A worker, or a function in place of its ``work``
-AnyWorker: TypeAlias = Worker | Callable[[Assignment, Callable[[], None]], WorkerReply | str]
+AnyWorker: TypeAlias = Worker | Callable[[Assignment], WorkerReply | str]
 
 
 def attempt_assignment(
@@ -118,7 +116,7 @@ def attempt_assignment(
                 assignment.timeout,
                 steps.stop,
                 f"worker-{assignment.ticket}",
-                lambda: _ask(lambda: work(numbered, steps.begun), assignment.answer),
+                lambda: _ask(lambda: work(numbered), assignment.answer),
             )
         except TimeoutError:
             reason = f"timeout after {assignment.timeout:g} s"

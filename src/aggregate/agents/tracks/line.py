@@ -1,28 +1,76 @@
-"""A run's merged changes, as a line of commits.
+"""A run's changes, as a line of commits from the project's files to the last merge.
 
-Each ticket starts from the last merged commit, and its own changes are then merged. Only merged commits have a name in
-the database, so any process can continue the run after a kill. The user's files stay unchanged.
+The first commit has the project's current files, in a git repository with uncommitted changes and new files, except
+ignored ones. It is created with an index and an object folder of our own, so the user's index, stash, references and
+objects stay unchanged. Each ticket starts from the last merged commit, and its own changes are then merged. Only merged
+commits have a name in the database, so any process can continue the run after a kill.
 """
 
+import os
 import re
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
+from pathlib import Path
+from stat import S_ISLNK, S_ISREG
+from typing import Final, NamedTuple
 
 from aggregate.agents.tracks.tickets import Ticket
-from aggregate.agents.tracks.trees import Depot, Packs
-from aggregate.agents.tracks.working_state import ProjectTop, snapshot
-from aggregate.project.git import OWN_LIMITS, git
+from aggregate.agents.tracks.trees import BASE, Depot, Pack, Packs, depot
+from aggregate.base.errors import StateError
+from aggregate.project.files import FolderListing, is_history
+from aggregate.project.git import IDENTITY, OWN_LIMITS, git, without_filters
+from aggregate.project.paths import is_secret
 
-BASE, MERGED, APPLIED = "base", "merged", "applied"  # names of commits of a run
+MERGED, APPLIED = "merged", "applied"  # names of commits of a run, beside its base
 _BRANCHES = "branches"  # the name under which a run keeps the prefix of its branches
 _USUAL_BRANCHES = "aggregate"
+MOST_BYTES: Final = 200_000_000  # of a pack, which the database holds in memory
+LARGE_BYTES: Final = 10_000_000  # of a file that is not committed
+# Reading the files must neither fail on their line ends nor write into the repository.
+_SETTINGS: Final = (
+    "-c", "core.safecrlf=false", "-c", "core.splitIndex=false", "-c", "i18n.commitEncoding=UTF-8",
+)  # fmt: skip
+
+RunGit = Callable[..., bytes]
+
+
+class ProjectTop(NamedTuple):
+    """The folder that commits' paths are relative to: the repository's top, or the project's folder."""
+
+    folder: Path
+    inside: str  # the project's folder in it
+    is_git: bool
+
+    @property
+    def head(self) -> str:
+        """The user's checked-out commit, ``""`` for none."""
+        if not self.is_git:
+            return ""
+        head = git(str(self.folder), "rev-parse", "--verify", "-q", "HEAD^{commit}")
+        return (head or b"").decode().strip()
+
+
+def locate_top(folder: Path) -> ProjectTop:
+    real = folder.resolve()
+    top = next(
+        (folder for folder in (real, *real.parents) if os.path.lexists(folder / ".git")), real
+    )
+    inside = "" if top == real else real.relative_to(top).as_posix()
+    top_level = git(str(real), "rev-parse", "--show-toplevel")
+    # A repository's configuration may name another folder, whose files are not the project's.
+    is_git = top_level is not None and Path(os.fsdecode(top_level).rstrip("\r\n")).resolve() == top
+    if is_git and inside and not git(str(real), "ls-files", "-z", "--cached"):
+        is_git = git(str(top), "check-ignore", "-q", inside) is None
+    return ProjectTop(top, inside, is_git=True) if is_git else ProjectTop(real, "", is_git=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
     depot: Depot
-    packs: Packs
     top: ProjectTop
     track: str
 
@@ -31,7 +79,6 @@ class Line:
         cls,
         top: ProjectTop,
         track: str,
-        packs: Packs,
         depot: Depot,
         *,
         is_own: Callable[[str], bool] = lambda _path: False,
@@ -42,43 +89,39 @@ class Line:
         A new line begins with the project's files. ``is_own`` recognizes the program's own output by its path below the
         top of the project. ``tell`` is called with messages.
         """
+        line, packs = cls(depot, top, track), depot.packs
         if not packs.ref(MERGED):
-            state = snapshot(top, is_own=is_own, tell=tell)
-            for pack in state:
-                packs.put(pack)
+            commit = snapshot(top, packs, is_own=is_own, tell=tell)
             # If two processes begin a run at once, the first one decides.
             packs.move(_BRANCHES, "", _free_branches(top, track, tell))
-            packs.move(BASE, "", state[-1].commit)
+            packs.move(BASE, "", commit)
             packs.move(MERGED, "", packs.ref(BASE))
-        line = cls(depot, packs, top, track)
-        depot.take(line.head, packs)
+        depot.take(line.head)
         return line
 
     @property
     def head(self) -> str:
-        return self.packs.ref(MERGED)
+        return self.depot.packs.ref(MERGED)
 
     def holds(self, commit: str) -> bool:
         """Return whether a commit is merged; ``""``, no changes, counts as merged."""
         if not commit:
             return True
         head = self.head
-        for needed in (head, commit):
-            self.depot.take(needed, self.packs)
+        self.depot.take(head, commit)
         return self.depot.contains(commit, head)
 
     def merge(self, ticket: Ticket, commit: str) -> tuple[str, ...]:
         """Merge a ticket's commit; return the paths in conflict."""
         while commit:
             head = self.head
-            for needed in (head, commit):
-                self.depot.take(needed, self.packs)
+            self.depot.take(head, commit)
             merged, conflicts = self.depot.merge(head, commit, f"Merge {ticket.id}\n")
             if conflicts:
                 return conflicts
             if merged not in (head, commit):
-                self.packs.put(self.depot.pack(merged, (head, commit)))
-            if merged == head or self.packs.move(MERGED, head, merged):
+                self.depot.store(merged, head, commit)
+            if merged == head or self.depot.packs.move(MERGED, head, merged):
                 self._publish(ticket.id, commit)
                 break
         return ()
@@ -86,7 +129,8 @@ class Line:
     def _publish(self, ticket_id: str, commit: str) -> None:
         """Create a branch for the ticket in the user's repository, if it has one."""
         folder = str(self.top.folder)
-        base = self.packs.get(self.packs.ref(BASE)) if self.top.is_git else None
+        packs = self.depot.packs
+        base = packs.get(packs.ref(BASE)) if self.top.is_git else None
         if base is None:
             return
         if git(folder, "cat-file", "-e", base.commit) is None:
@@ -99,7 +143,7 @@ class Line:
             git(folder, "unpack-objects", "-q", stdin=base.data, limits=OWN_LIMITS)
         changes = self.depot.pack(commit, (base.commit,)).data
         git(folder, "unpack-objects", "-q", stdin=changes, limits=OWN_LIMITS)
-        branch = branch_of(branches_of(self.packs, self.track), ticket_id)
+        branch = branch_of(branches_of(packs, self.track), ticket_id)
         git(folder, "update-ref", f"refs/heads/{branch}", commit)
 
 
@@ -139,3 +183,119 @@ def _free_branches(top: ProjectTop, track: str, tell: Callable[[str], None]) -> 
             f"your branch {in_the_way} blocks the names {usual}/...: this run uses {branches}/... instead"
         )
     return prefix
+
+
+def snapshot(
+    top: ProjectTop,
+    packs: Packs,
+    *,
+    is_own: Callable[[str], bool] = lambda _path: False,
+    tell: Callable[[str], None] = lambda _sentence: None,
+) -> str:
+    """Store a run's first commit; return its name.
+
+    Uncommitted secrets, discussions, large files and the program's output (``is_own``) are left out.
+    """
+    with depot(packs) as repository:
+        run = _git_of(top, repository)
+        if head := top.head:
+            run("read-tree", "--reset", head)
+            packs.put(_pack(run, head))
+        _update_index(run, top, is_own, tell)
+        tree = run("write-tree").decode().strip()
+        if head and tree == run("rev-parse", f"{head}^{{tree}}").decode().strip():
+            return head
+        parents = ("-p", head) if head else ()
+        message = b"Changes that are not committed\n" if head else b"The project's files\n"
+        commit = run("commit-tree", tree, *parents, stdin=message).decode().strip()
+        packs.put(_pack(run, commit, head))
+        return commit
+
+
+def _git_of(top: ProjectTop, repository: Depot) -> RunGit:
+    """Return a function that runs git on the user's files and writes only to ``repository``."""
+    index = repository.folder / "project.index"
+    variables = {"GIT_INDEX_FILE": str(index)}
+    if not top.is_git:
+        variables["GIT_WORK_TREE"] = str(top.folder)
+        return partial(repository.git, "-C", str(top.folder), variables=variables)
+    folder = str(top.folder)
+    paths = git(folder, "rev-parse", "--git-path", "index", "--git-path", "objects")
+    filters = without_filters(folder)
+    if paths is None or filters is None:
+        raise StateError(f"{folder}: its git repository cannot be used: check its configuration")
+    user_index, user_objects = (
+        top.folder / os.fsdecode(path) for path in paths.removesuffix(b"\n").split(b"\n")
+    )
+    # With the times of unchanged files, which then need not be read.
+    with suppress(FileNotFoundError):
+        shutil.copy2(user_index, index)
+    objects = repository.folder / "git" / "objects"
+    (objects / "info" / "alternates").write_bytes(os.fsencode(f"{user_objects}\n"))
+    variables |= {**IDENTITY, "GIT_OBJECT_DIRECTORY": str(objects)}
+
+    def run(*arguments: str, stdin: bytes = b"") -> bytes:
+        command = (*_SETTINGS, *filters, *arguments)
+        answer = git(folder, *command, stdin=stdin, variables=variables, limits=OWN_LIMITS)
+        if answer is None:
+            raise StateError(f"{folder}: git {arguments[0]} failed: run git fsck")
+        return answer
+
+    return run
+
+
+def _update_index(
+    run: RunGit, top: ProjectTop, is_own: Callable[[str], bool], tell: Callable[[str], None]
+) -> None:
+    """Add uncommitted changes and new files to the index."""
+    changed = _names(run("diff-files", "-z", "--name-only", "--ignore-submodules=all"))
+    new = {*FolderListing().files(str(top.folder))} - _names(run("ls-files", "-z", "--cached"))
+    deleted, added, large = [], [], []
+    for name in sorted(changed | new):
+        path = top.folder / name
+        try:
+            stat = path.lstat()
+            is_file = S_ISREG(stat.st_mode) or S_ISLNK(stat.st_mode)
+        except OSError:
+            is_file = False
+        if not is_file or path.parent.resolve() != path.parent:  # no file, or behind a link
+            deleted.append(name)
+        elif is_secret(name) or is_history(name) or is_own(name):
+            continue
+        elif stat.st_size > LARGE_BYTES:
+            large.append(name)
+        else:
+            added.append(name)
+    run("update-index", "-z", "--force-remove", "--stdin", stdin=_listed(deleted))
+    run("update-index", "-z", "--add", "--replace", "--stdin", stdin=_listed(added))
+    if large:
+        size = f"{LARGE_BYTES // 1_000_000:,} MB"
+        tell(f"work trees do not contain changes of files larger than {size}: {', '.join(large)}")
+
+
+def _names(listed: bytes) -> set[str]:
+    return {*filter(None, os.fsdecode(listed).split("\0"))}
+
+
+def _listed(names: Iterable[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in names)
+
+
+def _pack(run: RunGit, commit: str, parent: str = "") -> Pack:
+    """Return a commit's pack, without the objects of its parent."""
+
+    def objects(of: str) -> dict[bytes, None]:
+        listed = run("rev-list", "--objects", "--no-walk", of).splitlines()
+        return dict.fromkeys(line.partition(b" ")[0] for line in listed)
+
+    parent_objects = objects(parent) if parent else {}
+    names = b"".join(name + b"\n" for name in objects(commit) if name not in parent_objects)
+    pack = Pack(
+        commit, (parent,) if parent else (), run("pack-objects", "-q", "--stdout", stdin=names)
+    )
+    if len(pack.data) > MOST_BYTES:
+        raise StateError(
+            f"the files of {commit[:12]} have {len(pack.data):,} bytes, and work trees are limited to "
+            f"{MOST_BYTES:,}: move tickets that change files to a smaller project"
+        )
+    return pack

@@ -11,6 +11,7 @@ from aggregate.agents.tracks.assignment import (
     Ending,
     RunRecord,
     TaskQueue,
+    TicketKeys,
     TicketOutcome,
     TicketStatus,
     WorkerReply,
@@ -114,7 +115,7 @@ class RunOutcomes:
         self.run = tickets
         self.queue = queue
         self.record = record
-        self.keys = record.keys()
+        self.keys = TicketKeys(record.run_id)
         # Set when an answer has ended or begun in this process
         self.changed = changed or Event()
         self.children: dict[str, list[Ticket]] = {}
@@ -125,7 +126,9 @@ class RunOutcomes:
         self.look()
 
     def look(self) -> None:
+        """Read the recorded endings, and with them the rounds of tickets."""
         self._endings = dict(self.record.endings())
+        self.keys = TicketKeys.of_run(self.record.run_id, self._endings)
 
     def ending(self, ticket_id: str) -> Ending | None:
         return self._endings.get(self.keys.of(ticket_id))
@@ -145,11 +148,6 @@ class RunOutcomes:
         """Return the conflicting paths of a ticket that runs again, ``""`` if none."""
         ending = self._endings.get(next(reversed(self.keys.earlier(ticket_id)), ""))
         return ending.text if ending and ending.status is TicketStatus.CONFLICT else ""
-
-    def next_round(self, ticket_id: str) -> None:
-        number = self.keys.rounds.get(ticket_id, 1) + 1
-        self.record.raise_rounds({ticket_id: number})
-        self.keys = replace(self.keys, rounds={**self.keys.rounds, ticket_id: number})
 
     def spread(self, ticket: Ticket, ending: Ending) -> list[Ticket]:
         """Return the children of a ticket from its recorded list."""

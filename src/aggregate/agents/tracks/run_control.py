@@ -1,8 +1,10 @@
-"""Show, cancel and forget recorded runs; decide on waiting tickets."""
+"""Show, decide on, cancel and forget recorded runs; show, apply or drop their changes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from aggregate.agents.tracks.assignment import (
     Ending,
@@ -14,16 +16,20 @@ from aggregate.agents.tracks.assignment import (
 from aggregate.agents.tracks.durable.database import database_exists, locate_database
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.runs import CANCELLED, RUNNING, Run, Runs
-from aggregate.agents.tracks.line import APPLIED, BASE, MERGED
+from aggregate.agents.tracks.ledger import EventFile, EventLine, cancel_line, step_lines
+from aggregate.agents.tracks.line import APPLIED, BASE, MERGED, branches_of, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import ReportLine, RunFiles, account
-from aggregate.agents.tracks.run_events import EventFile, Line, cancel_line, step_lines
 from aggregate.agents.tracks.tickets import dependencies, parent_of
 from aggregate.agents.tracks.track import Checkbox, Track, open_track
+from aggregate.agents.tracks.trees import Change, Depot, depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
+from aggregate.base.disk.reading import confined
+from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project
+from aggregate.project.git import git
 
 INTERRUPTED = "interrupted"  # the state of an open run without a conductor
 
@@ -47,7 +53,7 @@ class TrackProgress:
 class MadeAttempt:
     round: int
     number: int
-    lines: tuple[Line, ...]  # of its turns, calls and checks, as in ``events.jsonl``
+    lines: tuple[EventLine, ...]  # of its turns, calls and checks, as in ``events.jsonl``
     reply: WorkerReply | None  # None while it is under way
 
     @property
@@ -77,6 +83,9 @@ class PastRun:
                 ends[parent_id] = outcomes.fold(parent_id, ends)
         self.lines = {one: ReportLine(self.tickets[one], end) for one, end in ends.items()}
 
+    def keys_of(self, ids: Iterable[str]) -> list[str]:
+        return [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
+
     def commit_of(self, ticket_id: str) -> str:
         """Return the last commit of a ticket's changes, ``""`` for none."""
         keys = self._keys_of_rounds(ticket_id)
@@ -91,7 +100,7 @@ class PastRun:
             for ticket_id in open_ids:
                 if ending := self._outcomes.ending(ticket_id):
                     statuses[ticket_id] = ending.status
-            for key in self._queue.unfinished(self._keys_of(open_ids)):
+            for key in self._queue.unfinished(self.keys_of(open_ids)):
                 statuses[ticket_of(key)] = TicketStatus.STARTED
         lines = [self.lines[ticket_id] for ticket_id in self.tickets if ticket_id in self.lines]
         return TrackProgress(self._run.run_id, state, tuple(lines), statuses)
@@ -105,39 +114,37 @@ class PastRun:
     def is_over(self) -> bool:
         return self.lines.keys() == self.tickets.keys()
 
-    def failed(self) -> dict[str, int]:
-        """Return the next round of tickets that failed, were cancelled, or were omitted below these."""
+    def failed(self) -> list[str]:
+        """Return the tickets that failed, were cancelled, or were omitted below these."""
         again = {
             ticket_id
             for ticket_id, line in self.lines.items()
             if not line.is_done and ticket_id not in self._outcomes.children
         }
-        taken_back = map(ticket_of, self._queue.cancelled(self._keys_of(self.tickets)))
+        taken_back = map(ticket_of, self._queue.cancelled(self.keys_of(self.tickets)))
         again |= {*taken_back} - self.lines.keys()
         for ticket_id in self._below(map(parent_of, again)) & self.lines.keys():
             if self.lines[ticket_id].status is TicketStatus.LEFT_OUT:
                 again.add(ticket_id)
-        return self._next_rounds(again)
+        return self._begun(again)
 
-    def named(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return the next round of these tickets and their dependents, by id."""
+    def named(self, ids: Sequence[str]) -> list[str]:
+        """Return these tickets and their dependents, if they were begun."""
         for ticket_id in ids:
             self._check_id(ticket_id)
         again = {*ids, *self._below(map(parent_of, ids))}
         for ticket_id in tuple(again):
             again |= {child.id for child in self._outcomes.children.get(ticket_id, ())}
-        return self._next_rounds(again)
+        return self._begun(again)
 
     def _check_id(self, ticket_id: str) -> None:
         if ticket_id not in self.tickets:
             raise TrackError(f'no such ticket in this run: "{ticket_id}"')
 
-    def _next_rounds(self, again: set[str]) -> dict[str, int]:
-        """Return the next round of each ticket that was begun, by id."""
-        begun = {ticket_of(key) for key in self._queue.known(self._keys_of(again))}
-        begun |= {ticket_id for ticket_id in again if self._outcomes.ending(ticket_id)}
-        rounds = self._outcomes.keys.rounds
-        return {one: rounds.get(one, 1) + 1 for one in self.tickets if one in begun}
+    def _begun(self, ids: set[str]) -> list[str]:
+        begun = {ticket_of(key) for key in self._queue.known(self.keys_of(ids))}
+        begun |= {ticket_id for ticket_id in ids if self._outcomes.ending(ticket_id)}
+        return [ticket_id for ticket_id in self.tickets if ticket_id in begun]
 
     def _below(self, ids: Iterable[str]) -> set[str]:
         waits_for = dependencies(self._outcomes.run.tickets)
@@ -147,9 +154,6 @@ class PastRun:
             pending = {one for one, needed in waits_for.items() if pending & {*needed}} - below
             below |= pending
         return below
-
-    def _keys_of(self, ids: Iterable[str]) -> list[str]:
-        return [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
 
     def _keys_of_rounds(self, ticket_id: str) -> list[str]:
         self._check_id(ticket_id)
@@ -253,9 +257,11 @@ def decide(
             raise TrackError(
                 f"{run.run_id} has no ticket {ticket_id!r}: {did_you_mean(ticket_id, names)}"
             )
+        outcomes = RunOutcomes(run.tickets, DbosQueue(run.engine), run)
         decision = TicketStatus.DONE if approved else TicketStatus.REJECTED
-        if not run.decide(run.keys().of(ticket_id), Ending(decision, note)):
-            statuses = {ticket_of(key): ending.status for key, ending in run.endings().items()}
+        if not run.decide(outcomes.keys.of(ticket_id), Ending(decision, note)):
+            endings = {one: outcomes.ending(one) for one in names}
+            statuses = {one: ending.status for one, ending in endings.items() if ending}
             waiting = [one for one in sorted(statuses) if statuses[one] is TicketStatus.WAITING]
             reason = "does not wait"
             if ticket_id in statuses:
@@ -274,3 +280,97 @@ def forget(project: Project, name: str, *, database: str = "") -> list[str]:
             queue.forget(queue.keys(run.run_id))
             run.forget()
         return [run.run_id for run in over]
+
+
+def diff(project: Project, name: str, ticket_id: str = "", *, database: str = "") -> str:
+    """Return the changes of the latest run as a patch.
+
+    With a ticket id the patch has this ticket's changes, without one all merged changes not applied yet.
+    """
+    with latest_run(project, name, database) as (_, run), depot(run.packs) as repository:
+        packs = run.packs
+        before, after = packs.ref(APPLIED) or packs.ref(BASE), packs.ref(MERGED)
+        if ticket_id:
+            after = PastRun(run).commit_of(ticket_id)
+            pack = packs.get(after)
+            before = pack.parents[0] if pack and pack.parents else ""
+        if not before or not after:
+            raise TrackError(f"{run.run_id}: {ticket_id or 'it'} changed no files")
+        repository.take(before, after)
+        return repository.diff(before, after)
+
+
+class _Edit(NamedTuple):
+    path: Path
+    content: bytes | None  # None where the file goes
+    is_program: bool
+
+
+def apply(project: Project, name: str, *, database: str = "") -> list[str]:
+    """Apply the latest run's merged changes; return the changed paths.
+
+    The changes go into the user's files. Nothing is written if one of the files has changed since the run began, or is
+    not a regular file.
+    """
+    with latest_run(project, name, database) as (_, run), depot(run.packs) as repository:
+        packs = run.packs
+        applied, head = packs.ref(APPLIED), packs.ref(MERGED)
+        if not head:
+            raise TrackError(f"{run.run_id}: it changed no files")
+        before = applied or packs.ref(BASE)
+        repository.take(before, head)
+        changes = repository.changes(before, head)
+        top = locate_top(project.folder).folder
+        edits = [edit for change in changes for edit in _edit(change, top, repository)]
+        for edit in edits:
+            _write(edit, top)
+        packs.move(APPLIED, applied, head)
+        return [change.path for change in changes]
+
+
+def drop(project: Project, name: str, *, database: str = "") -> str:
+    """Delete the changes and branches of the latest run."""
+    with latest_run(project, name, database) as (track, run):
+        if run.is_conducted:
+            raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
+        below = f"refs/heads/{branches_of(run.packs, track.track_id)}/"
+        run.packs.forget()
+        listed = git(str(project.folder), "for-each-ref", "--format=%(refname)", below)
+        for ref in (listed or b"").decode().split():
+            git(str(project.folder), "update-ref", "-d", ref)
+        return run.run_id
+
+
+def _edit(change: Change, top: Path, repository: Depot) -> Sequence[_Edit]:
+    """Return the edit for a change; none if the file already has it."""
+    path = confined(top / change.path, top)
+    if not change.is_plain or path.is_symlink():
+        raise TrackError(
+            f"{change.path} is or becomes a link or a submodule: merge the tickets' branches yourself"
+        )
+    before, after = repository.content(change.before), repository.content(change.after)
+    content = path.read_bytes() if path.is_file() else None
+    exists_after = change.mode != "000000"
+    wanted = after if exists_after else None
+    if content == wanted:
+        return ()
+    has_own_ends = content is not None and b"\r\n" in content and b"\r\n" not in before
+    plain = content.replace(b"\r\n", b"\n") if content is not None and has_own_ends else content
+    if plain != (before if change.mode_before != "000000" else None):
+        raise TrackError(
+            f"{change.path} has changed since the run began: undo your changes to it, then apply; "
+            "nothing was written"
+        )
+    if wanted is not None and has_own_ends:
+        wanted = wanted.replace(b"\n", b"\r\n")
+    return (_Edit(path, wanted, change.mode == "100755"),)
+
+
+def _write(edit: _Edit, top: Path) -> None:
+    if edit.content is None:
+        edit.path.unlink(missing_ok=True)
+        return
+    replace_text(edit.path, edit.content, within=top)
+    mode = edit.path.stat().st_mode
+    if edit.is_program and not mode & 0o100:
+        edit.path.chmod(mode | 0o111)

@@ -1,6 +1,6 @@
 """Begin or continue a track's run, up to its report."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Event
@@ -12,7 +12,7 @@ from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.runs import CANCELLED, FINISHED, RUNNING, Run, Runs
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
-from aggregate.agents.tracks.line import Line
+from aggregate.agents.tracks.line import Line, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import RunFiles, TrackResult, last_number
 from aggregate.agents.tracks.run_control import PastRun
@@ -22,7 +22,6 @@ from aggregate.agents.tracks.track import Track, open_track
 from aggregate.agents.tracks.track_run import USUAL, RunOptions, TrackRun
 from aggregate.agents.tracks.trees import depot
 from aggregate.agents.tracks.worker_context import WorkerContexts
-from aggregate.agents.tracks.working_state import locate_top
 from aggregate.base.errors import TrackError
 from aggregate.base.json_forms import first_of
 from aggregate.project.configuration import Project
@@ -109,8 +108,8 @@ def _line(
         return
     top = locate_top(contexts.project.folder)
     is_own = contexts.own_outputs(top.folder)
-    with depot() as repository:
-        yield Line.begin(top, track.track_id, run.packs, repository, is_own=is_own, tell=tell)
+    with depot(run.packs) as repository:
+        yield Line.begin(top, track.track_id, repository, is_own=is_own, tell=tell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +149,18 @@ class _Beginning:
 
     def _continued(self, run: Run) -> Run:
         options, is_running = self.options, run.state == RUNNING
-        again: Mapping[str, int] = {}
+        again: list[str] = []
         if (options.resume or options.retry) and not run.is_conducted:
             past = PastRun(run)
             again = past.named(options.retry) if options.retry else past.failed()
             if not is_running and not again and past.is_over():
                 raise TrackError(f"{run.run_id}: {NOTHING_TO_RESUME}")
-            run.raise_rounds(again)
+            run.retry(past.keys_of(again))
         elif options.retry:
             raise TrackError(f"{run.run_id} is under way: wait for its end, or cancel it")
         self.tell(f"continuing {run.run_id}")
         if again:
-            self.tell(f"once more: {', '.join(first_of(list(again), MOST_NAMED, 80))}")
+            self.tell(f"once more: {', '.join(first_of(again, MOST_NAMED, 80))}")
         return run if is_running else run.reopen()
 
 

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
+from aggregate.agents.tracks.assignment import tokens_of
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk.reading import is_file
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task import Level
-from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import user_index
@@ -29,7 +30,7 @@ from aggregate.prompt import (
     render_files,
     request_for,
 )
-from aggregate.prompt.document import SEPARATOR, Prompt, Section, Segment, Stability
+from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.prompt.files.layout import (
     FILES,
     FILES_SUMMARY,
@@ -44,6 +45,16 @@ TIER3 = "tier3"  # the default strategy
 SHARED_CHARACTERS = 20_000
 # Sets of focus files, each perhaps of megabytes; tickets with the same set mostly follow each other
 _REMEMBERED_FOCUS = 16
+
+
+class Layout(NamedTuple):
+    """A context without results: what stands before them, and the discussion after them."""
+
+    before: tuple[Segment, ...]
+    after: tuple[Segment, ...]
+
+    def prompt(self, results: Sequence[Segment] = ()) -> Prompt:
+        return Prompt((*self.before, *results, *self.after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +72,27 @@ class Beginning:
         return cls(early, late)
 
     def without(self, paths: Mapping[str, Segment]) -> "Beginning":
-        return Beginning(
-            tuple(segment for segment in self.early if segment.source not in paths),
-            {path: segment for path, segment in self.late.items() if path not in paths},
-        )
+        early = tuple(segment for segment in self.early if segment.source not in paths)
+        late = {path: segment for path, segment in self.late.items() if path not in paths}
+        return Beginning(early, late)
 
     @property
     def characters(self) -> int:
         return sum(len(segment.text) for segment in self.early)
 
-    def prompt(
-        self, in_full: Mapping[str, Segment], others: Iterable[Segment], results: Sequence[Segment]
-    ) -> Prompt:
-        """Return a context: files (some ``in_full``), other stable sections, results, the discussion."""
-        segments = [in_full.get(segment.source, segment) for segment in self.early]
+    def layout(self, in_full: Mapping[str, Segment], others: Iterable[Segment]) -> Layout:
+        """Return the layout of these files, some ``in_full``, and other sections."""
         early = {segment.source for segment in self.early}
-        late = {
-            **self.late,
-            **{path: segment for path, segment in in_full.items() if path not in early},
-        }
-        segments += late.values()
-        beside = [segment for segment in others if segment.section is not Section.FILES]
-        segments += [segment for segment in beside if segment.section is not Section.HISTORY]
-        segments += results
-        segments += [segment for segment in beside if segment.section is Section.HISTORY]
-        return Prompt(tuple(segments))
+        more = {path: segment for path, segment in in_full.items() if path not in early}
+        before = [in_full.get(segment.source, segment) for segment in self.early]
+        before += {**self.late, **more}.values()
+        after = []
+        for segment in others:
+            if segment.section is Section.HISTORY:
+                after.append(segment)
+            elif segment.section is not Section.FILES:
+                before.append(segment)
+        return Layout(tuple(before), tuple(after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +103,11 @@ class ChosenFiles:
     composition: Composition
     beginning: Beginning
 
-    def prompt(self, in_full: Mapping[str, Segment], results: Sequence[Segment]) -> Prompt:
-        return self.beginning.prompt(in_full, self.composition.prompt.segments, results)
+    def layout(self, in_full: Mapping[str, Segment]) -> Layout:
+        return self.beginning.layout(in_full, self.composition.prompt.segments)
 
-    def account(self, in_full: Mapping[str, Segment]) -> Composition:
-        """Return the composition for a ticket's audit, with its focus files in full."""
+    def account(self, in_full: Mapping[str, Segment], cuts: Sequence[Cut]) -> Composition:
+        """Return the composition for a ticket's audit, with its focus files in full and its cuts."""
         choices = list(self.composition.choices)
         for i, choice in enumerate(choices):
             if choice.path in in_full:
@@ -108,7 +115,8 @@ class ChosenFiles:
                 choices[i] = choice._replace(
                     level=Level.FULL, pinned=True, tokens=tokens, next=None
                 )
-        return replace(self.composition, choices=tuple(choices))
+        cut = (*self.composition.cut, *cuts)
+        return replace(self.composition, choices=tuple(choices), cut=cut)
 
 
 class SharedFiles:
@@ -170,10 +178,8 @@ class SharedFiles:
     def has(self, focus: str) -> bool:
         return any(not file.is_error for file in self._tier3_files.named(focus))
 
-    def whole_prompt(
-        self, focus_files: tuple[str, ...], strategy: str, results: Sequence[Segment] = ()
-    ) -> Prompt:
-        """Return a ticket's context with all files of the project."""
+    def layout(self, focus_files: tuple[str, ...], strategy: str) -> Layout:
+        """Return the layout of a ticket's context with all files of the project."""
         in_full = self.in_full(focus_files, strategy)
         beginning = self.beginning(strategy)
         if strategy != TIER3:  # there a focus file replaces its structure
@@ -183,7 +189,7 @@ class SharedFiles:
             text = FILES_TIER3 if strategy == TIER3 else title
             heading = Segment(Section.FILES, text, Stability.STABLE)
             beginning = replace(beginning, early=(heading,))
-        return beginning.prompt(in_full, self.other_sections, results)
+        return beginning.layout(in_full, self.other_sections)
 
     @cached_property
     def _files(self) -> RenderedFiles:
@@ -243,7 +249,3 @@ def _rendered(request: Request) -> RenderedFiles:
 
 def _changing(segment: Segment) -> Segment:
     return replace(segment, stability=Stability.SLOW)
-
-
-def tokens_of(*segments: Segment) -> int:
-    return sum(count(f"{segment.text}{SEPARATOR}") for segment in segments)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NoReturn
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -29,11 +29,6 @@ from aggregate.project.configuration import parse_toml, read_toml_text, validate
 from aggregate.project.tables import TokenAmount, TokenNumber
 from aggregate.project.toml_text import line_of_key
 from aggregate.prompt.asking.results import MergeStrategy
-
-
-def cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
 
 TICKET_ID = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
 _Text = Annotated[str, Field(min_length=1)]
@@ -236,7 +231,9 @@ def _child(ticket: Ticket, item: Value, number: int, total: int) -> Ticket:
         prompt += f"\n\nItem {number + 1} of {total}:\n\n{fence(_text(item))}"
     title = fill(ticket.title)
     if title == ticket.title:
-        words = cut(" ".join(_text(item).split()), _TITLE_CHARACTERS)
+        words = " ".join(_text(item).split())
+        if len(words) > _TITLE_CHARACTERS:
+            words = f"{words[: _TITLE_CHARACTERS - 1]}…"
         title = f"{ticket.name}: {words}"
     changes = {
         "id": f"{ticket.id}[{number}]",  # no ticket of a file has such an id
@@ -274,23 +271,18 @@ def load_tickets(path: Path) -> Tickets:
     """Read and check a ``tickets.toml``; errors name the file and line."""
     text = read_toml_text(path, limit=MOST_BYTES)
     loaded = validate_table(Tickets, parse_toml(text, path), path=path, text=text)
-
-    def refuse(keys: tuple[str | int, ...], message: str) -> NoReturn:
-        line = line_of_key(text, keys)
-        raise ConfigError(message, path=str(path), key=".".join(map(str, keys)), line=line)
-
-    for problem in chain(_problems(loaded.tickets), _problems_of_expressions(loaded.tickets)):
-        refuse(*problem)  # the first one is enough
     tickets: list[Ticket] = []
-    for i, ticket in enumerate(loaded.tickets):
-        changes: dict[str, object] = {}
+    problems = [*islice(_problems(loaded.tickets, evaluates=True), 1)]  # the first one is enough
+    for i, ticket in enumerate(() if problems else loaded.tickets):
         try:
-            if ticket.answer is not None:
-                # A run keeps its first schema.
-                changes["answer"] = read_schema(ticket.answer, path.parent)
+            # A run keeps its first schema.
+            answer = None if ticket.answer is None else read_schema(ticket.answer, path.parent)
+            tickets.append(ticket.model_copy(update={"answer": answer}))
         except ValueError as error:
-            refuse(("tickets", i, "answer"), f'"{ticket.id}": {error}')
-        tickets.append(ticket.model_copy(update=changes))
+            problems.append((("tickets", i, "answer"), f'"{ticket.id}": {error}'))
+    for keys, message in problems:
+        key, line = ".".join(map(str, keys)), line_of_key(text, keys)
+        raise ConfigError(message, path=str(path), key=key, line=line)
     return loaded.model_copy(update={"tickets": tuple(tickets)})
 
 
@@ -300,7 +292,8 @@ def check_tickets(tickets: Tickets) -> Tickets:
     return tickets
 
 
-def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
+def _problems(tickets: Sequence[Ticket], *, evaluates: bool = False) -> Iterator[Problem]:
+    """Yield the faults of tickets; with ``evaluates`` also those of conditions and lists."""
     if not tickets:
         yield (), "there are no tickets: add a [[tickets]] table with id and prompt"
         return
@@ -324,6 +317,8 @@ def _problems(tickets: Sequence[Ticket]) -> Iterator[Problem]:
         way = " -> ".join(f'"{ticket_id}"' for ticket_id in (*cycle, cycle[0]))
         message = f"tickets depend on each other: {way}: remove one dependency"
         yield ("tickets", position[cycle[0]], "depends_on"), message
+    if evaluates:
+        yield from _problems_of_expressions(tickets)
 
 
 def _problems_of_variable(
@@ -334,10 +329,8 @@ def _problems_of_variable(
     if name and not VARIABLE.fullmatch(name):
         yield "collect_into", f'"{name}" is not a variable: write one such as "$findings"'
     if strategy and not name:
-        yield (
-            "merge_strategy",
-            "merge_strategy needs collect_into: name the variable that is merged",
-        )
+        needed = "merge_strategy needs collect_into: name the variable that is merged"
+        yield "merge_strategy", needed
     custom = strategy is MergeStrategy.CUSTOM
     if custom != bool(ticket.custom_function):
         key = "merge_strategy" if custom else "custom_function"
@@ -362,27 +355,22 @@ def _problems_of_work(ticket: Ticket) -> Iterator[tuple[str, str]]:
 
 
 def _problems_of_expressions(tickets: Sequence[Ticket]) -> Iterator[Problem]:
-    """Yield the faults of tickets' conditions and lists."""
     waits_for = dependencies(tickets)
     checked = False
     for i, ticket in enumerate(tickets):
         targets = {*waits_for[ticket.id], *(name for name in ticket.depends_on if name[0] == "$")}
         for key in ("when", "for_each"):
-            if not (expression := getattr(ticket, key)):
-                continue
+            expression, faults = getattr(ticket, key), []
             try:
-                names = names_in(expression)
-                if not checked:
+                names = names_in(expression) if expression else ()
+                if expression and not checked:
                     checked = True
                     run_python("None", {})  # the sandbox is there
-            except SandboxError as fault:
-                yield _unevaluated(i, ticket, key, str(fault))
-                continue
+            except SandboxError as error:
+                names, faults = (), [str(error)]
             for name in names:
                 if name not in targets:
-                    reason = f'it names "{name}", which the ticket does not depend on: add it to depends_on'
-                    yield _unevaluated(i, ticket, key, reason)
-
-
-def _unevaluated(i: int, ticket: Ticket, key: str, fault: str) -> Problem:
-    return ("tickets", i, key), f'{key} of "{ticket.id}" cannot be evaluated: {fault}'
+                    reason = "which the ticket does not depend on: add it to depends_on"
+                    faults.append(f'it names "{name}", {reason}')
+            for fault in faults:
+                yield ("tickets", i, key), f'{key} of "{ticket.id}" cannot be evaluated: {fault}'

@@ -17,16 +17,18 @@ from aggregate.agents.tools import EDITS, ToolRegistry
 from aggregate.agents.tracks.answer_schema import AnswerSchemaError, checked_answer, enforced_schema
 from aggregate.agents.tracks.assignment import Assignment, WorkerReply
 from aggregate.agents.tracks.attempt import CORRECT_IT, Action, Steps
-from aggregate.agents.tracks.model_calls import (
+from aggregate.agents.tracks.trees import Changes
+from aggregate.agents.tracks.turns import (
     CallWatch,
+    Turn,
     announces_call,
     call_instructions,
     malformed,
     result_text,
+    size_of,
+    take_turn,
     written_out,
 )
-from aggregate.agents.tracks.turns import Turn, size_of, take_turn
-from aggregate.agents.tracks.work_tree import Changes
 from aggregate.base.concurrency import ordered_map
 from aggregate.base.errors import ToolError, WorkerError
 from aggregate.prompt import READ_RESULT
@@ -112,7 +114,6 @@ class ToolLoop:
             if is_last and self.turns and not self.turns[-1].note:
                 self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
             reply, calls, native, _ = self._ask()
-            self.steps.begun()
             if calls and is_last:
                 raise self._failed(
                     f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
@@ -208,11 +209,8 @@ class ToolLoop:
 
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
-        # Streamed only for waiting tickets: only the ticket's retries repeat a broken stream.
-        is_streamed = self.assignment.ahead and not self.assignment.tools
-        on_text = (lambda _piece: self.steps.begun()) if is_streamed else None
         offered = {*self.assignment.tools, READ_RESULT} if self.assignment.tools else set()
-        turn = take_turn(self.client, self._request(), on_text, in_text=offered)
+        turn = take_turn(self.client, self._request(), in_text=offered)
         return turn.record()
 
     def _request(self) -> ChatRequest:

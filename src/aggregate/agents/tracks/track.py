@@ -1,7 +1,6 @@
 """Tracks: folders in ``conductor/tracks/``, and entries of ``tracks.md``, edited in place."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -13,13 +12,12 @@ from aggregate.agents.tracks.tickets import TICKETS, Ticket, Tickets, load_ticke
 from aggregate.base.disk.reading import confined, project_root, read_bytes, read_text
 from aggregate.base.disk.writing import exclusive_access, replace_text
 from aggregate.base.errors import TrackError
-from aggregate.base.text import heading_text
+from aggregate.base.text import heading_text, with_fences
 
 _ENTRY = re.compile(
     r"(?:- \[(?P<new>[ ~xX])\] \*\*Track: (?P<what>.*?)\*\*|#{2,3} \[(?P<old>[ ~xX])\] Track: (?P<was>.*?))\s*"
 )
 _LINK = re.compile(r"\]\((?P<link>[^)]+)\)")
-_FENCE = re.compile(r"`{3,}|~{3,}")
 TRACK_ID = re.compile(r"\w[\w.-]*")  # in any script; it is a folder's name
 FOLDER = "conductor"
 TRACKS = "tracks.md"
@@ -46,22 +44,6 @@ class TrackEntry:
     offset: int  # of the checkbox in the file's text
 
 
-def lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
-    start, open_fence = 0, ""
-    for line in text.split("\n"):
-        stripped = line.strip()
-        match = _FENCE.match(stripped)
-        fence = match[0] if match else ""
-        if open_fence:
-            if fence == stripped and fence.startswith(open_fence):
-                open_fence = ""
-        elif fence:
-            open_fence = fence
-        else:
-            yield start, line
-        start += len(line) + 1
-
-
 def read_tracks_file(text: str) -> list[TrackEntry]:
     """Return the tracks of a ``tracks.md`` in order.
 
@@ -69,8 +51,11 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
     a line below names its folder. Fenced blocks are skipped.
     """
     tracks: list[TrackEntry] = []
-    for start, line in lines_outside_fences(text):
-        if entry := _ENTRY.fullmatch(line):
+    start = 0
+    for line, is_fenced in with_fences(text.split("\n")):
+        if is_fenced:
+            pass
+        elif entry := _ENTRY.fullmatch(line):
             group = "new" if entry["new"] else "old"
             description = (entry["what"] or entry["was"] or "").strip()
             checkbox = Checkbox(entry[group].lower())
@@ -80,6 +65,7 @@ def read_tracks_file(text: str) -> list[TrackEntry]:
             name = path.parent.name if path.suffix == ".md" else path.name
             track_id = name if TRACK_ID.fullmatch(name) else ""
             tracks[-1] = replace(tracks[-1], track_id=track_id)
+        start += len(line) + 1
     return tracks
 
 

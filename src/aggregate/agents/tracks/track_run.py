@@ -14,6 +14,7 @@ from aggregate.agents.tracks.ledger import RunLedger
 from aggregate.agents.tracks.line import Line
 from aggregate.agents.tracks.outcomes import CHUNK, RunOutcomes
 from aggregate.agents.tracks.report import TrackResult
+from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.terms import WorkerTerms
 from aggregate.agents.tracks.tickets import Ticket, TicketKind, evaluate, items_of, parent_of
 from aggregate.agents.tracks.track import Checkbox
@@ -45,7 +46,6 @@ class RunOptions:
     # Assignments in the queue at one time, enough for 32 workers of the default concurrency
     window: int = 256
     poll: float = 0.02  # seconds between two looks at the queue
-    warm_up: bool = True  # send one worker ahead of others with its prefix
 
 
 USUAL = RunOptions()
@@ -71,7 +71,11 @@ class TrackRun:
         self._ledger = ledger
         self._line = line
         self._options = options
-        self._schedule = contexts.schedule(outcomes.run, warm_up=options.warm_up)
+        contexts.share(outcomes.run.tickets)
+        self._schedule = Schedule(outcomes.run.tickets, outcomes.run.on_error)
+        # The first ticket goes alone until its first request is answered: a provider's cache then holds the
+        # beginning of all contexts.
+        self._goes_alone = contexts.shares_beginning
         # Tickets under way: started ones are in the queue, others wait for a person or their children.
         self._open: dict[str, TicketStatus] = {}
         self._enqueued: set[str] = set()  # by this run before a restart, or by another process
@@ -89,7 +93,8 @@ class TrackRun:
             in_queue = len(self._with_status(TicketStatus.STARTED))
             if spending.reason and not in_queue:
                 break
-            room = spending.room(self._options.window - in_queue, in_queue)
+            window = 1 if self._goes_alone else self._options.window
+            room = spending.room(window - in_queue, in_queue)
             started = self._schedule.start(min(room, 1))
             for ticket in started:
                 self.advance(ticket)
@@ -147,7 +152,7 @@ class TrackRun:
         begun: list[str] = []
         for start in range(0, len(ids), CHUNK):
             chunk = ids[start : start + CHUNK]
-            self._enqueued |= self._notice_begun(chunk)
+            self._enqueued |= self._known(chunk)
             for outcome in self._outcomes.of(chunk):
                 # Unmerged outcomes are collected as if new.
                 if not self._is_unmerged(outcome):
@@ -202,8 +207,7 @@ class TrackRun:
         results = self._outcomes.merge(waits_for, on_error=self._outcomes.run.on_error)
         key = self._outcomes.keys.of(ticket.id)
         context = self._contexts.context(ticket, results, key, asks=True)
-        ahead = ticket.id in self._schedule.warming_up
-        details: dict[str, Any] = {"ahead": ahead, "urgent": ahead or bool(waits_for)}
+        details: dict[str, Any] = {"urgent": bool(waits_for)}
         if self._line is not None and ticket.tools:
             details |= {"base": self._line.head, "folder": self._line.top.inside}
         if conflict:
@@ -238,12 +242,10 @@ class TrackRun:
         self._outcomes.changed.clear()
         in_queue = self._with_status(TicketStatus.STARTED)
         self._ledger.follow([self._schedule.tickets[ticket_id] for ticket_id in in_queue])
-        warming_up = self._schedule.warming_up
-        if warming_up:
-            self._notice_begun(warming_up)
-        if self._schedule.warming_up != warming_up:
-            return True  # released tickets are enqueued before anything else
         outcomes = list(self._outcomes.of(in_queue))
+        if self._goes_alone:
+            answers = (self._outcomes.queue.steps(self._outcomes.keys.of(one)) for one in in_queue)
+            self._goes_alone = not (outcomes or any(answers))
         if approvals := self._with_status(TicketStatus.WAITING):
             self._outcomes.look()
             outcomes += self._outcomes.of(sorted(approvals))
@@ -264,20 +266,15 @@ class TrackRun:
         self._ledger.spending.add(outcome, is_earlier=True)
         self._ledger.note_steps(ticket)
         self._outcomes.settle(ticket.id, Ending(TicketStatus.CONFLICT, ", ".join(conflicts)))
-        self._outcomes.next_round(ticket.id)
+        self._outcomes.look()
         self._enqueued.discard(ticket.id)
-        self._enqueued |= self._notice_begun([ticket.id])  # another process may have been first
+        self._enqueued |= self._known([ticket.id])  # another process may have been first
         self._ask_worker(ticket)
 
-    def _notice_begun(self, ids: Collection[str]) -> set[str]:
-        """Note begun answers of tickets; return the enqueued tickets."""
+    def _known(self, ids: Collection[str]) -> set[str]:
+        """Return the enqueued ones of some tickets."""
         keys = [self._outcomes.keys.of(ticket_id) for ticket_id in ids]
-        enqueued = set()
-        for key, has_begun in self._outcomes.queue.known(keys).items():
-            enqueued.add(ticket_of(key))
-            if has_begun:
-                self._schedule.answer_begun(ticket_of(key))
-        return enqueued
+        return set(map(ticket_of, self._outcomes.queue.known(keys)))
 
     def _settle(self, ticket: Ticket, status: TicketStatus, reason: str) -> None:
         """Record the end of a ticket without a worker."""
@@ -286,8 +283,7 @@ class TrackRun:
 
     def _end(self, ticket: Ticket, outcome: TicketOutcome, *, announce: bool = True) -> None:
         self._open.pop(ticket.id, None)
-        is_asked = self._outcomes.ending(ticket.id) is None
-        skipped = self._schedule.end(ticket.id, outcome.status, asked=is_asked)
+        skipped = self._schedule.end(ticket.id, outcome.status)
         self._ledger.end(ticket, outcome, announce=announce)
         for skipped_id, reason in skipped.items():
             end = TicketOutcome.without_worker(skipped_id, TicketStatus.NOT_RUN, reason)

@@ -1,4 +1,4 @@
-"""A run's private git repository, with work trees and merges.
+"""A run's private git repository, with work trees and merges, and the tree of a ticket with one commit at the end.
 
 The repository has no configuration, so settings of a project or user cannot start a program. A work tree has no
 ``.git`` for commands to change. Commits are exchanged as packs through the database.
@@ -7,14 +7,22 @@ The repository has no configuration, so settings of a project or user cannot sta
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from aggregate.base.errors import StateError
+from aggregate.agents.tools import CHANGES, EDITS, ChangeTools, ToolRegistry
+from aggregate.agents.tracks.assignment import Assignment, TicketStatus, WorkerReply, run_of
+from aggregate.agents.tracks.terms import WorkerTerms
+from aggregate.base.errors import SandboxError, StateError, ToolError, WorkerError
 from aggregate.project.git import own_git
+
+BASE: Final = "base"  # the name of a run's first commit
+CHECK_SECONDS: Final = 600.0  # of one run of a ticket's check
+_NAMED: Final = 40  # files that others have changed
+_CHANGED: Final = "Other tickets have changed these files since the context above was made, so read them anew: {}."
 
 
 class Pack(NamedTuple):
@@ -56,10 +64,15 @@ class Change(NamedTuple):
 
 
 @contextmanager
-def depot() -> Iterator["Depot"]:
-    """Yield an empty temporary repository."""
+def depot(packs: Packs) -> Iterator["Depot"]:
+    """Yield a temporary repository, empty at first, for the commits in ``packs``."""
     with TemporaryDirectory(prefix="aggregate-trees-") as folder:
-        yield Depot.new(Path(folder))
+        repository = Depot(Path(folder), packs)
+        bare = repository.folder / "git"
+        repository.git("init", "-q", "--bare", "--template=", str(bare))
+        with (bare / "config").open("ab") as config:
+            config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
+        yield repository
 
 
 class Trees:
@@ -71,11 +84,12 @@ class Trees:
         self._open = ExitStack()
         self._depots: dict[str, Depot] = {}
 
-    def of(self, run_id: str) -> "tuple[Depot, Packs]":
+    def of(self, run_id: str) -> "Depot":
         with self._lock:
             if run_id not in self._depots:
-                self._depots[run_id] = self._open.enter_context(depot())
-            return self._depots[run_id], self._packs_of(run_id)
+                opened = self._open.enter_context(depot(self._packs_of(run_id)))
+                self._depots[run_id] = opened
+            return self._depots[run_id]
 
     def close(self) -> None:
         self._open.close()
@@ -83,17 +97,12 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Depot:
+    """A git repository of a run's commits, which are stored as packs."""
+
     folder: Path  # of the repository, and of the trees beside it
+    packs: Packs
     lock: Lock = field(default_factory=Lock)
     known: set[str] = field(default_factory=set)  # commits in the repository
-
-    @classmethod
-    def new(cls, folder: Path) -> "Depot":
-        repository = cls(folder)
-        repository.git("init", "-q", "--bare", "--template=", str(folder / "git"))
-        with (folder / "git" / "config").open("ab") as config:
-            config.write(b"[core]\n\tprotectHFS = true\n\tprotectNTFS = true\n[gc]\n\tauto = 0\n")
-        return repository
 
     def git(
         self,
@@ -118,38 +127,45 @@ class Depot:
             self.known.add(commit)
         return commit in self.known
 
-    def take(self, commit: str, packs: Packs) -> None:
-        """Load a commit and its ancestors from the database into the repository."""
+    def take(self, *commits: str) -> None:
+        """Load commits and their ancestors from the packs into the repository."""
         with self.lock:
-            self._take(commit, packs)
+            pending, waiting = [*commits], dict[str, Pack]()
+            while pending:
+                name = pending[-1]
+                pack = waiting.pop(name, None)
+                if pack is None and not self.has(name):
+                    pack = self._stored(name)
+                    if pack.parents:  # these first
+                        waiting[name] = pack
+                        pending += pack.parents
+                        continue
+                pending.pop()
+                if pack is not None and not self.has(name):
+                    self._unpack(pack)
 
-    def _take(self, commit: str, packs: Packs) -> None:
-        pending, waiting = [commit], dict[str, Pack]()
-        while pending:
-            name = pending[-1]
-            pack = waiting.pop(name, None)
-            if pack is None and not self.has(name):
-                pack = packs.get(name)
-                if pack is None:
-                    raise StateError(
-                        f'the commit {name[:12]} was dropped: end the run with "conduct cancel", and begin another'
-                    )
-                if pack.parents:  # these first
-                    waiting[name] = pack
-                    pending += pack.parents
-                    continue
-            pending.pop()
-            if pack is None or self.has(name):
-                continue
-            if not pack.parents:
-                with (self.folder / "git" / "shallow").open("ab") as shallow:
-                    shallow.write(f"{pack.commit}\n".encode())
-            self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
+    def _stored(self, commit: str) -> Pack:
+        pack = self.packs.get(commit)
+        if pack is None:
+            raise StateError(
+                f'the commit {commit[:12]} was dropped: end the run with "conduct cancel", and begin another'
+            )
+        return pack
+
+    def _unpack(self, pack: Pack) -> None:
+        if not pack.parents:
+            with (self.folder / "git" / "shallow").open("ab") as shallow:
+                shallow.write(f"{pack.commit}\n".encode())
+        self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
         wanted = "".join(f"{line}\n" for line in (commit, *(f"^{parent}" for parent in parents)))
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
         return Pack(commit, tuple(parents), data)
+
+    def store(self, commit: str, *parents: str) -> None:
+        """Store a commit as a pack, without the objects of its parents."""
+        self.packs.put(self.pack(commit, parents))
 
     def commit(self, tree: str, parents: Sequence[str], message: str) -> str:
         options = [part for parent in parents for part in ("-p", parent)]
@@ -251,3 +267,135 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+class Changes:
+    """The folder of a ticket without a work tree, which is only read."""
+
+    def __init__(self, assignment: Assignment, terms: WorkerTerms) -> None:
+        self.assignment = assignment
+        self.terms = terms
+
+    def tools(self) -> ToolRegistry:
+        return self.terms.tools.only(self.assignment.tools)
+
+    def save(self) -> str:
+        """Return the commit of the folder's present state, ``""`` if it has none."""
+        return ""
+
+    def go_to(self, commit: str) -> None:
+        """Restore the state of a recorded commit."""
+
+    def check(self) -> str:
+        """Run the ticket's check; return its output if it fails, else ``""``."""
+        return ""
+
+    def informed(self) -> Assignment:
+        """Return the assignment with a note on other tickets' changes."""
+        return self.assignment
+
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Add the ticket's changes to the reply."""
+        return reply
+
+    def close(self) -> None:
+        """Delete temporary files and folders."""
+
+
+def open_changes(assignment: Assignment, terms: WorkerTerms, trees: Trees | None) -> Changes:
+    if assignment.verify:
+        terms.commands.words(assignment.verify)
+    if not assignment.base:
+        if assignment.verify or any(name in CHANGES for name in assignment.tools):
+            raise WorkerError(
+                f"{assignment.ticket}: its changes and checks need a work tree, which only a run has",
+                again=False,
+            )
+        return Changes(assignment, terms)
+    if trees is None:
+        raise WorkerError(f"{assignment.ticket}: this worker has no work trees", again=False)
+    return TreeChanges(assignment, terms, trees.of(run_of(assignment.key)))
+
+
+class TreeChanges(Changes):
+    """A ticket's work tree, checked out at first need."""
+
+    def __init__(self, assignment: Assignment, terms: WorkerTerms, depot: Depot) -> None:
+        super().__init__(assignment, terms)
+        self.depot = depot
+        self.commit = assignment.base  # the state after the recorded calls
+        self._tree: WorkTree | None = None
+        self._tools: ToolRegistry | None = None
+
+    def tools(self) -> ToolRegistry:
+        """Return the ticket's tools on its work tree, restored to the last recorded call."""
+        tree = self._checked_out()
+        if self._tools is None:
+            registry = self.terms.tools_in(self._changer(tree))
+            self._tools = registry.only(self.assignment.tools)
+        return self._tools
+
+    def save(self) -> str:
+        tree = self._checked_out(is_changed=True)
+        parent = tree.commit
+        commit = tree.save()
+        if commit != parent:
+            self.depot.store(commit, parent)
+        self.commit = commit
+        return commit
+
+    def go_to(self, commit: str) -> None:
+        if self._tree is not None and not commit:
+            self._tree.commit = ""  # a call was given up, and may have changed any file
+        self.commit = commit or self.commit
+
+    def check(self) -> str:
+        tree = self._checked_out()
+        try:
+            output = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
+        except (SandboxError, ToolError) as error:
+            output = str(error)
+        tree.commit = ""  # files written by the check are not the ticket's changes
+        return "" if output.partition("\n")[0] == "exit code 0" else output
+
+    def informed(self) -> Assignment:
+        assignment, start = self.assignment, self.depot.packs.ref(BASE)
+        if not start or start == assignment.base:
+            return assignment
+        self.depot.take(assignment.base)
+        paths = [change.path for change in self.depot.changes(start, assignment.base)]
+        if not paths:
+            return assignment
+        path_list = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
+        return replace(assignment, message=f"{assignment.message}\n\n{_CHANGED.format(path_list)}")
+
+    def finish(self, reply: WorkerReply) -> WorkerReply:
+        """Return the reply with one commit of the ticket's changes."""
+        ticket, base = self.assignment, self.assignment.base
+        reply = replace(reply, verified=bool(ticket.verify))
+        self.depot.take(self.commit, base)
+        tree = self.depot.tree_of(self.commit)
+        if tree == self.depot.tree_of(base):
+            may_edit = any(name in EDITS for name in ticket.tools)
+            return replace(reply, status=TicketStatus.UNCHANGED) if may_edit else reply
+        title = ticket.title or ticket.ticket
+        message = f"{title}\n\nTicket {ticket.ticket} of {run_of(ticket.key)}\n"
+        commit = self.depot.commit(tree, (base,), message)
+        self.depot.store(commit, base)
+        return replace(reply, commit=commit)
+
+    def close(self) -> None:
+        if self._tree is not None:
+            self._tree.remove()
+
+    def _changer(self, tree: WorkTree) -> ChangeTools:
+        return ChangeTools(tree.folder, self.assignment.folder, self.terms.commands)
+
+    def _checked_out(self, *, is_changed: bool = False) -> WorkTree:
+        if self._tree is not None and (is_changed or self._tree.commit == self.commit):
+            return self._tree
+        self.depot.take(self.commit)
+        if self._tree is None:
+            self._tree = self.depot.check_out(self.commit)
+        self._tree.go_to(self.commit)
+        return self._tree

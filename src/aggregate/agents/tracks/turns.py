@@ -1,23 +1,39 @@
-"""One request of a loop, and the record of its reply."""
+"""One request of a loop: its reply, and the calls in it.
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+Calls may be malformed, repeated or only announced. Servers without support for tools get and give calls as JSON in
+texts.
+"""
 
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from aggregate.agents.tools import ToolRegistry, checked_arguments
 from aggregate.agents.tracks.assignment import TicketStatus, WorkerReply
-from aggregate.agents.tracks.model_calls import calls_in_text, without_cut_call
-from aggregate.base.errors import ClientError, ProviderError
+from aggregate.base.errors import ClientError, ProviderError, ToolError
+from aggregate.base.messages import did_you_mean
+from aggregate.base.text import fence, plain_headings
 from aggregate.base.tokens import count
 from aggregate.sending.clients import (
     ChatRequest,
     Client,
-    OnText,
     cost,
     loop_texts,
     refuses_tools,
     shipped_ratio,
 )
-from aggregate.sending.models import CUT_CALL, SCRIPTED, FinishReason, Reply, ToolCall
+from aggregate.sending.models import (
+    CUT_CALL,
+    SCRIPTED,
+    CallResult,
+    FinishReason,
+    LoopTurn,
+    OfferedTool,
+    Reply,
+    ToolCall,
+)
 
 
 class Turn(NamedTuple):
@@ -40,15 +56,13 @@ class Turn(NamedTuple):
         return cls(reply, calls, record["native"], record["refuses_tools"])
 
 
-def take_turn(
-    client: Client, request: ChatRequest, on_text: OnText | None, *, in_text: Collection[str]
-) -> Turn:
+def take_turn(client: Client, request: ChatRequest, *, in_text: Collection[str]) -> Turn:
     """Send a request; return its reply, or the error as a failed reply.
 
     Calls of the tools ``in_text`` are also read from the text.
     """
     try:
-        reply = _metered(client, request, client.send(request, on_text))
+        reply = _metered(client, request, client.send(request))
     except ClientError as error:
         failed = WorkerReply(str(error), provider=client.provider, status=TicketStatus.FAILED)
         if not isinstance(error, ProviderError):
@@ -114,3 +128,157 @@ def _doubts(reply: Reply, calls: Sequence[ToolCall], max_output: int) -> Iterato
             f"the server ignores the limit of an answer: it wrote {reply.usage.output:,} tokens, "
             f"{max_output:,} were allowed"
         )
+
+
+SAME_CALLS: Final = 3  # with the same arguments and result
+MALFORMED_CALLS: Final = 5
+_ANNOUNCED: Final = re.compile(
+    r"\b(?:i will|i'll|i’ll|i am going to|i'm going to|i’m going to"
+    r"|let me(?! know)|let's|let’s|i(?: first)? need to|next,? i)\b"
+    r"[^.!?\n]{0,120}\b(?:call|use|run|read|open|look|check|search|inspect|examine|edit|replace|write|update|fix|create)",
+    re.IGNORECASE,
+)
+_MALFORMED: Final = "error: malformed call: "
+_LONGEST_ANNOUNCEMENT: Final = 600  # characters; a longer text is an answer
+_BLOCK: Final = re.compile(
+    r"```(?:json|tool_call)?[ \t]*\n(.*?)\n[ \t]*```|<tool_call>(.*?)</tool_call>", re.DOTALL
+)
+_CUT_CALL: Final = re.compile(
+    r'(?:```(?:json|tool_call)?|<tool_call>)\s*\{\s*"(?:tool|name)"\s*:\s*"([^"`]+)"[^`]*\Z'
+)
+_INSTRUCTIONS: Final = """\
+## Tools
+
+To call a tool, write one JSON object in a fenced block and nothing after it; the next message has its result:
+
+```json
+{{"tool": "NAME", "arguments": {{}}}}
+```
+
+When you need no more tools, answer without such a block. The tools:
+
+{}"""
+
+
+def announces_call(text: str) -> bool:
+    """Return whether an answer only announces a tool call."""
+    return len(text) <= _LONGEST_ANNOUNCEMENT and _ANNOUNCED.search(text) is not None
+
+
+def malformed(call: ToolCall, registry: ToolRegistry) -> str:
+    """Return why a tool call cannot be run, ``""`` if it can."""
+    fault = call.fault
+    if not fault and call.name not in registry:
+        near = did_you_mean(call.name, registry.names)
+        fault = f"there is no tool {call.name!r}: {near}"
+    if not fault:
+        try:
+            checked_arguments(registry.get(call.name), call.arguments)
+        except ToolError as error:
+            fault = str(error)
+    return fault and f"{_MALFORMED}{fault}"
+
+
+@dataclass(slots=True)
+class CallWatch:
+    """Counts malformed and repeated calls in a row."""
+
+    _last: tuple[str, str, str] | None = None
+    _same: int = 0
+    _malformed: int = 0
+
+    def stuck(self, results: Iterable[CallResult]) -> str:
+        """Record the results of calls; return why the loop should stop, or ``""``."""
+        for result in results:
+            call = result.call
+            key = (call.name, json.dumps(call.arguments, sort_keys=True, default=str), result.text)
+            self._same = self._same + 1 if key == self._last else 1
+            self._last = key
+            is_malformed = result.text.startswith(_MALFORMED)
+            self._malformed = self._malformed + 1 if is_malformed else 0
+            if self._malformed >= MALFORMED_CALLS:
+                return (
+                    f"{self._malformed} calls in a row were malformed, the last one of {call.name}"
+                )
+            if self._same >= SAME_CALLS:
+                return f"it made the same call of {call.name} {self._same} times in a row, with the same result"
+        return ""
+
+
+def call_instructions(tools: Sequence[OfferedTool]) -> str:
+    lines = [
+        f"- {tool.name}: {tool.description} Arguments: {json.dumps(tool.parameters)}"
+        for tool in tools
+    ]
+    return _INSTRUCTIONS.format("\n".join(lines))
+
+
+def calls_in_text(text: str, names: Collection[str]) -> tuple[ToolCall, ...]:
+    """Parse calls of the named tools from fenced blocks, or from the whole text."""
+    blocks = [match[1] or match[2] for match in _BLOCK.finditer(text)] or [text]
+    objects = [item for block in blocks for item in _objects(block)]
+    calls: list[ToolCall] = []
+    for item in objects:
+        name = item.get("tool", item.get("name"))
+        arguments = item.get("arguments", item.get("parameters"))
+        if name in names and isinstance(arguments, dict):
+            calls.append(ToolCall(f"text_{len(calls) + 1}", str(name), arguments))
+    return tuple(calls) if len(calls) == len(objects) else ()
+
+
+def without_cut_call(text: str) -> tuple[str, tuple[ToolCall, ...]]:
+    """Split a truncated answer into its text and the incomplete call at its end."""
+    match = _CUT_CALL.search(text)
+    if match is None:
+        return text, ()
+    return text[: match.start()], (ToolCall("text_1", match[1], fault=CUT_CALL),)
+
+
+def written_out(turn: LoopTurn) -> LoopTurn:
+    """Return a turn with its calls written as text."""
+    calls = [
+        "```json\n" + json.dumps({"tool": call.name, "arguments": dict(call.arguments)}) + "\n```"
+        for call in turn.calls
+    ]
+    results = tuple(
+        CallResult(result.call, f"Result of {result.call.name}:\n\n{result.output}")
+        for result in turn.results
+    )
+    return LoopTurn("\n\n".join(filter(str.strip, (turn.text, *calls))), results, turn.note)
+
+
+def _objects(block: str) -> Iterator[dict[str, Any]]:
+    try:
+        value = json.loads(block)
+    except (ValueError, RecursionError):
+        return
+    values = value if isinstance(value, list) else [value]
+    yield from (item for item in values if isinstance(item, dict))
+
+
+def result_text(output: Any) -> str:  # noqa: ANN401 - a tool's JSON
+    """Render a tool's output for the model.
+
+    Strings keep their lines. A text with headings like those of a prompt is fenced.
+    """
+    text = _plain_result(output)
+    return text if plain_headings(text) == text else fence(text, "text")
+
+
+def _plain_result(output: Any) -> str:  # noqa: ANN401 - any JSON value
+    if isinstance(output, str):
+        return output
+    if not isinstance(output, dict):
+        return json.dumps(output, ensure_ascii=False)
+    if output.get("success") is False:
+        hint = f" {output['hint']}" if output.get("hint") else ""
+        return f"error: {output.get('error', 'it failed')}{hint}"
+    return "\n".join(_lines_of(name, value) for name, value in output.items() if name != "success")
+
+
+def _lines_of(name: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if name == "content" and isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "\n".join((f"{name}:", *value))
+    return f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"

@@ -24,7 +24,7 @@ from aggregate.agents.tracks.terms import (
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.agents.tracks.tool_loop import ToolLoop
 from aggregate.agents.tracks.track import Track
-from aggregate.agents.tracks.work_tree import open_changes
+from aggregate.agents.tracks.trees import open_changes
 from aggregate.agents.tracks.worker_context import WorkerContexts
 from aggregate.base.errors import ClientError, ToolError, WorkerError
 from aggregate.base.redaction import Redaction
@@ -45,7 +45,7 @@ def _loop(assignment: Assignment, client: Client, terms: WorkerTerms, steps: Ste
     seconds = min(assignment.timeout, limits.max_seconds or assignment.timeout)
     assignment = replace(assignment, timeout=seconds)
     try:
-        with closing(open_changes(assignment, terms, steps)) as changes:
+        with closing(open_changes(assignment, terms, steps.trees)) as changes:
             loop = ToolLoop(changes.informed(), client, limits, changes, steps)
             return changes.finish(loop.run())
     except ToolError as error:
@@ -62,9 +62,9 @@ class ModelWorker:
     # For other models of providers, as named in the database
     open_provider: Callable[[str, str], Client] | None = None
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Send the context and the task in one request."""
-        return self.act(assignment, Steps(begun=begun))
+        return self.act(assignment, Steps())
 
     def act(self, assignment: Assignment, steps: Steps) -> WorkerReply:
         """Let the model call tools until it answers."""
@@ -95,9 +95,8 @@ class ScriptedWorker:
     answers: Mapping[str, ScriptedReply]
     terms: WorkerTerms = field(default_factory=WorkerTerms)  # of tickets with tools
 
-    def work(self, assignment: Assignment, begun: Callable[[], None]) -> WorkerReply:
+    def work(self, assignment: Assignment) -> WorkerReply:
         """Answer after the scripted time."""
-        begun()
         tokens = assignment.tokens
         script = self._script(assignment)
         if script is None:

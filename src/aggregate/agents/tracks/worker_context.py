@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from aggregate.agents.limits import USUAL, TicketLimits
-from aggregate.agents.tracks.assignment import Assignment, TicketStatus
-from aggregate.agents.tracks.schedule import Prefix, Schedule
+from aggregate.agents.tracks.assignment import Assignment, TicketStatus, tokens_of
+from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.shared_files import (
     SHARED_CHARACTERS,
     TIER3,
     Beginning,
     ChosenFiles,
+    Layout,
     SharedFiles,
-    tokens_of,
 )
 from aggregate.agents.tracks.terms import (
     OWN,
@@ -59,7 +59,6 @@ from aggregate.prompt import (
 from aggregate.prompt.asking.results import AggregatedResult, Results
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
-from aggregate.prompt.sections import results_segments
 from aggregate.sending import look_again
 from aggregate.sending.models import SCRIPTED
 
@@ -142,8 +141,8 @@ class WorkerContexts:
         self._instructions_last = False
         self._alone: set[str] = set()
         self._chosen: dict[str, ChosenFiles] = {}
-        # Whether tickets with different focus files share enough for a provider's cache
-        self._any_focus = False
+        # Whether several tickets' contexts begin alike, with enough for a provider's cache
+        self.shares_beginning = False
         # By the entries as texts, since items are not hashable
         self._read: dict[str, FileCorpus] = {}
 
@@ -202,12 +201,6 @@ class WorkerContexts:
         if plan.granted.is_named and not self._fits_surely(plan):
             self._compose_alone(plan)
 
-    def schedule(self, tickets: Tickets, *, warm_up: bool = True) -> Schedule:
-        self.share(tickets.tickets)
-        return Schedule(
-            tickets.tickets, on_error=tickets.on_error, warm_up=warm_up, prefix=self._prefix
-        )
-
     def share(self, tickets: Sequence[Ticket]) -> None:
         """Lay out these tickets' contexts with the same beginning.
 
@@ -229,7 +222,11 @@ class WorkerContexts:
                 self._choose_for_group(group)
             self._alone |= {plan.ticket.id for plan in exceeding} - self._chosen.keys()
         sizes = [chosen.beginning.characters for chosen in self._chosen.values()]
-        self._any_focus = shares_much and all(size >= SHARED_CHARACTERS for size in sizes)
+        self.shares_beginning = (
+            len(plans) - len(self._alone) > 1
+            and shares_much
+            and all(size >= SHARED_CHARACTERS for size in sizes)
+        )
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
@@ -295,66 +292,44 @@ class WorkerContexts:
     def _instructions(self, ticket: Ticket) -> str:
         return self._persona(ticket.persona).system_prompt.strip()
 
-    def _prefix(self, ticket: Ticket) -> Prefix:
-        if ticket.id in self._alone:
-            return (ticket.id,)
-        plan = self._plan(ticket)
-        return (
-            self._recipient(ticket.persona),
-            plan.system,
-            plan.request.strategy,
-            plan.request.tier,
-            id(self._chosen.get(ticket.id)),
-            () if self._any_focus else ticket.focus_files,
-        )
-
     def _show(self, plan: TicketPlan, results: tuple[Results, ...], *, asks: bool) -> _Shown:
         """Return the first prompt that fits: the shared choice, all files, or an own choice."""
-        chosen = self._chosen.get(plan.ticket.id)
         shown = None
-        if chosen is not None:
-            shown = self._show_group(plan, chosen, results)
-        elif not plan.granted.is_named:
-            shown = self._show_all(plan, results)
+        if plan.ticket.id in self._chosen or not plan.granted.is_named:
+            shown = self._show_shared(plan, results)
         if shown is None:
             request, composition = self._compose_alone(plan, results, asks=asks)
-            cuts = tuple(composition.cut)
-            shown = _Shown(composition.prompt, cuts, (request, composition))
+            shown = _Shown(composition.prompt, tuple(composition.cut), (request, composition))
         return shown
 
-    def _show_group(
-        self, plan: TicketPlan, chosen: ChosenFiles, results: tuple[Results, ...]
-    ) -> _Shown | None:
-        room, in_full = plan.room, self._files.in_full(plan.ticket.focus_files, TIER3)
-        room_left = room - tokens_of(*chosen.prompt(in_full, ()).segments)
-        fitted = _fit_results(results, room_left, plan.ticket)
-        prompt = chosen.prompt(in_full, fitted.segments)
-        if _exceeds(prompt, room):
+    def _show_shared(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown | None:
+        """Return a prompt with the shared choice or all files, ``None`` if it exceeds the budget."""
+        ticket, chosen = plan.ticket, self._chosen.get(plan.ticket.id)
+        layout = self._layout(plan)
+        fitted = _fit_results(results, plan.room - tokens_of(*layout.prompt().segments), ticket)
+        prompt = layout.prompt(fitted.segments)
+        if chosen is None:
+            # Without configured files a default budget does not look for any.
+            is_shown = not plan.request.entries
+            is_shown = is_shown or not (fitted.cuts or _exceeds(prompt, plan.room))
+            return _Shown(prompt, fitted.cuts) if is_shown else None
+        if _exceeds(prompt, plan.room):
             return None
-        account = chosen.account(in_full)
-        account = replace(account, cut=(*account.cut, *fitted.cuts))
+        in_full = self._files.in_full(ticket.focus_files, TIER3)
+        account = chosen.account(in_full, fitted.cuts)
         return _Shown(prompt, fitted.cuts, (chosen.request, account))
 
-    def _show_all(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown | None:
-        room, focus, strategy = plan.room, plan.ticket.focus_files, plan.strategy
-        whole = results_segments(results) if results else ()
-        prompt = self._files.whole_prompt(focus, strategy, whole)
-        if not _exceeds(prompt, room):
-            return _Shown(prompt)
-        if plan.request.entries:
-            return None
-        # Without configured files a default budget does not look for any.
-        room_left = room - tokens_of(*self._files.whole_prompt(focus, strategy).segments)
-        fitted = _fit_results(results, room_left, plan.ticket)
-        prompt = self._files.whole_prompt(focus, strategy, fitted.segments)
-        return _Shown(prompt, fitted.cuts)
+    def _layout(self, plan: TicketPlan) -> Layout:
+        focus_files, chosen = plan.ticket.focus_files, self._chosen.get(plan.ticket.id)
+        if chosen is None:
+            return self._files.layout(focus_files, plan.strategy)
+        return chosen.layout(self._files.in_full(focus_files, TIER3))
 
     def _needs_choice(self, plan: TicketPlan) -> bool:
         """Return whether files must be chosen: the budget is named, or all files together exceed it."""
         if plan.granted.is_named or not plan.request.entries:
             return plan.granted.is_named
-        prompt = self._files.whole_prompt(plan.ticket.focus_files, plan.strategy)
-        return _exceeds(prompt, plan.room_of_files)
+        return _exceeds(self._layout(plan).prompt(), plan.room_of_files)
 
     def _choose_for_group(self, group: Sequence[TicketPlan]) -> None:
         """Choose files for tickets with the same budget.
@@ -529,14 +504,8 @@ def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str,
 
 def _exceeds(prompt: Prompt, tokens: int) -> bool:
     """Return whether a prompt has more than ``tokens`` tokens."""
-    if sum(len(segment.text) for segment in prompt.segments) > max(tokens, 0) * _CHARACTERS:
-        return True
-    room_left = tokens
-    for segment in prompt.segments:
-        room_left -= tokens_of(segment)
-        if room_left < 0:
-            return True
-    return False
+    characters = sum(len(segment.text) for segment in prompt.segments)
+    return characters > max(tokens, 0) * _CHARACTERS or tokens_of(*prompt.segments) > tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -556,7 +525,8 @@ def preview(
     check_prices(tickets, contexts.asks, max_cost=max_cost)
     for ticket in tickets.tickets:
         contexts.check(without_items(ticket))
-    schedule = contexts.schedule(tickets)
+    contexts.share(tickets.tickets)
+    schedule = Schedule(tickets.tickets)
     wave = 0
     while started := schedule.start(len(tickets.tickets)):
         wave += 1

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
-
 # Seconds of a call; longer than the CPU limit, to affect only a sleeping child.
 PATIENCE: Final = 60.0
 _MOST_WORKERS: Final = 8  # each holds its own grammars in memory

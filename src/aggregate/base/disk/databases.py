@@ -17,7 +17,6 @@ _LIMITS = {
     sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
 }
-
 _STEPS = 5_000  # SQLite instructions between checks of the time: a millisecond or so
 
 

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 # Prefixes of modules started by the user; their starts are the user's choice.
 TOOL_MODULES: Final = "aggregate_tools_"
 _USERS_CHOICE: Final = (TOOL_MODULES, "aggregate.cli.users_command")
-
 _STARTS: Final = frozenset({"subprocess.Popen", "os.exec", "os.posix_spawn", "os.system"})
-
 _PATHS: Final[list[str]] = []  # PATH at the start of the process
 # Folders of guarded projects; empty if this process is not guarded.
 _FOLDERS: Final[set[str]] = set()

@@ -93,7 +93,6 @@ SETTINGS_BYTES = (
     5_000_000  # limit of configuration, ignore rules, scripts: real ones have kilobytes
 )
 CONTENT_BYTES = 50_000_000  # limit of sources, beads, records: no model takes more
-
 # Non-blocking, since a FIFO without a writer would hang open(). NOCTTY: no terminal may become ours.
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):
@@ -101,9 +100,7 @@ for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY", "O_CLOEXEC"):
 
 
 _DEVICE_ERRORS = (errno.ENXIO, errno.ENODEV, errno.EOPNOTSUPP)  # sockets, missing devices
-
 _IRREGULAR = "is not a regular file"
-
 _PART_BYTES = 1 << 20
 
 

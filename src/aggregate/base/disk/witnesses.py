@@ -114,10 +114,10 @@ class Own(NamedTuple):
         hashes = {}
         folder = self.folder
         while not os.path.isdir(folder):
-            hashes[folder] = names_hash(())
+            hashes[folder] = names_hash({})
             folder = os.path.dirname(folder)
         for existing in (folder, os.path.dirname(folder)):
-            hashes[existing] = names_in(existing, self).hash
+            hashes[existing] = names_hash(names_in(existing, self))
         return hashes
 
 
@@ -182,12 +182,13 @@ class Witnesses(NamedTuple):
         ways = _ways_to(paths)
         files, targets, folders = Stated.empty(), Stated.empty(), Stated.empty()
         targets_info = {path: os.stat(path) for path in followed}
-        listed: dict[str, Names] = {}
+        listed: dict[str, dict[str, str]] = {}
         absent: list[str] = []
         unsettled = 0
         for path in sorted(paths | {way for way, is_link in ways.items() if is_link}):
             folder, name = os.path.split(path)
-            if folder in listed and not listed[folder].may_hold(name, own):
+            is_unlisted = folder in listed and name not in listed[folder]
+            if is_unlisted and not own.passes_over(folder, name):
                 continue  # the names in its folder, which is sorted before, prove its absence
             try:
                 info = os.lstat(path)
@@ -206,12 +207,12 @@ class Witnesses(NamedTuple):
         for path, info in targets_info.items():
             if not targets.add(path, described(info), seen_ns=began_ns):
                 return None
-        for path, names in listed.items():
+        hashes = [names_hash(entries) for entries in listed.values()]
+        for path, names in zip(listed, hashes, strict=True):
             is_known = folders.add(path, described(os.lstat(path)), seen_ns=began_ns)
             # A folder that we write to is compared by its names alone.
-            if not is_known and before.get(path) != names.hash:
+            if not is_known and before.get(path) != names:
                 return None
-        hashes = [names.hash for names in listed.values()]
         other_ways = sorted(ways.keys() - {*files.paths, *listed})
         return cls(own, files, targets, folders, hashes, absent, other_ways)
 
@@ -235,7 +236,7 @@ class Witnesses(NamedTuple):
             for (path, old), names in zip(self.folders.pairs(), self.names, strict=True):
                 info = os.lstat(path)
                 if described(info) != old and (
-                    not stat.S_ISDIR(info.st_mode) or names_in(path, self.own).hash != names
+                    not stat.S_ISDIR(info.st_mode) or names_hash(names_in(path, self.own)) != names
                 ):
                     return None
             if not all(stat.S_ISDIR(os.lstat(path).st_mode) for path in self.ways):
@@ -282,19 +283,9 @@ def is_settled(state: State, seen_ns: int) -> bool:
     return max(state[3:]) <= seen_ns - RACY_NS
 
 
-class Names(NamedTuple):
-    """The names in a folder, and a hash of the names, kinds and targets of links."""
-
-    folder: str
-    names: frozenset[str]
-    hash: str
-
-    def may_hold(self, name: str, own: Own) -> bool:
-        return name in self.names or own.passes_over(self.folder, name)
-
-
-def names_in(folder: str, own: Own) -> Names:
-    entries = {}
+def names_in(folder: str, own: Own) -> dict[str, str]:
+    """Return the names in a folder, each with its kind, or with the target of a link."""
+    entries: dict[str, str] = {}
     is_near = own.folder.startswith(folder)
     with os.scandir(folder) as listing:
         for entry in listing:
@@ -307,16 +298,16 @@ def names_in(folder: str, own: Own) -> Names:
                 kind = "d"
             elif entry.is_symlink():
                 kind = os.readlink(entry.path)
-            entries[entry.name] = f"{entry.name}\0{kind}"
+            entries[entry.name] = kind
     # A run creates this file with its output folder, in which it hides nothing but our files and itself.
-    if folder == own.folder and [*entries.values()] == [".gitignore\0f"]:
+    if folder == own.folder and entries == {".gitignore": "f"}:
         with suppress(OSError), open(os.path.join(folder, ".gitignore"), "rb") as file:
             entries = entries if file.read(len(IGNORE_ALL) + 1) != IGNORE_ALL else {}
-    return Names(folder, frozenset(entries), names_hash(entries.values()))
+    return entries
 
 
-def names_hash(entries: Iterable[str]) -> str:
+def names_hash(entries: Mapping[str, str]) -> str:
     from hashlib import blake2b  # rarely needed: most folders are unchanged
 
-    text = "\0".join(sorted(entries))
+    text = "\0".join(sorted(f"{name}\0{kind}" for name, kind in entries.items()))
     return blake2b(text.encode(errors="surrogateescape"), digest_size=16).hexdigest()

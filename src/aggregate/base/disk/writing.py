@@ -20,13 +20,9 @@ from aggregate.base.errors import ConfigError, OutputError
 
 # Modes of our own files: prompts and records must not be readable by other users.
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-
 TEMPORARY_SUFFIX = ".tmp"  # of unfinished files
-
 _WRITE_BYTES = 1 << 20  # buffer; with the default 8 KB each piece takes a system call
-
 _OPEN_FILES = "/proc/self/fd"  # Linux: links to the open files and folders
-
 # Of the name in a temporary name, which may have 255 bytes; a character has up to four.
 _STEM_CHARACTERS = 50
 
@@ -202,7 +198,6 @@ def exclusive_access(path: Path, *, seconds: float | None = None) -> Iterator[No
 
 # Environment variables for other folders.
 CACHE_VARIABLE, STATE_VARIABLE = "AGGREGATE_CACHE_DIR", "AGGREGATE_STATE_DIR"
-
 # Replaces the folders of a user without a home: nothing is or can be created below it.
 _NO_HOME = Path(os.devnull)
 

@@ -36,9 +36,7 @@ class Finding:
 
 
 _SHORT, _SHORTEST = b"[REDACTED]", b"***"
-
 _GROWTH = 0.2  # largest growth of the text, relative and up to any point
-
 _PASSES = 4  # searches until lines with secrets are dropped whole; ordinary texts need one
 
 

@@ -20,30 +20,20 @@ _WORDS = re.compile(
     r"0?123456789|12345678|1234567|123456|12345|1234|123|abcdef|abcd|abc|qwerty|xxx+|[*.x_-]{3,}",
     re.IGNORECASE,
 )
-
 # References to a value elsewhere: variables, templates, escapes, paths and addresses.
 _REFERENCE = re.compile(
     r"^[{<(\[]|\{\w*\}|\{\{|[$#]\{|\$\(|%\(|%[sd]\b|<\w+>|\(\)|^\$\w+$|^%\w+%$|\\[ux]|://|^(?:\.{0,2}|~)/[a-z]|\.\.\."
 )
-
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|->|\[)\w+\]?)*[;,]?")
-
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^A-Za-z0-9]+")
-
 _DIGIT = re.compile("[0-9]")
-
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]+")
-
 _SPECIAL = frozenset("!#$%^&*+=@?~|;")  # not in names, versions and paths
-
 _SHORT_PIECES = 2.9  # average characters between upper case letters and digits; names have more
-
 _MARKS = ("[REDACTED", "***")
-
 # Bits per character of a secret: eight equally frequent characters have 3.0, words and runs less. A value below twelve
 # characters hardly reaches that: six different ones have 2.6.
 _LEAST_BITS, _LEAST_BITS_OF_SHORT, _SHORT = 3.0, 2.5, 12
-
 # Characters of a token after a known prefix, and without one. Real tokens have 16 and more, from which random words
 # are subtracted.
 _LEAST_TOKEN, _LEAST_RANDOM = 12, 20
@@ -166,7 +156,6 @@ _PARTS: Final = {
     # An unquoted value of that length, up to an end of values in some language.
     "BARE": r"""([^\s"'`<>(){}\[\],;&|\\]{8,})(?:[\s,;&"'`)\]}\\]|$)""",
 }
-
 _JUDGES: Final[dict[str, Callable[[str], bool] | None]] = {
     "-": None,
     "key": lambda value: not value.endswith("EXAMPLE"),
@@ -177,10 +166,8 @@ _JUDGES: Final[dict[str, Callable[[str], bool] | None]] = {
     "scrambled": is_scrambled_password,
     "unquoted": is_unquoted_password,
 }
-
 # The hint is the pattern after this mark, which must be outside groups and alternatives.
 _HINT: Final = "«HINT»"
-
 # Id, judge (with ``!`` if values are guessable) and pattern; further lines are indented. Specific rules come first: of
 # overlapping matches the earlier rule wins.
 _TABLE: Final = r"""
@@ -327,5 +314,4 @@ def _rules() -> Iterator[SecretRule]:
 
 
 RULES: Final = tuple(_rules())
-
 PRIVATE_KEY: Final = "private-key"  # id of the only secret with many lines, found without a rule

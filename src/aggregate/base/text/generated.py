@@ -92,7 +92,6 @@ _END: Final = 300
 _COMMENT: Final = ("/*", "*", "//")
 # Banners of C and C++ without the word "generated".
 _C_HINTS: Final = ("GNU Bison", "Meta object code")
-
 _FILE: Final = r"(?:file|code|source|module|header|document|script|package|class|makefile)"
 _BY_MACHINE: Final = r"(?:auto(?:matically)?|machine)[- ]*generated"
 # A generator or its input; absent in files created once by a tool for the user to continue.

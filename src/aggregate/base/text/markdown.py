@@ -86,15 +86,12 @@ def _escape(line: str) -> str:
 
 # Marks of quotes and lists before a block.
 _MARKERS: Final = re.compile(r"((?>(?:[ \t]*+(?:[-+*]|[0-9]{1,9}[.)])(?=[ \t]))*)[ \t]*+)")
-
 _OPENING: Final = re.compile(
     r"(?P<fence>`{3,}(?!.*`)|~{3,})|<(?:(?P<code>script|pre|style|textarea)(?=[\s>]|\Z)|(?P<comment>!--)|(?P<ask>\?)"
     r"|(?P<data>!\[CDATA\[)|(?P<declaration>![a-z])|(?P<tag>/?[a-z][a-z0-9-]*+(?=[ \t/>]|\Z)))",
     re.IGNORECASE,
 )
-
 _BLANK: Final = re.compile(r"(?!)")
-
 _ENDS: Final = {
     "code": re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE),
     "comment": re.compile("-->"),

@@ -8,8 +8,14 @@ from threading import Semaphore
 from typing import TYPE_CHECKING, Self
 
 from aggregate.base.tokens import toktok
-from aggregate.base.tokens.byte_pairs import are_few, count_few
-from aggregate.base.tokens.vocabulary import END_OF_TEXT, END_OF_TEXT_RANK, is_loaded, tokenizer
+from aggregate.base.tokens.vocabulary import (
+    END_OF_TEXT,
+    END_OF_TEXT_RANK,
+    are_few,
+    count_few,
+    is_loaded,
+    tokenizer,
+)
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from aggregate.base.task import Amount
 from aggregate.base.text import LOCK_FILES
-from aggregate.project.configuration.discover import CONFIG_NAME
+from aggregate.project.configuration.load import CONFIG_NAME
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _EXAMPLE = 32_000  # tokens of the commented budget: "auto" without a model

@@ -1,28 +1,50 @@
-"""Read and validate the configuration files of projects and users."""
+"""Find, read, validate and cache the configuration files of projects and users.
 
+Validated configurations are cached by their content: pydantic, which validates, takes 0.1 s to load. A damaged cache
+entry costs another validation, but never causes a wrong result or an error.
+"""
+
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from aggregate.base.disk.reading import read_text, real_path
-from aggregate.base.disk.writing import home_folder
-from aggregate.base.errors import ConfigError
+from aggregate.base.disk.writing import cache_folder, home_folder, replace_own
+from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.messages import path_meant
+from aggregate.base.redaction import AS_THEY_ARE, redact
 from aggregate.base.text import printable
-from aggregate.project.configuration.discover import CONFIG_NAME
-from aggregate.project.configuration.known import keep_config, known_config
+from aggregate.project import tables
+from aggregate.project.index.rows import code_version
+from aggregate.project.index.store import byte_limit
 from aggregate.project.tables import UNION_TAGS, Config
 
+CONFIG_NAME = "manual_slop.toml"
 MOST_BYTES = 750_000  # a configuration with ten thousand entries has about 500,000
-
 # Errors in longer texts have no line number, since finding it takes too long.
 _LOCATED = 500_000
-
 _SHORT = 120  # characters of a value or a name in a message
+# Code and libraries determining the result of a validation.
+_CODE: Final = (
+    "base.task",
+    "project.configuration.load",
+    "project.paths.globs",
+    "project.table",
+    "project.tables",
+    "project.toml_text",
+)
+_LIBRARIES: Final = ("pydantic", "pydantic_core")
+# Key of a table's class: an unpaired surrogate, impossible in a TOML file.
+_KIND: Final = "\ud800"
+_CACHED_ENTRIES: Final = 50  # projects; each takes some kilobytes
+_CACHED_BYTES: Final = 4_000_000  # about the largest allowed configuration as JSON
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -56,6 +78,33 @@ class Project:
         return self.folder / self.config.output.output_dir
 
 
+def nearest_config() -> Path:
+    """Find the nearest ``manual_slop.toml``.
+
+    Searches the current folder and its parents up to the root of the repository. Ignores folders outside a repository
+    and those of other users: on a shared machine anybody may put a repository and a configuration into ``/tmp``.
+    Without a configuration file, returns the path for a new one in the current folder.
+    """
+    config = Path(CONFIG_NAME)
+    current = Path.cwd()
+    parents = [] if config.exists() else [*current.parents]
+    root = next((folder for folder in (current, *parents) if _is_own(folder / ".git")), current)
+    for depth, parent in enumerate(parents, start=1):
+        if not parent.is_relative_to(root) or not _is_own(parent):
+            break
+        if _is_own(parent / config):
+            return Path(*[os.pardir] * depth, config)
+    return config
+
+
+def _is_own(path: Path) -> bool:
+    try:
+        owner = path.lstat().st_uid
+        return not hasattr(os, "geteuid") or owner == os.geteuid()
+    except OSError:
+        return False
+
+
 def load_config(path: Path) -> Project:
     """Read and validate the configuration at ``path``.
 
@@ -63,11 +112,87 @@ def load_config(path: Path) -> Project:
         ConfigError: The file is missing, is not TOML, or has an unknown key or a value of the wrong type.
     """
     text = read_toml_text(path)
-    config = known_config(text)
+    config = _known_config(text)
     if config is None:
         config = validate(parse_toml(text, path), path=path, text=text)
-        keep_config(text, config)
+        _keep_config(text, config)
     return Project(config, Path(path).parent, Path(path))
+
+
+def _known_config(text: str) -> Config | None:
+    """Return the validated configuration for a text from the cache, ``None`` if it is new."""
+    path = _entry_path(text)
+    if path is None:
+        return None
+    try:
+        check, data = read_text(path, limit=_CACHED_BYTES, is_own=True).split("\n", 1)
+    except (OSError, ValueError):
+        return None
+    if check != _check(path, data):
+        return None
+    config: Config = json.loads(data, object_hook=_from_json)
+    return config
+
+
+def _keep_config(text: str, config: Config) -> None:
+    path = _entry_path(text)
+    if path is None or redact(text, AS_THEY_ARE).findings:  # secrets are never cached
+        return
+    try:
+        data = json.dumps(config, default=_to_json)
+    except TypeError:  # a date in an unknown key of a slice
+        return
+    with suppress(AggregateError, OSError):
+        replace_own(path, f"{_check(path, data)}\n{data}")
+        entries = sorted(path.parent.glob("*.json"), key=lambda entry: entry.stat().st_mtime_ns)
+        for entry in entries[:-_CACHED_ENTRIES]:
+            entry.unlink()
+
+
+def _to_json(table: Any) -> dict[str, object]:  # noqa: ANN401 - a table, or a value of a slice
+    """Return the non-default values of a table, for JSON."""
+    defaults = {field.name: field.default for field in fields(type(table))}
+    values = {
+        name: value for name, value in vars(table).items() if value != defaults.get(name, MISSING)
+    }
+    return {_KIND: type(table).__name__, **values}
+
+
+def _from_json(data: dict[str, Any]) -> object:
+    if _KIND not in data:
+        return data
+    table: object = object.__new__(getattr(tables, data.pop(_KIND)))
+    vars(table).update(data)  # may include unknown keys
+    return table
+
+
+def forget_configs() -> None:
+    """Delete the cache of validated configurations."""
+    import shutil  # takes 3 ms
+
+    if folder := _folder():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder() -> Path | None:
+    try:
+        folder = cache_folder() if byte_limit() else None
+    except AggregateError:  # reported when the index is opened
+        return None
+    return folder and folder / "configurations"
+
+
+def _entry_path(text: str) -> Path | None:
+    folder, version = _folder(), code_version(_CODE, installed=_LIBRARIES)
+    if folder is None or not version:
+        return None
+    # TOML forbids unpaired surrogates, but the text is not parsed yet.
+    digest = sha256(f"{version}\0{text}".encode(errors="surrogatepass")).hexdigest()
+    return folder / f"{digest}.json"
+
+
+def _check(path: Path, data: str) -> str:
+    return sha256(f"{path.name}\0{data}".encode()).hexdigest()
 
 
 def unconfigured(path: Path) -> Project:
@@ -185,8 +310,8 @@ def _table(annotation: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
 def _dotted(keys: Sequence[str | int]) -> str:
     name = ""
     for key in keys:
-        name += f"[{key}]" if isinstance(key, int) else f".{key}" if name else key
-    return name
+        name += f"[{key}]" if isinstance(key, int) else f".{key}"
+    return name.removeprefix(".")
 
 
 def global_config_path() -> Path:

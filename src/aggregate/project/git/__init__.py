@@ -8,16 +8,14 @@ if TYPE_CHECKING:
     from aggregate.project.git.git_log import *
     from aggregate.project.git.git_process import *
     from aggregate.project.git.git_remote import *
-    from aggregate.project.git.gitattributes import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "git": "list_files tracked_but_ignored unignored without_filters",
-            "git_changes": "FileChange HunkContext changed_lines context_rules find_commit read_changes read_contexts",
+            "git": "AttributesReader list_files tracked_but_ignored unignored without_filters",
+            "git_changes": "FileChange changed_lines context_rules find_commit read_changes read_contexts",
             "git_log": "Head LoggedCommit commit_ids find_head read_commits",
             "git_process": "IDENTITY OWN_LIMITS git own_git unquoted why_no_history",
             "git_remote": "Remote forget_remotes",
-            "gitattributes": "AttributesReader",
         },
     )

@@ -1,11 +1,12 @@
 """Read changed lines: since a revision, and in the hunks of commits."""
 
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
+from aggregate.base.task import ChangedLines
 from aggregate.project.git.git import names_in, other_files, without_filters
 from aggregate.project.git.git_log import (
     AS_STORED,
@@ -30,7 +31,6 @@ PATCH_OPTIONS: Final = (
 )  # fmt: skip
 # Above 300 files git only detects renames of unchanged files: it compares each new file with each deleted one.
 _WITH_RENAMES: Final = (*PATCH_OPTIONS, "-M", "-l300")
-
 # First current line (the one before a pure removal), number of lines, and the line of the enclosing definition.
 _HUNK: Final = re.compile(
     r"@@ -[\d,]{1,19} \+(?P<first>\d{1,9})(?:,(?P<count>\d{1,9}))? @@ ?(?P<context>.*)"
@@ -91,22 +91,16 @@ def _same_path(names: bytes) -> str:
 
 # Interrupted runs of git; each continues after the commits already printed and takes a second or two.
 _MOST_PARTS: Final = 12
-
 _PATCHES_AT_ONCE: Final = 40  # commits per run of git
-
 # CPU seconds per run: 40 ordinary commits take 0.05, but a repository can define patterns of definitions that take git
 # minutes.
 _PATCH_LIMITS: Final = GitLimits(processor=2)
-
 # Larger files are data, and a comparison can take quadratic time.
 _LARGE_FILE: Final = "core.bigFileThreshold=1m"
-
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
-class HunkContext(NamedTuple):
-    path: str
-    line: str
+HunkContext = tuple[str, str]  # path, and the line of the enclosing definition
 
 
 def context_rules() -> bytes:
@@ -159,7 +153,7 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
     for part in (b"\n" + data).split(b"\n\0")[1:]:
         commit, _, patch = part.partition(b"\n")
         contexts = {
-            HunkContext(change.path, match["context"]): None
+            (change.path, match["context"]): None
             for change in changes_in(patch)
             for hunk in change.hunks
             if (match := _HUNK.match(hunk)) and match["context"]
@@ -168,33 +162,26 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
 
 
 _MOST_BYTES: Final = 32_000_000  # of a diff; beyond, only changed files are listed
-
 _MOST_SHOWN: Final = 4_000_000  # bytes of a diff to show: more than any model reads
-
 _MOST_CHANGES: Final = 5_000  # ranges and files, tracked ones first; more would not be useful seeds
-
 _LONGEST_REVISION: Final = 200  # characters
-
-
-class ChangedRange(NamedTuple):
-    path: str
-    first: int = 0
-    last: int = 0
 
 
 def changed_lines(
     folder: str, revision: str, *, most_bytes: int = _MOST_BYTES
-) -> list[ChangedRange]:
+) -> list[ChangedLines]:
     """Return changed line ranges below ``folder`` since ``revision``, by path.
 
     Uncommitted changes are included. A removal counts as the line before it; deleted files do not count.
     """
-    commit = find_commit(folder, revision)
-    changes = [
-        *_tracked(folder, commit, most_bytes),
-        *(ChangedRange(path) for path in other_files(folder)),
-    ]
-    return sorted(changes[:_MOST_CHANGES])
+    changes = _changes(folder, revision, "-U0", most=most_bytes)
+    ranges = dict.fromkeys(lines for change in changes for lines in _ranges(change))
+    return sorted([*ranges][:_MOST_CHANGES])
+
+
+def read_changes(folder: str, revision: str) -> list[FileChange]:
+    """Return changes since a revision, including uncommitted ones, by path."""
+    return sorted(_changes(folder, revision, "-U3", most=_MOST_SHOWN))
 
 
 def find_commit(folder: str, revision: str) -> str:
@@ -217,25 +204,28 @@ def find_commit(folder: str, revision: str) -> str:
     )
 
 
-def _tracked(folder: str, commit: str, most_bytes: int) -> list[ChangedRange]:
-    output = _diff_index(folder, commit, *_WITH_RENAMES, most=most_bytes)
-    if output is None:
-        return []
-    changes = [lines for change in changes_in(output.data) for lines in _ranges(change)]
-    if not output.is_complete:
+def _changes(folder: str, revision: str, context: str, *, most: int) -> list[FileChange]:
+    """Return changes since a revision, of tracked files first; without hunks beyond ``most`` bytes."""
+    commit = find_commit(folder, revision)
+    output = _diff_index(folder, commit, *_WITH_RENAMES, context, most=most)
+    changes = [*changes_in(output.data)] if output else []
+    if output and not output.is_complete:
+        names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
+        listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
         parsed = {change.path for change in changes}
-        changes += [ChangedRange(path) for path in _changed_paths(folder, commit, parsed)]
-    return list(dict.fromkeys(changes))
+        paths = names_in(listed.data) if listed else []
+        changes += [FileChange(path, "large") for path in paths if path not in parsed]
+    return changes + [FileChange(path, "not tracked") for path in other_files(folder)]
 
 
-def _ranges(change: FileChange) -> Iterator[ChangedRange]:
+def _ranges(change: FileChange) -> Iterator[ChangedLines]:
     is_deleted = change.kind == "deleted"
     if change.kind in ("new", "binary") or not (change.hunks or is_deleted):
-        yield ChangedRange(change.path)
+        yield ChangedLines(change.path)
     for hunk in change.hunks if change.kind != "new" and not is_deleted else ():
         if match := _HUNK.match(hunk):
             first, count = max(int(match["first"]), 1), int(match["count"] or 1)
-            yield ChangedRange(change.path, first, first + max(count, 1) - 1)
+            yield ChangedLines(change.path, first, first + max(count, 1) - 1)
 
 
 def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | None:
@@ -246,23 +236,3 @@ def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | 
     # Compare the checked-out commit of submodules, not their content.
     scope = ("--ignore-submodules=dirty", "--relative", *cached, commit, "--", ".")
     return bounded_git(folder, *(settings or ()), *command, *scope, most=most)
-
-
-def _changed_paths(folder: str, commit: str, excluded: Container[str]) -> list[str]:
-    """Return the paths of existing files differing from a commit."""
-    names = ("-z", "--name-only", "--no-renames", "--diff-filter=d")
-    listed = _diff_index(folder, commit, *names, most=_MOST_BYTES)
-    paths = names_in(listed.data) if listed else []
-    return [path for path in paths if path not in excluded]
-
-
-def read_changes(folder: str, revision: str) -> list[FileChange]:
-    """Return changes since a revision, including uncommitted ones, by path."""
-    commit = find_commit(folder, revision)
-    output = _diff_index(folder, commit, *_WITH_RENAMES, "-U3", most=_MOST_SHOWN)
-    changes = [*changes_in(output.data)] if output else []
-    if output and not output.is_complete:
-        parsed = {change.path for change in changes}
-        changes += [FileChange(path, "large") for path in _changed_paths(folder, commit, parsed)]
-    changes += [FileChange(path, "not tracked") for path in other_files(folder)]
-    return sorted(changes)

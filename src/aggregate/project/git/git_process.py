@@ -52,8 +52,6 @@ _RULE_SECONDS = 1  # CPU seconds for ignore rules: a rule such as ``*a*a*a*a*b``
 _RULE_SECONDS_ELSEWHERE = 2  # elapsed seconds without a CPU limit, with reading the disk
 # Tracked files per additional second to list the others: 300,000 take half a CPU second.
 _FILES_A_SECOND, _FILES_A_SECOND_ELSEWHERE = 100_000, 5_000
-
-
 _SETTINGS: Final = [part for name, value in GUARDS.items() for part in ("-c", f"{name}={value}")]
 # The same change is the same commit, whoever makes it and when.
 IDENTITY: Final = {

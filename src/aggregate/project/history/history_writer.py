@@ -5,8 +5,7 @@ Separate from reading, since tomlkit takes 20 ms to load.
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,10 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Array
 
 from aggregate.base.disk.reading import read_text
-from aggregate.base.disk.writing import exclusive_access, replace_text
+from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import ConfigError, OutputError
 from aggregate.base.values import escape_surrogates
+from aggregate.project.configuration.edit import changing
 from aggregate.project.history.history_reader import (
     BEGUN_BY_SEND,
     CONTINUES,
@@ -39,25 +39,34 @@ def history_file(config_path: Path, discussion: str = "", prompts: Path | None =
     )
 
 
-@contextmanager
-def _changing(path: Path) -> Iterator[None]:
-    try:
-        with exclusive_access(path):
-            yield
-    except OSError as error:
-        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
-
-
 def append_turns(path: Path, turns: Sequence[Mapping[str, str]]) -> None:
-    with _changing(path):
-        replace_text(path, _joined(path, turns))
+    """Add turns at the end of a discussion; raise an error if TOML cannot hold them unchanged."""
+    with changing(path):
+        old_turns: list[Any] = []
+        text = BEGUN_BY_SEND
+        if path.exists():
+            old_turns = load_history(path)  # raises a detailed error if it is invalid
+            text = read_text(path, limit=HISTORY_BYTES)
+        try:
+            written = _with_turns(text, turns)
+            all_turns = _parsed_turns(written)
+        except (TOMLKitError, tomllib.TOMLDecodeError) as error:
+            reason = f"cannot add turns to this layout ({error}): use [[history]] tables"
+            raise ConfigError(reason, path=str(path)) from None
+        # Bytes that are not UTF-8 were decoded as unpaired surrogates.
+        is_unicode = escape_surrogates(written) == written
+        if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
+            raise OutputError(
+                f"cannot add a turn to {path}: TOML cannot represent its text unchanged"
+            )
+        replace_text(path, written)
 
 
 def replace_last_turns(
     path: Path, turns: Sequence[Mapping[str, str]], new: Sequence[Mapping[str, str]]
 ) -> bool:
     """Replace the last turns of a discussion if they still equal ``turns``; return whether they did."""
-    with _changing(path):
+    with changing(path):
         old_turns = load_history(path)
         expected = [dict(turn) for turn in turns]
         if not turns or old_turns[-len(turns) :] != expected:
@@ -86,7 +95,7 @@ def replace_first_turns(path: Path, turns: Sequence[Any], new: Mapping[str, str]
 
     Returns whether they still equalled ``turns`` and were replaced.
     """
-    with _changing(path):
+    with changing(path):
         old_turns = load_history(path)
         if old_turns[: len(turns)] != list(turns):
             return False
@@ -113,10 +122,8 @@ def _opened(text: str) -> tuple[tomlkit.TOMLDocument, Any]:
 
 
 def _text_of(turns: Sequence[Any]) -> str:
-    if all(
-        isinstance(turn, dict) and all(isinstance(value, str) for value in turn.values())
-        for turn in turns
-    ):
+    values = [value for turn in turns if isinstance(turn, dict) for value in turn.values()]
+    if all(isinstance(turn, dict) for turn in turns) and all(isinstance(v, str) for v in values):
         return _with_turns("", turns)
     document = tomlkit.document()
     document[_KEY] = tomlkit.array().multiline(multiline=True)
@@ -139,7 +146,7 @@ def copy_discussion(
     written = f"{CONTINUES} = {_string(continues)}\n\n{text}"
     if _parsed_turns(written) != turns:
         raise OutputError(f"cannot copy the discussion to {target}: TOML cannot represent it")
-    with _changing(target):
+    with changing(target):
         if os.path.lexists(target):
             raise ConfigError("a discussion of this name already exists", path=str(target))
         replace_text(target, written, like=source)
@@ -147,26 +154,8 @@ def copy_discussion(
 
 def _parsed_turns(text: str) -> list[Any]:
     data = tomllib.loads(text)
-    return _turns_in(data) if data.keys() - {CONTINUES} else []
-
-
-def _joined(path: Path, turns: Sequence[Mapping[str, str]]) -> str:
-    old_turns: list[Any] = []
-    text = BEGUN_BY_SEND
-    if path.exists():
-        old_turns = load_history(path)  # raises a detailed error if it is invalid
-        text = read_text(path, limit=HISTORY_BYTES)
-    try:
-        written = _with_turns(text, turns)
-        all_turns = _turns_in(tomllib.loads(written))
-    except (TOMLKitError, tomllib.TOMLDecodeError) as error:
-        reason = f"cannot add turns to this layout ({error}): use [[history]] tables"
-        raise ConfigError(reason, path=str(path)) from None
-    # Bytes that are not UTF-8 were decoded as unpaired surrogates.
-    is_unicode = escape_surrogates(written) == written
-    if all_turns != [*old_turns, *map(dict, turns)] or not is_unicode:
-        raise OutputError(f"cannot add a turn to {path}: TOML cannot represent its text unchanged")
-    return written
+    table = data if _KEY in data or not data.keys() - {CONTINUES} else data["discussion"]
+    return list(table.get(_KEY, ()))
 
 
 def _with_turns(text: str, turns: Sequence[Mapping[str, str]]) -> str:
@@ -200,8 +189,3 @@ def _string(value: str) -> str:
     text = tomlkit.string(value, multiline=True).as_string()
     # TOML ignores a line break after the quotes; the library adds it only before another one.
     return text if value.startswith("\n") else '"""\n' + text.removeprefix('"""')
-
-
-def _turns_in(data: Mapping[str, Any]) -> list[Any]:
-    table = data if _KEY in data else data["discussion"]
-    return list(table[_KEY])

@@ -58,7 +58,6 @@ _REFUSED: Final = (
 _TRANSIENT: Final = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
 # Connections inherited over fork: closing one here would release the parent's locks.
 _inherited: Final[list[sqlite3.Connection]] = []
-
 _SCHEMA: Final = (
     # Small rows for keys and use, to touch few pages. Payloads are stored in the order of writing, which is that of
     # reading a project.

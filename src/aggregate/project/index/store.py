@@ -6,14 +6,14 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from struct import Struct
 from threading import RLock
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from aggregate.base.disk.witnesses import State, described, is_settled, note
-from aggregate.base.disk.writing import CACHE_VARIABLE, cache_folder
+from aggregate.base.disk.writing import cache_folder
 from aggregate.base.errors import ConfigError
 from aggregate.project.index.rows import Kind, PendingWrites, Seal, select_rows, trim, write_changes
 
@@ -97,11 +97,6 @@ class GroupLook(NamedTuple):
     places: Sequence[int] = ()
 
 
-def group_row(marks: Sequence[bytes], kept: bytes, *, seen_ns: int) -> bytes:
-    described = b"\0".join(marks)
-    return _SEEN.pack(seen_ns, len(described)) + described + kept
-
-
 def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLook:
     """Compare a group's present states with its stored row.
 
@@ -119,10 +114,8 @@ def look_again(row: bytes | None, marks: list[bytes], *, now_ns: int) -> GroupLo
 
 
 def open_index(*, use: bool = True, verify: bool = False) -> "Index":
-    limit = byte_limit()
-    if os.environ.get(CACHE_VARIABLE):
-        index_path()  # reports an invalid path early; the default path is resolved lazily
-    return Index(index_path if use and limit else None, limit=limit, verify=verify)
+    limit, path = byte_limit(), index_path()  # which report mistakes
+    return Index(path if use and limit else None, limit=limit, verify=verify)
 
 
 def user_index() -> "Index":
@@ -146,31 +139,19 @@ class Index:
 
     def __init__(
         self,
-        path: Path | Callable[[], Path | None] | None,
+        path: Path | None,
         *,
         limit: int,
         verify: bool = False,
         now: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._find_path = path if callable(path) else lambda: path
+        self._path = path
         self._limit = limit
         self._verify = verify
         self._now = now
         self._changes = PendingWrites()
         self._lock = RLock()
-
-    @cached_property
-    def _path(self) -> Path | None:
-        return self._find_path()
-
-    @cached_property
-    def _file(self) -> "IndexFile | None":
-        if self._path is None:
-            return None
-        # SQLite takes 6 ms to load and is not always needed.
-        from aggregate.project.index.database import IndexFile
-
-        return IndexFile(self._path)
+        self._opened: IndexFile | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -180,8 +161,7 @@ class Index:
 
     @property
     def warning(self) -> str:
-        file = self.__dict__.get("_file")
-        return file.warning if file else ""
+        return self._opened.warning if self._opened else ""
 
     @property
     def is_used(self) -> bool:
@@ -213,13 +193,15 @@ class Index:
 
         The data are valid as long as no file of the group changes.
         """
-        self.put_many(_UNCHANGED, [(key, group_row(marks, kept, seen_ns=self._now()))])
+        described = b"\0".join(marks)
+        head = _SEEN.pack(self._now(), len(described))
+        self.put_many(_UNCHANGED, [(key, head + described + kept)])
 
     def get_many(self, kind: Kind, keys: Sequence[bytes]) -> list[bytes | None]:
-        if self._file is None or not kind.version:
-            return [None] * len(keys)
         results: list[bytes | None] = []
         with self._lock:
+            if self._file is None or not kind.version:
+                return [None] * len(keys)
             for start in range(0, len(keys), _PORTION):
                 results += self._get_portion(self._file, kind, keys[start : start + _PORTION])
         return results
@@ -253,8 +235,17 @@ class Index:
     def close(self) -> None:
         with self._lock:
             self._changes = PendingWrites()
-            if file := self.__dict__.get("_file"):
-                file.close()
+            if self._opened:
+                self._opened.close()
+
+    @property
+    def _file(self) -> "IndexFile | None":
+        if self._opened is None and self._path is not None:
+            # SQLite takes 6 ms to load and is not always needed.
+            from aggregate.project.index.database import IndexFile
+
+            self._opened = IndexFile(self._path)
+        return self._opened
 
     def _get_portion(
         self, file: "IndexFile", kind: Kind, keys: Sequence[bytes]
@@ -282,7 +273,9 @@ class Index:
         changes, self._changes = self._changes, PendingWrites()
         if not (changes.rows or changes.hits or changes.misses) or self._file is None:
             return False
+        # Before the transaction, which lets no other process write.
+        sealed = {kind: Seal.of(kind).rows(payloads) for kind, payloads in changes.rows.items()}
         return self._file.write(
-            lambda connection: write_changes(connection, changes, self._now()),
-            create=bool(changes.rows),
+            lambda connection: write_changes(connection, changes, sealed, self._now()),
+            create=bool(sealed),
         )

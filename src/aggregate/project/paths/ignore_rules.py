@@ -20,7 +20,6 @@ MOST_LINES = 50_000  # of one file; real ones have hundreds
 # Rules with wildcards (except ``*.suffix``) for one folder: each is matched with each file.
 MOST_PATTERNS = 2000
 MOST_CHARACTERS = 4096  # of one rule; no path is longer
-
 _TRAILING_SPACES = re.compile(r"((?:[^\\ ]|\\.| +(?=[^ ]))*) *\Z", re.DOTALL)
 _TO = r"(?>(?:-(?:\\.|[^\]\\]))?)"  # the rest of a range
 _CLASS = re.compile(

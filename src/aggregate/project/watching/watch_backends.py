@@ -23,7 +23,6 @@ class Entry(NamedTuple):
 
 # Each watch has one callback, and each watcher its own watches.
 _ONLY_CALLBACK: Final = cast("CallbackId", 0)
-
 # Called on a backend's thread, and returns at once; None if the system lost events.
 Report = Callable[[Entry | None], None]
 

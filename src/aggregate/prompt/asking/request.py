@@ -46,77 +46,60 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The settings of one prompt.
+    """The settings of one prompt."""
 
-    Attributes:
-        base_dir: The folder of the files' relative paths.
-        screenshot_dir: The folder of the screenshots' relative paths.
-        shown_from: Screenshots' paths are shown relative to this folder.
-        summary_only: Whether ``AUTO`` shows summaries.
-        focus_files: Focus files; any, or tier 3, make it a Tier 3 prompt.
-        tier: ``3`` for a Tier 3 prompt.
-        doubts: One sentence for each odd setting.
-        results: Results of sub-agents to show.
-        redaction: The allowed values, and whether secrets are replaced; those in the task are replaced at once.
-        kept: With a budget: the files of the discussion's last prompt, in the order sent (rule B-9).
-        reads_results: Whether the reader has the tool for cut results.
-        discussion: The name of the discussion in ``history``, ``""`` for the default one.
-        continues: The name of the discussion from which this one was forked.
-        title: The project's name.
-        finish: The user's texts; none for a prompt to be sent, whose task is a message.
-        is_overview: Whether the prompt shows a folder without a configuration and a task (rule T-12).
-        narrowing: The files selected by the command line.
-        output_file: The file to write instead of a numbered one.
-    """
-
-    base_dir: Path
+    base_dir: Path  # the folder of the files' relative paths
     entries: tuple[Entry, ...]
     exclude: tuple[str, ...]
-    screenshot_dir: Path
+    screenshot_dir: Path  # the folder of the screenshots' relative paths
     screenshots: tuple[str, ...]
-    shown_from: Path
+    shown_from: Path  # screenshots' paths are shown relative to this folder
     history: tuple[object, ...]
     strategy: Strategy
-    summary_only: bool
+    summary_only: bool  # whether ``AUTO`` shows summaries
     beads: bool
     output_dir: Path
     namespace: str
-    focus_files: tuple[str, ...] = ()
-    tier: int | None = None
-    doubts: tuple[str, ...] = ()
-    results: "tuple[Results, ...]" = ()
+    focus_files: tuple[str, ...] = ()  # any, or tier 3, make it a Tier 3 prompt
+    tier: int | None = None  # ``3`` for a Tier 3 prompt
+    doubts: tuple[str, ...] = ()  # one sentence for each odd setting
+    results: "tuple[Results, ...]" = ()  # of sub-agents
     scope: Scope = field(default_factory=Scope)
+    # The allowed values, and whether secrets are replaced; those in the task are replaced at once.
     redaction: Redaction = AS_THEY_ARE
     generated: GeneratedView = GeneratedView.NAME
     task: Task | None = None
     budget: Budget | None = None
+    # With a budget: the files of the discussion's last prompt, in the order sent (rule B-9).
     kept: tuple[SentFile, ...] = ()
-    reads_results: bool = False
-    discussion: str = ""
-    continues: str | None = None
-    title: str = ""
-    finish: Finish | None = None
-    is_overview: bool = False
-    narrowing: Narrowing = field(default_factory=Narrowing)
-    output_file: Path | None = None
+    reads_results: bool = False  # whether the reader has the tool for cut results
+    discussion: str = ""  # the name of the one in ``history``, ``""`` for the default one
+    continues: str | None = None  # the name of the discussion from which this one was forked
+    title: str = ""  # the project's name
+    finish: Finish | None = None  # none for a prompt to be sent, whose task is a message
+    is_overview: bool = False  # of a folder without a configuration and a task (rule T-12)
+    narrowing: Narrowing = field(default_factory=Narrowing)  # by the command line
+    output_file: Path | None = None  # written instead of a numbered one
 
     def __post_init__(self) -> None:
         # Before any ranking, audit or prompt uses the words.
         task = self.task or Task()
         words = (task.text, task.since, *task.symbols, *self.focus_paths)
         clean = redact_words(words, self.redaction) if any(words) else {}
-        if clean:
-
-            def redacted(word: str) -> str:
-                return clean.get(word, word)
-
-            focus = tuple(replace(place, path=redacted(place.path)) for place in task.focus)
-            symbols = tuple(map(redacted, task.symbols))
-            text, since = redacted(task.text), redacted(task.since)
-            task = replace(task, text=text, focus=focus, symbols=symbols, since=since)
-            object.__setattr__(self, "focus_files", tuple(map(redacted, self.focus_files)))
-            object.__setattr__(self, "task", self.task and task)
-            object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
+        if not clean:
+            return
+        focus = (replace(place, path=clean.get(place.path, place.path)) for place in task.focus)
+        task = replace(
+            task,
+            text=clean.get(task.text, task.text),
+            focus=tuple(focus),
+            symbols=tuple(clean.get(symbol, symbol) for symbol in task.symbols),
+            since=clean.get(task.since, task.since),
+        )
+        focus_files = tuple(clean.get(path, path) for path in self.focus_files)
+        object.__setattr__(self, "focus_files", focus_files)
+        object.__setattr__(self, "task", self.task and task)
+        object.__setattr__(self, "doubts", (*self.doubts, _REPLACED))
 
     @property
     def written_in(self) -> Path | None:
@@ -131,10 +114,7 @@ class Request:
 
     @property
     def is_structural(self) -> bool:
-        """Whether the prompt explains the structure of the project.
-
-        It does with a budget but without a task.
-        """
+        """Whether the prompt explains the project's structure: with a budget, without a task."""
         if self.budget is None or self.task is not None:
             return False
         is_plain = self.finish is not None and self.tier is None and not self.is_summary
@@ -147,10 +127,7 @@ class Request:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the prompt is complete without a message.
-
-        It is with a task and a budget (rule T-3).
-        """
+        """Whether task and budget complete the prompt, without a message (rule T-3)."""
         return self.finish is not None and self.task is not None and self.budget is not None
 
     @property
@@ -165,12 +142,8 @@ class Request:
     @property
     def is_review(self) -> bool:
         """Whether the prompt shows changes, without a task (rule T-14)."""
-        task = self.task
-        return (
-            task is not None
-            and bool(task.since)
-            and not (task.text.strip() or task.focus or task.symbols)
-        )
+        task = self.task or Task()
+        return bool(task.since) and not (task.text.strip() or task.focus or task.symbols)
 
     @property
     def is_numbered(self) -> bool:

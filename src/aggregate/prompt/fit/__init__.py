@@ -8,9 +8,8 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.file_shares import large_folders
     from aggregate.prompt.fit.fit import Fit
     from aggregate.prompt.fit.fitted_files import level_of, shown_choice
-    from aggregate.prompt.fit.fitted_sections import Shares
+    from aggregate.prompt.fit.fitted_sections import RevisionChanges, Shares
     from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
-    from aggregate.prompt.fit.revision_changes import RevisionChanges
 else:
     __getattr__ = door(
         __name__,
@@ -20,8 +19,7 @@ else:
             "file_shares": "large_folders",
             "fit": "Fit",
             "fitted_files": "level_of shown_choice",
-            "fitted_sections": "Shares",
+            "fitted_sections": "RevisionChanges Shares",
             "opened_file": "OpenedFile ShownLines",
-            "revision_changes": "RevisionChanges",
         },
     )

@@ -11,7 +11,7 @@ else:
         __name__,
         {
             "numbered_output": "audit_path prune_outputs request_log_path write_numbered",
-            "references": "recognise_reference",
+            "references": "resolve_reference",
             "source_map": "add_segment add_separator map_sources",
         },
     )

@@ -94,24 +94,21 @@ def load_data_reference(ref_id: str, *, cache_dir: str | Path = CACHE_DIR) -> Va
         ) from None
 
 
-def recognise_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> DataReference | None:
-    """Return the reference represented by a mapping from JSON.
+def resolve_reference(value: Value, *, cache_dir: str | Path = CACHE_DIR) -> Value:
+    """Return the stored value of a reference; return other values unchanged.
 
-    Return ``None`` for a value without a reference. Only the id is taken from ``value``, and only if the stored value
-    matches it.
+    Of a mapping from JSON only the id is used, and only if the stored value matches it.
     """
-    if is_reference(value):
+    is_mapping = type(value) is dict and value.get("_format") == REFERENCE_FORMAT
+    if not (is_mapping or is_reference(value)):
         return value
-    if type(value) is not dict or value.get("_format") != REFERENCE_FORMAT:
-        return None
-    ref_id, folder = str(value.get("_ref_id")), Path(cache_dir)
+    ref_id = str(value.get("_ref_id"))
     try:
-        stored = _read(ref_id, folder)
-        if not ref_id.endswith(_digest(stored)):
-            return None
-        return _reference(ref_id, folder, len(stored), json.loads(stored))
+        stored = _read(ref_id, Path(cache_dir))
+        is_ours = is_reference(value) or ref_id.endswith(_digest(stored))
+        return json.loads(stored) if is_ours else value
     except (DataReferenceError, ValueError, RecursionError):
-        return None
+        return value
 
 
 def prune_data_cache(

@@ -14,7 +14,7 @@ else:
         __name__,
         {
             "beads": "beads_section",
-            "cache_diffs": "changed_heading changed_segment changed_since_heading diff_segment file_lines gone_segment is_sent patched sent_lines shown_in_older unified_diff",
+            "cache_diffs": "CHANGED_HEADING CHANGED_OR_MORE CHANGED_SINCE diff_segment file_lines gone_segment is_sent patched sent_lines shown_in_older unified_diff",
             "given": "cut_middle quoted task_segment",
             "subagent_results": "one_line results_segments",
             "tree": "Tree describing_files first_sentence",

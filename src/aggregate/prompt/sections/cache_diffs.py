@@ -98,47 +98,42 @@ def _range(start: int, end: int) -> str:
     return f"{start + (end > start)},{end - start}"
 
 
-_TITLE = "## Files (Changed)\n\nThese files have changed since they were "
-CHANGED = f"{_TITLE}shown above. Each diff leads from the content above to the content now."
-CHANGED_OR_MORE = f"""{_TITLE}shown above, or more of them is shown now. \
-Each diff leads from the content above to the content now; where there is no diff, the file stands here as it is shown \
-now. `...`, also in a comment, stands for lines that are not shown."""
-CHANGED_SINCE = f"""{_TITLE}last shown above. Each diff leads from what was shown last, with the diffs \
-above applied, to the content now; where there is no diff, the file stands here as it is now."""
+def _heading(since: str) -> Segment:
+    text = f"## Files (Changed)\n\nThese files have changed since they were {since}"
+    return Segment(Section.CHANGED, text, Stability.STABLE)
+
+
+# Above diffs: of a rewritten prompt, of one that may also show more lines, and of a continued one.
+CHANGED_HEADING = _heading(
+    "shown above. Each diff leads from the content above to the content now."
+)
+CHANGED_OR_MORE = _heading(
+    "shown above, or more of them is shown now. Each diff leads from the content above to the "
+    "content now; where there is no diff, the file stands here as it is shown now. `...`, also in "
+    "a comment, stands for lines that are not shown."
+)
+CHANGED_SINCE = _heading(
+    "last shown above. Each diff leads from what was shown last, with the diffs above applied, to "
+    "the content now; where there is no diff, the file stands here as it is now."
+)
 _SHORT = 1_000  # characters of a diff that is shown even for a shorter file
 # A mark of omitted lines: alone, or in a comment with their number.
 _MARK = re.compile(r"\W*+(?<=\.\.\.)\d*+\W*+")
 _MOST_TRIED = 200  # candidates for the first line of a run, against files that repeat one line
 
 
-def changed_heading(*, or_more: bool = False) -> Segment:
-    """Return the heading above diffs.
-
-    ``or_more`` adds a remark: the diffs may also show lines not shown before.
-    """
-    return Segment(Section.CHANGED, CHANGED_OR_MORE if or_more else CHANGED, Stability.STABLE)
-
-
-def changed_since_heading() -> Segment:
-    return Segment(Section.CHANGED, CHANGED_SINCE, Stability.STABLE)
-
-
 def gone_segment(path: str) -> Segment:
     return file_segment(path, f"{file_heading(path)} (gone)\n\nIt is no longer there.")
 
 
-def changed_segment(older: str, now: Segment, *, or_whole: bool = False) -> Segment | None:
-    """Return the diff from a file's older to newer block.
+def diff_segment(older: Sequence[str], now: Segment, *, longest: int = _SHORT) -> Segment:
+    """Return the diff from a file's ``older`` lines to its block ``now``.
 
-    If the diff is longer than the file: with ``or_whole`` the new block, else ``None``.
+    If the diff is longer than the block and ``longest`` characters, or there is none, return the block.
     """
-    return diff_segment(file_lines(older), now, or_whole=or_whole)
-
-
-def diff_segment(older: Sequence[str], now: Segment, *, or_whole: bool = False) -> Segment | None:
     diff = "\n".join(unified_diff(older, file_lines(now.text))) if is_fenced(now.text) else ""
-    if not diff or len(diff) > max(len(now.text), 0 if or_whole else _SHORT):
-        return replace(now, section=Section.CHANGED) if or_whole else None
+    if not diff or len(diff) > max(len(now.text), longest):
+        return replace(now, section=Section.CHANGED)
     text = fence(diff, "diff", before=f"{file_heading(now.source)} (diff)\n\n")
     return Segment(Section.CHANGED, text, Stability.STABLE, now.source, now.shown)
 

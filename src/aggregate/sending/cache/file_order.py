@@ -20,10 +20,11 @@ from aggregate.base.files import ShownText
 from aggregate.base.text import common_prefix
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.sections import (
-    changed_heading,
-    changed_segment,
-    changed_since_heading,
+    CHANGED_HEADING,
+    CHANGED_OR_MORE,
+    CHANGED_SINCE,
     diff_segment,
+    file_lines,
     is_sent,
     sent_lines,
     shown_in_older,
@@ -174,7 +175,8 @@ class FileOrder:
         base_paths = {base.source for base in bases}
         written = [part for part in section if part.source and part.source not in base_paths]
         diffs = [file.diff for file in retained if file.diff]
-        heading = HashedSegment.counted(changed_heading(or_more=has_budget), self.count)
+        title = CHANGED_OR_MORE if has_budget else CHANGED_HEADING
+        heading = HashedSegment.counted(title, self.count)
         # A first question has only the heading before it.
         is_first = sum(part.section == Section.HISTORY for part in rest) <= 2
         if has_budget and retained and earlier.readable()[-1] and not is_first:
@@ -240,10 +242,10 @@ class FileOrder:
             if self.grown is not None and base.source not in {*self.grown, *gone}:
                 return
             text = self.earlier.text(number)
-            # A file with a long diff is repeated whole, so that later files keep their positions.
-            diff = changed_segment(text, new.segment, or_whole=True) if text is not None else None
-            if text is None or diff is None:
+            if text is None:
                 return
+            # A file with a long diff is repeated whole, so that later files keep their positions.
+            diff = diff_segment(file_lines(text), new.segment, longest=0)
             older = self._older(base, text, shown_in_older(text, new.segment))
             yield number, RetainedFile(older, HashedSegment.counted(diff, self.count))
 
@@ -276,10 +278,10 @@ class FileOrder:
                     segment = replace(last.segment, shown=part.segment.shown)
                     prefix[sent[-1]] = replace(last, segment=segment)
                 continue
-            diff = diff_segment(lines, part.segment) if lines else None
-            changes.append(diff or replace(part.segment, section=Section.CHANGED))
+            whole = replace(part.segment, section=Section.CHANGED)
+            changes.append(diff_segment(lines, part.segment) if lines else whole)
         turns = excerpts[sum(part.section == Section.HISTORY for part in prefix) :]
-        section = [changed_since_heading(), *changes] if changes else []
+        section = [CHANGED_SINCE, *changes] if changes else []
         counted = (HashedSegment.counted(segment, self.count) for segment in section)
         return (*prefix, *turns[:-1], *counted, *turns[-1:])
 

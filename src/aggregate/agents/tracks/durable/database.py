@@ -57,10 +57,8 @@ RUNS = table(
 )
 # Segments of prompts: DBOS would keep a copy for each ticket.
 SEGMENTS = table("conductor_segments", "run_id digest", column("segment"))
-# Endings of approvals, conditions and lists; the first one counts.
+# Endings of approvals, conditions, lists and rounds; the first one counts.
 ENDINGS = table("conductor_endings", "run_id key", column("state"), column("text"))
-# The rounds of retried tickets; earlier outcomes stay under earlier keys.
-ROUNDS = table("conductor_rounds", "run_id ticket", column("round", sa.Integer))
 # Changes of tickets: each commit with its additions to its parents, and named commits.
 PACKS = table("conductor_packs", "run_id commit", column("parents"), column("data", sa.LargeBinary))
 REFS = table("conductor_refs", "run_id name", column("commit"))

@@ -31,7 +31,6 @@ from aggregate.agents.tracks.assignment import (
     run_of,
     ticket_of,
 )
-from aggregate.agents.tracks.attempt import WorkerStopping
 from aggregate.agents.tracks.durable.backend import open_engine
 from aggregate.agents.tracks.durable.database import (
     JSON,
@@ -46,7 +45,6 @@ from aggregate.agents.tracks.durable.database import (
     workflow_table,
 )
 from aggregate.agents.tracks.durable.runs import SegmentTable
-from aggregate.base.errors import StateError
 from aggregate.prompt.document import Prompt
 
 APPLICATION = "aggregate-conductor"
@@ -59,7 +57,6 @@ SHARED_POLL_SECONDS = 0.1
 CONCURRENCY = 8  # tickets of one worker at a time, by default; a kill repeats at most these calls
 MAX_STARTS = 20  # of a ticket whose workers are killed: more than restarts of a machine cause
 _NOT_URGENT = 1  # DBOS starts with workflows without a number, then the least one
-_BEGUN = "begun"  # an attribute of workflows
 _KEYS_AT_ONCE = 1_000  # of one statement: SQLite takes 32,766 values, Postgres 65,535
 _ENDED = ["SUCCESS", "ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
@@ -128,9 +125,8 @@ class DbosQueue:
         queue = retry_while_away(self._engine, lambda: self._client.retrieve_queue(QUEUE))
         return (queue.worker_concurrency if queue else None) or CONCURRENCY
 
-    def known(self, keys: Collection[str]) -> dict[str, bool]:
-        workflows = self._find(keys, load_output=False)
-        return {each.workflow_id: _BEGUN in (each.attributes or {}) for each in workflows}
+    def known(self, keys: Collection[str]) -> set[str]:
+        return self._where(keys, sa.true())
 
     def put(self, assignment: Assignment) -> None:
         options: EnqueueOptions = {
@@ -149,16 +145,15 @@ class DbosQueue:
         bare = Assignment.from_json(text, Prompt(()))
         return replace(bare, prompt=Prompt(self._segments.read(run_of(bare.key), digests)))
 
-    def mark_begun(self, key: str) -> None:
-        """Record that an answer has begun, unless the database is away."""
-        mark = partial(self._client.update_workflow_attributes, key, {_BEGUN: True})
-        with suppress(StateError, WorkerStopping):
-            retry_while_away(self._engine, mark, patience=0)
-
     def outcomes(self, keys: Collection[str]) -> dict[str, TicketOutcome]:
         # Most tickets are under way, and reading a row costs more than finding it.
-        workflows = self._find(self._where(keys, self._workflows.status.in_(_ENDED)))
-        return {workflow.workflow_id: _outcome(workflow) for workflow in workflows}
+        ended = self._where(keys, self._workflows.status.in_(_ENDED))
+        outcomes: dict[str, TicketOutcome] = {}
+        for batch in batches(ended, _KEYS_AT_ONCE):
+            find = partial(self._client.list_workflows, workflow_ids=batch, load_input=False)
+            for workflow in retry_while_away(self._engine, find):
+                outcomes[workflow.workflow_id] = _outcome(workflow)
+        return outcomes
 
     def keys(self, run_id: str) -> set[str]:
         return self._keys_where(begins_with(self._workflows.workflow_uuid, f"{run_id}/"))
@@ -200,18 +195,6 @@ class DbosQueue:
     def forget(self, keys: Collection[str]) -> None:
         for batch in batches(sorted(keys), _KEYS_AT_ONCE):
             retry_while_away(self._engine, partial(self._client.delete_workflows, batch))
-
-    def _find(self, keys: Collection[str], *, load_output: bool = True) -> list[WorkflowStatus]:
-        workflows: list[WorkflowStatus] = []
-        for batch in batches(keys, _KEYS_AT_ONCE):
-            find = partial(
-                self._client.list_workflows,
-                workflow_ids=batch,
-                load_input=False,
-                load_output=load_output,
-            )
-            workflows += retry_while_away(self._engine, find)
-        return workflows
 
     def _where(self, keys: Collection[str], condition: sa.ColumnElement[bool]) -> set[str]:
         met: set[str] = set()

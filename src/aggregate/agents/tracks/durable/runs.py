@@ -1,7 +1,7 @@
-"""The records of runs: state, endings of tickets, rounds, prompt segments and changes."""
+"""The records of runs: state, endings of tickets, prompt segments and changes."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -9,13 +9,12 @@ from hashlib import blake2b
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from aggregate.agents.tracks.assignment import Ending, TicketKeys, TicketStatus, ticket_of
+from aggregate.agents.tracks.assignment import Ending, TicketStatus, ticket_of
 from aggregate.agents.tracks.durable.backend import is_conducted
 from aggregate.agents.tracks.durable.database import (
     ENDINGS,
     PACKS,
     REFS,
-    ROUNDS,
     RUNS,
     SEGMENTS,
     Engine,
@@ -32,7 +31,6 @@ from aggregate.prompt.document import Section, Segment, Stability
 
 RUNNING, FINISHED, CANCELLED = "running", "finished", "cancelled"
 _RECORD = 5  # the version of runs and workers' records, raised if an earlier one would be misread
-_MOST_ROUNDS = 1_000_000  # a larger number is foreign
 _DIGEST_BYTES = 16
 _ROWS_AT_ONCE = 500  # SQLite takes 32,766 values, and 500 files are mostly some megabytes
 _REMEMBERED = 20_000  # segments of files, and digests: the next ticket has nearly the same ones
@@ -119,7 +117,7 @@ class Run:
         return replace(self, state=RUNNING)
 
     def forget(self) -> None:
-        for table in (ENDINGS, ROUNDS, PACKS, REFS, SEGMENTS):
+        for table in (ENDINGS, PACKS, REFS, SEGMENTS):
             execute(self.engine, table.delete().where(self._of_run(table)))
         is_over = self._of_run(RUNS) & (RUNS.c.state != RUNNING)
         execute(self.engine, RUNS.delete().where(is_over))
@@ -143,28 +141,14 @@ class Run:
         update = ENDINGS.update().where(waits).values(state=ending.status, text=ending.text)
         return bool(execute(self.engine, update.returning(ENDINGS.c.key)))
 
-    def keys(self) -> TicketKeys:
-        query = sa.select(ROUNDS.c.ticket, ROUNDS.c.round).where(self._of_run(ROUNDS))
-        rounds: dict[str, int] = dict(map(tuple, execute(self.engine, query)))
-        for ticket_id, number in rounds.items():
-            if not 1 <= number <= _MOST_ROUNDS:
-                refuse_row(f"the round of {ticket_id}")
-        return TicketKeys(self.run_id, rounds)
-
-    def raise_rounds(self, rounds: Mapping[str, int]) -> None:
-        """Set the rounds of tickets to these numbers, unless they are higher."""
-        for ticket_id, number in sorted(rounds.items()):
-            values = {"run_id": self.run_id, "ticket": ticket_id, "round": number}
-            upsert = (
-                insert_into(self.engine, ROUNDS)
-                .values(**values)
-                .on_conflict_do_update(
-                    index_elements=["run_id", "ticket"],
-                    set_={"round": number},
-                    where=ROUNDS.c.round < number,
-                )
-            )
-            execute(self.engine, upsert)
+    def retry(self, keys: Iterable[str]) -> None:
+        """End the present rounds of tickets, whatever their endings, so that they run again."""
+        state = TicketStatus.RETRIED
+        for key in keys:
+            values = {"run_id": self.run_id, "key": key, "state": state, "text": ""}
+            insert = insert_into(self.engine, ENDINGS).values(**values)
+            replacing = {"index_elements": ["run_id", "key"], "set_": {"state": state}}
+            execute(self.engine, insert.on_conflict_do_update(**replacing))
 
     def _endings(self) -> sa.Select[tuple[str, str, str]]:
         columns = ENDINGS.c

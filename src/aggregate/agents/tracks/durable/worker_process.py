@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from functools import cache, partial
+from functools import partial
 from threading import BoundedSemaphore, Event, Lock, Thread
 from time import monotonic, sleep
 from typing import Any, Self
@@ -47,8 +47,8 @@ _ONLY = Lock()  # held by the open worker
 class WorkerProcess:
     """Lets this process answer queued tickets during the block.
 
-    A process has at most one ``WorkerProcess``, since DBOS uses globals. ``changed`` is set when an answer has ended
-    or, if other tickets wait for it, has begun. ``away`` is called with the reason when the database begins to fail.
+    A process has at most one ``WorkerProcess``, since DBOS uses globals. ``changed`` is set when an answer has ended.
+    ``away`` is called with the reason when the database begins to fail.
     """
 
     def __init__(
@@ -177,13 +177,7 @@ class WorkerProcess:
         while not self._slots.acquire(timeout=STOP_SECONDS):
             _wait(stop, 0)
 
-        @cache  # once, however many pieces come
-        def begun() -> None:
-            if assignment.ahead:  # only then others wait for it
-                self._queue.mark_begun(assignment.key)
-                self._changed.set()
-
-        steps = Steps(stop, _keep, self._trees, begun)
+        steps = Steps(stop, _keep, self._trees)
         try:
             if assignment.tools:  # its steps are kept one by one, which a step's own cannot be
                 acted = asdict(attempt_assignment(worker, assignment, number, steps))
