@@ -7,7 +7,6 @@ import pty
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -292,49 +291,23 @@ class Terminal:
         return (shown + found).decode(errors="replace")
 
 
-WITH_READLINE = """
-import sys
-sys.modules["prompt_toolkit"] = None
-from aggregate.cli.program import run_program
-sys.exit(run_program(sys.argv[1:]))
-"""
-"""The program without the extra ``chat``."""
-
-WITHOUT_READLINE = """
-import sys
-sys.modules["prompt_toolkit"] = sys.modules["readline"] = None
-from aggregate.cli.program import run_program
-sys.exit(run_program(sys.argv[1:]))
-"""
-"""The program in a Python that has no readline."""
-
-
-def prompt_of(program: str) -> str:
+def prompt_of(kind: str) -> str:
     """Return what says that a message is waited for: pastes are asked to be marked."""
-    return "> " if program is WITHOUT_READLINE else "\x1b[?2004h"
+    return "> " if kind == "dumb" else "\x1b[?2004h"
 
 
 @contextmanager
 def on_terminal(
-    folder: Path, *options: str, program: str = ""
-) -> Iterator[tuple[Command | subprocess.Popen[bytes], Terminal]]:
-    """Run ``chat``, or another Python ``program``, on a terminal of its own; yield it and the terminal's other end."""
+    folder: Path, *options: str, kind: str = "xterm"
+) -> Iterator[tuple[Command, Terminal]]:
+    """Run ``chat`` on a terminal of its own; yield it and the terminal's other end."""
     ours, theirs = pty.openpty()
-    variables = {**program_environment(folder), "TERM": "xterm", "AGGREGATE_API_KEY": "k"}
+    variables = {**program_environment(folder), "TERM": kind, "AGGREGATE_API_KEY": "k"}
     variables["PROMPT_TOOLKIT_NO_CPR"] = "1"  # nobody answers where the cursor is
     with ExitStack() as stack:
         stack.callback(os.close, ours)
-        if program:
-            command = [sys.executable, "-c", program, "chat", *options]
-            streams = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
-            process = subprocess.Popen(command, cwd=folder, env=variables, **streams)  # type: ignore[call-overload]
-            stack.enter_context(process)
-            stack.callback(process.kill)
-        else:
-            running = loaded("openai")
-            process = stack.enter_context(
-                running.running(folder, ["chat", *options], variables, [theirs] * 3)
-            )
+        running = loaded("openai").running(folder, ["chat", *options], variables, [theirs] * 3)
+        process = stack.enter_context(running)
         os.close(theirs)
         yield process, Terminal(ours)
 
@@ -348,10 +321,9 @@ def test_on_a_terminal(folder: Path) -> None:
         dripping("Half an ", usage={"prompt_tokens": 3}) as server,
         on_terminal(folder, "--base-url", server.url, "--model", "m") as (process, terminal),
     ):
-        terminal.read_until(prompt_of(""))
+        terminal.read_until(prompt_of("xterm"))
         terminal.type(b"One\\\rtwo?\r")
         terminal.read_until("Half an ")
-        assert isinstance(process, Command)
         process.interrupt(signal.SIGINT)
         shown = terminal.read_until("demo_001.reply.md")
         assert "stopped; the partial answer is in" in shown
@@ -364,51 +336,38 @@ def test_on_a_terminal(folder: Path) -> None:
         server.pieces.put(None)
         terminal.type(b"/retry\n")
         terminal.read_until("price unknown")
-        terminal.read_until(prompt_of(""))
+        terminal.read_until(prompt_of("xterm"))
         terminal.type(b"\x04")
         assert process.wait() == 0
     assert questions() == ["One\ntwo?"]
 
 
 @pytest.mark.parametrize(
-    ("program", "pasted"),
-    [
-        ("", b"\x1b[200~one\rtwo\rthree\x1b[201~"),
-        pytest.param(WITH_READLINE, b"\x1b[200~one\rtwo\rthree\x1b[201~", marks=pytest.mark.slow),
-        pytest.param(WITHOUT_READLINE, b"one\rtwo\rthree", marks=pytest.mark.slow),
-    ],
-    ids=["prompt_toolkit", "readline", "no readline"],
+    ("kind", "pasted"),
+    [("xterm", b"\x1b[200~one\rtwo\rthree\x1b[201~"), ("dumb", b"one\rtwo\rthree")],
 )
-def test_pasted_lines_are_one_message(folder: Path, program: str, pasted: bytes) -> None:
-    """They are sent and paid once, with readline when Enter is pressed (S-6)."""
-    with on_terminal(folder, "--provider", "scripted", program=program) as (process, terminal):
-        terminal.read_until(prompt_of(program))
+def test_pasted_lines_are_one_message(folder: Path, kind: str, pasted: bytes) -> None:
+    """They are sent and paid once (S-6)."""
+    with on_terminal(folder, "--provider", "scripted", kind=kind) as (process, terminal):
+        terminal.read_until(prompt_of(kind))
         terminal.type(pasted)
         terminal.type(b"\r")
         terminal.read_until("tokens in, ")
-        terminal.read_until(prompt_of(program))
+        terminal.read_until(prompt_of(kind))
         terminal.type(b"/quit\r")
         assert process.wait() == 0
     assert questions("md_gen/manual_slop.scripted_history.toml") == ["one\ntwo\nthree"]
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "",
-        pytest.param(WITH_READLINE, marks=pytest.mark.slow),
-        pytest.param(WITHOUT_READLINE, marks=pytest.mark.slow),
-    ],
-    ids=["prompt_toolkit", "readline", "no readline"],
-)
-def test_what_is_typed_while_an_answer_comes_is_a_draft(folder: Path, program: str) -> None:
+@pytest.mark.parametrize("kind", ["xterm", "dumb"])
+def test_what_is_typed_while_an_answer_comes_is_a_draft(folder: Path, kind: str) -> None:
     """It stands at the next prompt as one message, and is sent when Enter is pressed (S-6)."""
     options = ("--model", "m", "--base-url")
     with (
         dripping("Half, ", usage={"prompt_tokens": 3}) as server,
-        on_terminal(folder, *options, server.url, program=program) as (process, terminal),
+        on_terminal(folder, *options, server.url, kind=kind) as (process, terminal),
     ):
-        terminal.read_until(prompt_of(program))
+        terminal.read_until(prompt_of(kind))
         terminal.type(b"First?\r")
         terminal.read_until("Half, ")
         terminal.type(b"And why\rnot la")
@@ -419,7 +378,7 @@ def test_what_is_typed_while_an_answer_comes_is_a_draft(folder: Path, program: s
         assert questions() == ["First?"]
         terminal.type(b"ter?\r")
         terminal.read_until("in all")
-        terminal.read_until(prompt_of(program))
+        terminal.read_until(prompt_of(kind))
         terminal.type(b"\x04")
         assert process.wait() == 0
     assert questions() == ["First?", "And why\nnot later?"]

@@ -8,7 +8,7 @@ import pytest
 
 from aggregate import SandboxError
 from aggregate.agents.sandbox import run_command
-from aggregate.project.beads import find_bd
+from aggregate.project.beads import read_bd
 from tests.fakes.bd import install_bd
 from tests.hostile.planted import Planted, plant
 from tests.hostile.running import aggregate
@@ -42,7 +42,7 @@ def test_a_program_that_is_only_in_the_project_is_missing(
     monkeypatch.setenv("PATH", os.environ["PATH"].split(os.pathsep)[0])
     with pytest.raises(SandboxError, match="install the package bubblewrap"):
         run_command([sys.executable], Path(), seconds=1)
-    assert find_bd(Path(), environ={"PATH": os.environ["PATH"]}) is None
+    assert read_bd(Path(), environ={"PATH": os.environ["PATH"]}) is None
     assert aggregate("run", "--stdout").code == 0
     assert [one.path for one in planted if one.was_run] == []
 
@@ -60,9 +60,7 @@ def test_bd_gets_what_guards_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "GIT_CONFIG_KEY_0": "user.name",
         "GIT_CONFIG_VALUE_0": "me",
     }
-    bd = find_bd(tree, environ=environ)
-    assert bd is not None
-    bd.read()
+    assert read_bd(tree, environ=environ) is not None
     seen = dict(
         line.split("=", 1) for line in (tmp_path / "seen").read_text(encoding="utf-8").splitlines()
     )

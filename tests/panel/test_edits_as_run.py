@@ -9,13 +9,10 @@ import pytest
 
 import aggregate
 from aggregate.panel import Session
-from aggregate.prompt import Composer
 from tests.panel.opened import CONFIG
 from tests.projects import project
 from tests.prompt.composing import in_index
 
-_LATER = 2 * 10**18
-"""A time long after all files were written, so that what is known of them is relied on."""
 FILES = {
     "src/auth.py": 'class Login:\n    """Tokens."""\n\n    def retry(self, token):\n        return refresh(token)\n\n\ndef expired(token):\n    return token.age > 3\n',
     "src/tokens.py": "from src.auth import Login\n\n\ndef refresh(token):\n    for _ in range(3):\n        token.renew()\n    return token\n",
@@ -65,7 +62,7 @@ def test_edits_in_any_order_compose_what_run_writes(tmp_path: Path, seed: int) -
     chance = random.Random(seed)
     config = project(tmp_path / "p", FILES) / "manual_slop.toml"
     index = in_index(tmp_path)
-    session = Session(config, index=index, composer=Composer(index, now=lambda: _LATER))
+    session = Session(config, index=index)
     session.compose()
     session.catch_up()
     edits = _edits(chance)

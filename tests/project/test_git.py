@@ -10,7 +10,6 @@ from hypothesis import given, settings, strategies as st
 from aggregate import ConfigError
 from aggregate.project.git import (
     AttributesReader,
-    HunkContext,
     LoggedCommit,
     changed_lines,
     commit_ids,
@@ -177,7 +176,7 @@ def log(folder: Path, *, most_bytes: int = 1_000_000) -> list[LoggedCommit]:
     return [commits[commit_id] for commit_id in ids]
 
 
-def contexts(folder: Path) -> list[list[HunkContext]]:
+def contexts(folder: Path) -> list[list[tuple[str, str]]]:
     """Return the contexts of all commits of a folder, newest first."""
     head = find_head(str(folder))
     assert head is not None
@@ -273,10 +272,7 @@ def test_the_definitions_around_changes(tmp_path: Path) -> None:
             "new.py": SOURCE,
         },
     )
-    expected = [
-        HunkContext("a.py", "def total(self):"),
-        HunkContext("a.py", "async def price(self,"),
-    ]
+    expected = [("a.py", "def total(self):"), ("a.py", "async def price(self,")]
     assert contexts(tmp_path) == [expected]
 
 
@@ -288,7 +284,7 @@ def test_no_attributes_of_the_work_tree_count(tmp_path: Path) -> None:
     before = contexts(tmp_path)
     repository.write({".gitattributes": "*.py -diff\n"})
     git(tmp_path, "add", "-A")
-    assert contexts(tmp_path) == before == [[HunkContext("a.py", "def total(self):")]]
+    assert contexts(tmp_path) == before == [[("a.py", "def total(self):")]]
 
 
 def test_a_shallow_clone_tells_what_it_has(tmp_path: Path) -> None:
@@ -332,7 +328,7 @@ def test_a_linked_worktree_has_its_own_head(tmp_path: Path) -> None:
     (tmp_path / "side" / "a.py").write_text(SOURCE.replace("a = 1", "a = 2"), encoding="utf-8")
     git(tmp_path / "side", "commit", "-qam", "side")
     assert [commit.message.strip() for commit in log(tmp_path / "side")] == ["side"]
-    assert contexts(tmp_path / "side") == [[HunkContext("a.py", "def total(self):")]]
+    assert contexts(tmp_path / "side") == [[("a.py", "def total(self):")]]
     assert log(tmp_path / "all") == []
 
 
@@ -376,11 +372,11 @@ def test_what_is_told_of_a_commit_is_its_own(tmp_path: Path) -> None:
     assert head is not None
     ids = commit_ids(str(tmp_path), head, most=99)
     for asked_at_once in (1, 2, 9):
-        read: dict[str, list[HunkContext]] = {}
+        read: dict[str, list[tuple[str, str]]] = {}
         for start in range(0, len(ids), asked_at_once):
             asked = ids[start : start + asked_at_once]
             read |= read_contexts(str(tmp_path), head, asked, most_bytes=150_000)
-        assert [[each.line for each in read.get(name, [])] for name in ids] == [
+        assert [[line for _, line in read.get(name, [])] for name in ids] == [
             [] if place in (8, 9) else ["def total(self):"] for place in range(12)
         ]
 

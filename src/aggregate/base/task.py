@@ -52,6 +52,14 @@ class Place:
         return f"{self.path}:{self.first}{end}"
 
 
+class ChangedLines(NamedTuple):
+    """Lines of a file that were changed since a revision, by their current numbers."""
+
+    path: str
+    first: int = 0  # 1-based; ``0`` if the whole file is new
+    last: int = 0
+
+
 class Pick(NamedTuple):
     """A file or definition picked by a model from the shortlist."""
 

@@ -46,13 +46,9 @@ def _lines(session: ChatSession, *, is_capable: bool) -> PipedLines:
     if sys.stdin is None or not sys.stdin.isatty():
         return PipedLines()
     if is_capable:
-        try:
-            from aggregate.cli.chat_prompt import EditedLines
-        except ModuleNotFoundError as error:
-            if error.name != "prompt_toolkit":
-                raise
-        else:
-            return EditedLines(session)
+        from aggregate.cli.chat_prompt import EditedLines  # slow to load
+
+        return EditedLines(session)
     return TypedLines(session)
 
 

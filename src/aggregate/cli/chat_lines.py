@@ -9,14 +9,8 @@ import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
 from aggregate.cli.asking import decoded
-from aggregate.cli.chat_commands import completions
 from aggregate.cli.chat_session import ChatSession
-from aggregate.cli.output import is_terminal
 
-try:
-    import readline
-except ImportError:  # Windows, and some builds of Python
-    readline = None  # type: ignore[assignment]
 try:
     import termios
     import tty
@@ -47,59 +41,26 @@ class PipedLines:
 
 
 class TypedLines(PipedLines):
-    """Reads lines typed by a person; a trailing backslash continues a line."""
+    """Reads lines from a terminal without an editor; a trailing backslash continues a line."""
 
     is_interactive = True
 
     def __init__(self, session: ChatSession) -> None:
         self._session = session
-        self._matches: list[str] = []
-        self._takes_pastes = False
-        if readline is not None:
-            readline.set_completer_delims(" \t\n")
-            readline.set_completer(self._match)
-            readline.set_auto_history(False)  # a message of several lines is one entry
-            if "libedit" in (readline.__doc__ or ""):
-                readline.parse_and_bind("bind ^I rl_complete")
-            elif is_terminal():
-                self._takes_pastes = True
-                readline.parse_and_bind("tab: complete")
-                readline.parse_and_bind("set enable-bracketed-paste on")  # Python switches it off
-                readline.set_startup_hook(lambda: readline.insert_text(self._session.take_draft()))
 
     def read(self, label: str) -> str:
-        label = f"{label}> "
-        if self._takes_pastes:
-            line = _line(label)
-        else:
-            # Without bracketed paste, input that follows at once belongs to the paste.
-            draft = self._session.take_draft()
-            line = f"{draft}{_line(label + draft)}\n{_typed_ahead()}".rstrip("\n")
+        draft = self._session.take_draft()
+        # Input that follows at once belongs to a paste.
+        line = f"{draft}{_line(f'{label}> {draft}')}\n{_typed_ahead()}".rstrip("\n")
         while line.endswith("\\"):
             line = f"{line[:-1]}\n{_line('... ')}"
-        self.remember([line])
         return line
 
     def keep_typed(self) -> None:
         self._session.draft += _typed_ahead().rstrip("\n")
 
-    def remember(self, messages: Sequence[str]) -> None:
-        if readline is None:
-            return
-        for message in messages:
-            if message.strip() and "\0" not in message:
-                readline.add_history(message)
-
-    def _match(self, word: str, number: int) -> str | None:
-        if number == 0:
-            line_start = readline.get_line_buffer()[: readline.get_begidx()]
-            self._matches = list(completions(self._session, line_start, word))
-        return self._matches[number] if number < len(self._matches) else None
-
 
 def _line(label: str) -> str:
-    if is_terminal():
-        return input(label)
     click.echo(label, nl=False, err=True)
     line = sys.stdin.readline()
     if not line:

@@ -8,7 +8,6 @@ program runs as usual.
 import json
 import os
 import stat
-import struct
 import sys
 import time
 import zlib
@@ -17,18 +16,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from aggregate.base.disk.reading import read_regular
-from aggregate.base.disk.witnesses import NUMBERS, Own, State, Stated, Witnesses
+from aggregate.base.disk.witnesses import Own, State, Stated, Witnesses
 from aggregate.base.disk.writing import cache_folder, replace_own
 from aggregate.base.errors import AggregateError
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 FOLDER: Final = "aggregate-index"  # of the index, so that both are deleted together
 MOST_BYTES: Final = 200_000_000  # of a stored run
 PATH, QUOTED_PATH = "\0path\0", "\0quoted path\0"  # marks in stored output, plain and in JSON
-_SIZES: Final = struct.Struct(">QQ")  # of the head and of the states
 _PART_BYTES: Final = 1 << 20
 # Environment variables with a possible effect on a run; a test compares them with the variables read by the program.
 COUNTS: Final = frozenset(
@@ -63,11 +61,9 @@ class RememberedRun(NamedTuple):
 
     def pack(self) -> bytes:
         own, *stated = self.witnesses[:4]
-        states = b"".join(kind.states.tobytes() for kind in stated)
-        witnesses = [own, *(kind.paths for kind in stated), *self.witnesses[4:]]
-        head = json.dumps([_VERSION, self._replace(witnesses=witnesses, pages=None)]).encode()  # type: ignore[arg-type]
-        sizes = _SIZES.pack(len(head), len(states))
-        data = b"".join((sizes, head, states, self.pages))
+        kinds = [(kind.paths, kind.states.tobytes().hex()) for kind in stated]
+        head = self._replace(witnesses=[own, *kinds, *self.witnesses[4:]])[:-1]  # type: ignore[arg-type]
+        data = json.dumps([_VERSION, *head]).encode() + b"\n" + self.pages
         return zlib.crc32(data).to_bytes(4, "big") + data
 
     @classmethod
@@ -75,21 +71,18 @@ class RememberedRun(NamedTuple):
         """Unpack a stored run; raise ``ValueError`` if the bytes are damaged."""
         if zlib.crc32(data[4:]).to_bytes(4, "big") != data[:4]:
             raise ValueError("damaged")
-        head_size, states_size = _SIZES.unpack_from(data, 4)
-        start = 4 + _SIZES.size + head_size
-        version, head = json.loads(data[4 + _SIZES.size : start])
+        head, _, pages = data[4:].partition(b"\n")
+        version, key, (own, *kinds), output, written, *rest = json.loads(head)
         if version != _VERSION:
             raise ValueError("another version")
-        key, (own, *kinds), output, written, output_dir, project, began_ns, _ = head
-        states = array("q", data[start : start + states_size])
-        for number, paths in enumerate(kinds[:3]):
-            size = NUMBERS * len(paths)
-            kinds[number], states = Stated(paths, states[:size]), states[size:]
+        kinds[:3] = [
+            Stated(paths, array("q", bytes.fromhex(states))) for paths, states in kinds[:3]
+        ]
         witnesses = Witnesses(Own(*own), *kinds)
-        written = written and Written(*written)
         output = [(number, text) for number, text in output]
-        pages = data[start + states_size :]
-        return cls(key, witnesses, output, written, output_dir, project, began_ns, pages)
+        return cls(key, witnesses, output, written and Written(*written), *rest)._replace(
+            pages=pages
+        )
 
 
 def key_of(arguments: list[str]) -> str:
@@ -99,16 +92,14 @@ def key_of(arguments: list[str]) -> str:
         for name, value in sorted(os.environ.items())
         if name in COUNTS or name.startswith(COUNT_FROM)
     }
-    screens = [_screen(stream) for stream in (sys.stdout, sys.stderr)]
+    screens = [
+        [list(os.get_terminal_size(stream.fileno())) if stream.isatty() else [], stream.encoding]
+        for stream in (sys.stdout, sys.stderr)
+    ]
     folder = os.getcwd()  # noqa: PTH109 - text in, text out
     program = [sys.version, sys.executable, list(sys.flags)]
     inputs = json.dumps([program, folder, arguments, environment, screens])
     return sha256(inputs.encode()).hexdigest()
-
-
-def _screen(stream: Any) -> list[Any]:  # noqa: ANN401 - an embedding program may replace it
-    size = list(os.get_terminal_size(stream.fileno())) if stream.isatty() else []
-    return [size, stream.encoding]
 
 
 def path_of(key: str) -> Path | None:
@@ -145,7 +136,7 @@ def this_run(arguments: list[str]) -> ThisRun | None:
 
 def _read_run(path: Path, now_ns: int) -> RememberedRun | None:
     """Read a stored run; return ``None`` if it is missing, damaged, foreign or of the future."""
-    with suppress(OSError, ValueError, TypeError, KeyError, struct.error):
+    with suppress(OSError, ValueError, TypeError, KeyError):
         data, info = read_regular(path, limit=MOST_BYTES)
         if hasattr(os, "geteuid") and (info.st_uid != os.geteuid() or info.st_mode & stat.S_IWOTH):
             return None

@@ -12,12 +12,12 @@ from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all, write_path
 from aggregate.project.index import Index
-from aggregate.prompt import ALL_FILES, Request, for_reader, no_file_fits, stream_prompt
+from aggregate.prompt import ALL_FILES, Request, for_reader, stream_prompt
 from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
-    from aggregate.cli.edited_prompt import EditedPrompt
+    from aggregate.cli.recording import EditedPrompt
     from aggregate.prompt import Composition, PromptTokens
     from aggregate.sending.cache import PrefixReport
 
@@ -100,9 +100,7 @@ class WrittenPrompt:
     def tell(self, warnings: list[str], *, is_verbose: bool) -> None:
         assert self.tokens  # noqa: S101 - runs that print count
         warn_all(for_reader(warnings), more="--json")
-        if self.stream.smallest:
-            warn(no_file_fits(self.stream.smallest))
-        elif not self.stream.rows:
+        if not self.stream.rows and not self.stream.choices:
             warn(
                 "no files: the folder is empty, or nothing matches [files] paths, --include or --exclude"
             )

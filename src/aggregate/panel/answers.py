@@ -17,8 +17,9 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from aggregate.base.concurrency import run_in_thread
-from aggregate.base.errors import AggregateError, ToolError
+from aggregate.base.errors import AggregateError, ToolError, with_notes
 from aggregate.panel.draft import ConflictError
+from aggregate.panel.file_data import NoImageError
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
@@ -32,31 +33,29 @@ for _suffix in (".js", ".mjs"):  # independent of the system's tables
     mimetypes.add_type("text/javascript", _suffix)
 
 
-def question_route(path: str, answer: Callable[[Mapping[str, str]], object]) -> Route:
-    """Return a GET route; ``answer`` runs in a thread."""
+def question(path: str, answer: Callable[[Mapping[str, str]], object]) -> Route:
+    """Return a GET route; ``answer`` gets the URL's query, in a thread."""
 
     async def respond(request: Request) -> Response:
-        try:
-            return await run_in_threadpool(lambda: json_answer(answer(query_of(request))))
-        except AggregateError as error:
-            return failure_answer(error)
+        return await run_in_threadpool(lambda: _as_response(answer(query_of(request))))
 
     return Route(path, respond)
 
 
-def action_route(
+def action(
     path: str, act: Callable[[Mapping[str, Any]], object], *, most_bytes: int = MOST_BODY
 ) -> Route:
-    """Return a POST route; ``act`` runs in a thread."""
+    """Return a POST route; ``act`` gets the request's JSON, in a thread."""
 
     async def respond(request: Request) -> Response:
-        try:
-            body = await body_of(request, most_bytes=most_bytes)
-            return await run_in_threadpool(lambda: json_answer(act(body)))
-        except AggregateError as error:
-            return failure_answer(error)
+        body = await body_of(request, most_bytes=most_bytes)
+        return await run_in_threadpool(lambda: _as_response(act(body)))
 
     return Route(path, respond, methods=["POST"])
+
+
+def _as_response(answer: object) -> Response:
+    return answer if isinstance(answer, Response) else json_answer(answer)
 
 
 def query_of(request: Request) -> Mapping[str, str]:
@@ -103,20 +102,25 @@ def stream_answer(events: AsyncIterator[bytes]) -> Response:
     return StreamingResponse(events, media_type="text/event-stream", headers=_NO_STORE)
 
 
-async def unforeseen(_request: Request, error: Exception) -> Response:
+async def _failed(_request: Request, error: Exception) -> Response:
+    """Answer an error in one sentence; ``conflict`` marks a file changed meanwhile."""
+    if isinstance(error, ConflictError):
+        return json_answer({"error": _sentence_of(error), "conflict": True}, 409)
+    return json_answer(
+        {"error": _sentence_of(error)}, 404 if isinstance(error, NoImageError) else 400
+    )
+
+
+async def _unforeseen(_request: Request, error: Exception) -> Response:
     """Answer an unexpected error in one sentence; print its traceback in the terminal."""
     return json_answer({"error": f"internal error, see the terminal: {error!r}"}, 500)
 
 
-def failure_answer(error: AggregateError, status: int = 400) -> Response:
-    """Return an error response; ``conflict`` marks a file changed meanwhile."""
-    if isinstance(error, ConflictError):
-        return json_answer({"error": _sentence_of(error), "conflict": True}, 409)
-    return json_answer({"error": _sentence_of(error)}, status)
+ERROR_HANDLERS: Final = {AggregateError: _failed, Exception: _unforeseen}
 
 
-def _sentence_of(error: AggregateError) -> str:
-    return " ".join("; ".join((str(error), *getattr(error, "__notes__", ()))).split())
+def _sentence_of(error: Exception) -> str:
+    return " ".join(with_notes(error).split())
 
 
 def _event_text(name: str, data: Mapping[str, object]) -> bytes:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from urllib.parse import quote
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
@@ -20,20 +19,16 @@ from starlette.routing import Mount, Route
 from aggregate.base.errors import AggregateError, ToolError
 from aggregate.panel.access import Access, App, Guarded
 from aggregate.panel.answers import (
-    MOST_BODY,
+    ERROR_HANDLERS,
     STATIC,
     Broadcast,
     PageFiles,
-    action_route,
+    action,
     answer_events,
-    body_of,
     bytes_answer,
-    failure_answer,
     number_in,
-    query_of,
-    question_route,
+    question,
     stream_answer,
-    unforeseen,
 )
 from aggregate.panel.composition import ComposedDraft
 from aggregate.panel.draft import Draft
@@ -241,14 +236,14 @@ class Panel:
             Route("/", lambda _: FileResponse(STATIC / "index.html", headers=no_cache)),
             Route("/favicon.ico", lambda _: Response(status_code=204)),
             Mount("/static", PageFiles(directory=STATIC, check_dir=False)),
-            question_route("/api/state", lambda _: state_data(session)),
-            question_route("/api/files", self._files),
-            question_route("/api/file", lambda body: session.file(*_texts(body, "path", "mode"))),
-            question_route("/api/prompt", lambda _: session.prompt()),
-            question_route("/api/prompt/lines", self._lines),
-            question_route("/api/prompt/where", self._where),
-            Route("/api/prompt/text", self._text),
-            Route("/api/image", self._image),
+            question("/api/state", lambda _: state_data(session)),
+            question("/api/files", self._files),
+            question("/api/file", lambda body: session.file(*_texts(body, "path", "mode"))),
+            question("/api/prompt", lambda _: session.prompt()),
+            question("/api/prompt/lines", self._lines),
+            question("/api/prompt/where", self._where),
+            question("/api/prompt/text", self._text),
+            question("/api/image", self._image),
             Route("/api/events", self._events),
             self._change("edit", self._edit),
             self._change("undo", lambda _: session.undo()),
@@ -259,15 +254,15 @@ class Panel:
                 "preset/apply",
                 lambda body: session.edit([{"op": "preset", "name": str(body.get("name") or "")}]),
             ),
-            action_route("/api/fit", self._fit),
-            action_route("/api/save", self._save),
-            action_route("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
-            action_route("/api/run", self._run),
-            action_route("/api/send/plan", self._plan),
-            action_route("/api/send/stop", lambda body: self._sender.stop(*_texts(body, "plan"))),
-            Route("/api/send", self._send, methods=["POST"]),
+            action("/api/fit", self._fit),
+            action("/api/save", self._save),
+            action("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
+            action("/api/run", self._run),
+            action("/api/send/plan", self._plan),
+            action("/api/send/stop", lambda body: self._sender.stop(*_texts(body, "plan"))),
+            action("/api/send", self._send),
         ]
-        return Guarded(Starlette(routes=routes, exception_handlers={Exception: unforeseen}), access)
+        return Guarded(Starlette(routes=routes, exception_handlers=ERROR_HANDLERS), access)
 
     def _change(self, name: str, act: Callable[[Body], object]) -> Route:
         """Return the POST route of an action; it responds with the new state."""
@@ -276,7 +271,7 @@ class Panel:
             act(body)
             return state_data(self._session)
 
-        return action_route(f"/api/{name}", respond)
+        return action(f"/api/{name}", respond)
 
     # --- questions
 
@@ -297,26 +292,16 @@ class Panel:
         path, line = body.get("path", ""), number_in(body.get("line", "1"), "line")
         return {"line": composed.lines.where(path, line) if composed else 0}
 
-    async def _text(self, _request: Request) -> Response:
+    def _text(self, _query: Body) -> Response:
         """Return the prompt of the current draft, even if the page shows an older one."""
-        try:
-            composed = await run_in_threadpool(self._session.compose_now, only_if_due=True)
-        except AggregateError as error:
-            return failure_answer(error)
-        text = await run_in_threadpool(lambda: b"".join(composed.composition.prompt.pieces()))
+        composed = self._session.compose_now(only_if_due=True)
+        text = b"".join(composed.composition.prompt.pieces())
         return bytes_answer(text, "text/plain; charset=utf-8")
 
-    async def _image(self, request: Request) -> Response:
-        path = query_of(request).get("path", "")
+    def _image(self, query: Body) -> Response:
         edited = self._session.now().edited
         draft, project = edited.current, edited.project
-        try:
-            answer = await run_in_threadpool(
-                lambda: image_data(draft.request(project), draft, path)
-            )
-        except AggregateError as error:
-            return failure_answer(error, 404)
-        return bytes_answer(*answer)
+        return bytes_answer(*image_data(draft.request(project), draft, query.get("path", "")))
 
     async def _events(self, _request: Request) -> Response:
         return stream_answer(self._broadcast.listen(self._session.event("hello")))
@@ -363,12 +348,8 @@ class Panel:
         message, model, persona = _texts(body, "message", "model", "persona")
         return self._sender.plan(message, model=model, persona=persona)
 
-    async def _send(self, request: Request) -> Response:
-        try:
-            (plan,) = _texts(await body_of(request, most_bytes=MOST_BODY), "plan")
-        except AggregateError as error:
-            return failure_answer(error)
-        return stream_answer(answer_events(self._sender, plan))
+    def _send(self, body: Body) -> Response:
+        return stream_answer(answer_events(self._sender, *_texts(body, "plan")))
 
 
 def _texts(body: Body, *keys: str) -> list[str]:

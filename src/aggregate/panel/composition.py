@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -119,19 +119,16 @@ class PromptLines:
     def sections(self) -> list[dict[str, Any]]:
         """Return the rows of the outline: sections, and the parts below each."""
         rows: list[dict[str, Any]] = []
-        segments = self._segments
-        starts = [
-            number
-            for number, segment in enumerate(segments)
-            if not number or segment.section != segments[number - 1].section
-        ]
-        for start, end in zip(starts, [*starts[1:], len(segments)], strict=False):
-            title, kind = _SECTIONS[segments[start].section]
-            rows.append(self._row(title, "section", start, end))
-            for i in range(start, end):
-                is_turn = segments[i].section is Section.HISTORY and i > start
-                if kind and (segments[i].source or is_turn):
-                    rows.append(self._row(_title(segments[i]), kind, i, i + 1))
+        start = 0
+        for section, group in groupby(self._segments, key=lambda segment: segment.section):
+            segments = list(group)
+            title, kind = _SECTIONS[section]
+            rows.append(self._row(title, "section", start, start + len(segments)))
+            for i, segment in enumerate(segments, start):
+                is_turn = section is Section.HISTORY and i > start
+                if kind and (segment.source or is_turn):
+                    rows.append(self._row(_title(segment), kind, i, i + 1))
+            start += len(segments)
         return rows
 
     def _row(self, title: str, kind: str, start: int, end: int) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Apply the page's edits to a draft; the field ``op`` is the kind of an edit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, TypeVar, get_args
 
 import tomlkit
 
@@ -21,6 +21,7 @@ from aggregate.prompt import ALL_FILES, File, Strategy, find_preset
 
 # An edit from the page; the docstrings below name the keys beside ``op``.
 Edit = Mapping[str, Any]
+ValueT = TypeVar("ValueT")
 
 _WORTH_A_GLOB: Final = 4  # least number of a folder's files replaced by a glob
 _VIEWS: Final[tuple[str, ...]] = get_args(ViewModeName)
@@ -38,22 +39,38 @@ class Surroundings:
 class Editor:
     """Applies one edit of the page to a draft."""
 
-    def __init__(self, draft: Draft, around: Surroundings, edit: Edit, document: Any) -> None:  # noqa: ANN401 - tomlkit's
+    document: Any  # tomlkit's, while the edit is applied
+
+    def __init__(self, draft: Draft, around: Surroundings, edit: Edit) -> None:
         self.draft = draft
         self.around = around
         self.edit = edit
         self.project: Project = draft.project(around.config)
         self.preset = self.project.config.project.active_preset
-        self.document = document
+
+    def apply(self, change: "Callable[[Editor], None]") -> Draft:
+        def apply_to(document: Any) -> None:  # noqa: ANN401 - tomlkit's
+            self.document = document
+            change(self)
+
+        text = edited(self.draft.text, apply_to)
+        return replace(self.draft, text=text)
+
+    def set_draft(self, **changes: Any) -> None:  # noqa: ANN401 - fields of a draft
+        self.draft = replace(self.draft, **changes)
 
     # --- values of the edit, which are not trusted
 
     def text(self, key: str) -> str:
-        value = self.edit.get(key)
-        if not isinstance(value, str):
-            raise ToolError(f'the edit "{self.edit.get("op")}" needs a text as "{key}"')
+        value = self._value(key, str, "a text")
         if not _is_unicode(value):
             raise ToolError(f'the edit "{self.edit.get("op")}": "{key}" is not valid Unicode')
+        return value
+
+    def _value(self, key: str, kind: type[ValueT], name: str) -> ValueT:
+        value = self.edit.get(key)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ToolError(f'the edit "{self.edit.get("op")}" needs {name} as "{key}"')
         return value
 
     def texts(self, key: str) -> list[str]:
@@ -68,10 +85,7 @@ class Editor:
         return values
 
     def number(self, key: str) -> int:
-        value = self.edit.get(key)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ToolError(f'the edit "{self.edit.get("op")}" needs a number as "{key}"')
-        return value
+        return self._value(key, int, "a number")
 
     def word(self, key: str, words: Sequence[str], kind: str) -> str:
         value = self.text(key)
@@ -143,26 +157,13 @@ def apply_edits(draft: Draft, edits: Sequence[Edit], around: Surroundings) -> Dr
             raise ToolError(
                 f"unknown edit {str(edit.get('op'))[:40]!r}: reload the page, which is of another version"
             )
-        draft = _changed(draft, edit, around, change)
+        draft = Editor(draft, around, edit).apply(change)
         draft.project(around.config)  # raises for an invalid configuration
     if len(draft.text.encode()) > MOST_BYTES:
         raise ToolError(
             f"the configuration would exceed the limit of {MOST_BYTES:,} bytes: use globs for folders"
         )
     return draft
-
-
-def _changed(
-    draft: Draft, edit: Edit, around: Surroundings, change: Callable[[Editor], None]
-) -> Draft:
-    editors: list[Editor] = []
-
-    def run(document: Any) -> None:  # noqa: ANN401 - tomlkit's
-        editors.append(Editor(draft, around, edit, document))
-        change(editors[-1])
-
-    text = edited(draft.text, run)
-    return replace(editors[-1].draft, text=text)
 
 
 def _set_views(editor: Editor) -> None:
@@ -185,7 +186,9 @@ def _set_views(editor: Editor) -> None:
             entries.set_view(indices[-1], mode)
             remaining -= files
     editor.exclude_no_longer([*remaining])
-    for folder in _whole_folders(remaining, editor.around.listed):
+    whole = _whole_folders(remaining, editor.around.listed, least=_WORTH_A_GLOB)
+    whole = {folder for folder in whole if not is_glob(folder)}
+    for folder in sorted(name for name in whole if whole.isdisjoint(_folders(name))):
         glob = f"{folder}/**/*"
         entries.remove_written(glob)
         entries.set_view(entries.add(glob), mode)
@@ -200,18 +203,11 @@ def _set_views(editor: Editor) -> None:
         entries.set_view(entry_indices[path], mode)
 
 
-def _whole_folders(paths: set[str], listed: Mapping[str, File]) -> list[str]:
-    counts, all_counts = _per_folder([*paths]), _per_folder([*listed])
-    folders = [
-        folder
-        for folder, count in counts.items()
-        if count >= _WORTH_A_GLOB and all_counts.get(folder) == count and not is_glob(folder)
-    ]
-    return sorted(
-        folder
-        for folder in folders
-        if not any(folder.startswith(f"{parent}/") for parent in folders)
-    )
+def _whole_folders(paths: Iterable[str], others: Iterable[str], *, least: int) -> set[str]:
+    """Return the folders of at least some paths that contain no ``others``."""
+    all_counts = _per_folder(others)
+    counts = _per_folder(paths).items()
+    return {name for name, count in counts if count >= least and all_counts.get(name) == count}
 
 
 def _take_out(editor: Editor, paths: Sequence[str]) -> None:
@@ -219,15 +215,11 @@ def _take_out(editor: Editor, paths: Sequence[str]) -> None:
     if len(editor.entries):
         editor.entries.remove(paths)
     selected = editor.around.select(editor.finished())
+    by_glob = [path for path, file in selected.items() if file.by_glob]
     matched = [path for path in paths if path in selected and selected[path].by_glob]
     if not matched:
         return
-    all_counts = _per_folder([path for path, file in selected.items() if file.by_glob])
-    whole_folders = {
-        folder
-        for folder, count in _per_folder(matched).items()
-        if count > 1 and all_counts.get(folder) == count
-    }
+    whole_folders = _whole_folders(matched, by_glob, least=2)
     patterns: dict[str, None] = {}
     for path in matched:
         folder = next((folder for folder in _folders(path) if folder in whole_folders), None)
@@ -242,7 +234,7 @@ def _folders(path: str) -> list[str]:
     return [path[:i] for i, character in enumerate(path) if character == "/"]
 
 
-def _per_folder(paths: Sequence[str]) -> dict[str, int]:
+def _per_folder(paths: Iterable[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for path in paths:
         for folder in _folders(path):
@@ -346,12 +338,11 @@ def _set_task(editor: Editor) -> None:
     if "budget" in editor.edit:
         _set_budget(editor, editor.edit["budget"])
     if "focus" in editor.edit:
-        editor.draft = replace(editor.draft, focus=tuple(editor.texts("focus")))
+        editor.set_draft(focus=tuple(editor.texts("focus")))
     if "symbols" in editor.edit:
-        names = tuple(name for name in editor.texts("symbols") if name.strip())
-        editor.draft = replace(editor.draft, symbols=names)
+        editor.set_draft(symbols=tuple(filter(str.strip, editor.texts("symbols"))))
     if "since" in editor.edit:
-        editor.draft = replace(editor.draft, since=editor.text("since"))
+        editor.set_draft(since=editor.text("since"))
 
 
 def _set_budget(editor: Editor, budget: int | str | None) -> None:
@@ -377,25 +368,22 @@ def _set_strategy(editor: Editor) -> None:
 
 def _set_discussion(editor: Editor) -> None:
     """Select a discussion (``name``) with all of its turns."""
-    editor.draft = replace(
-        editor.draft, discussion=editor.text("name"), turns_out=frozenset(), has_history=True
-    )
+    name = editor.text("name")
+    editor.set_draft(discussion=name, turns_out=frozenset(), has_history=True)
 
 
 def _set_turn(editor: Editor) -> None:
     """Include or omit (``on``) a turn (``id``) of the discussion."""
     number = frozenset({editor.number("id")})
     out = editor.draft.turns_out
-    editor.draft = replace(
-        editor.draft, turns_out=out - number if editor.edit.get("on") else out | number
-    )
+    editor.set_draft(turns_out=out - number if editor.edit.get("on") else out | number)
 
 
 def _set_section(editor: Editor) -> None:
     """Switch discussion or beads (``name``) on or off."""
     is_on = bool(editor.edit.get("on"))
     if editor.word("name", ("beads", "history"), "section") == "history":
-        editor.draft = replace(editor.draft, has_history=is_on)
+        editor.set_draft(has_history=is_on)
     else:
         editor.set("project", "execution_mode", BEADS_MODE if is_on else "native")
 
@@ -420,8 +408,7 @@ def _set_screenshot(editor: Editor) -> None:
         remove_all(
             table[key], [index for index, listed_path in enumerate(paths) if listed_path == path]
         )
-    images = dict.fromkeys((*editor.draft.images, entry))
-    editor.draft = replace(editor.draft, images=tuple(images))
+    editor.set_draft(images=tuple(dict.fromkeys((*editor.draft.images, entry))))
 
 
 def _set_preset(editor: Editor) -> None:

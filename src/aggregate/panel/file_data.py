@@ -175,6 +175,10 @@ def known_images(request: Request, draft: Draft) -> tuple[Screenshot, ...]:
     return tuple({image.path: image for image in images}.values())
 
 
+class NoImageError(ToolError):
+    """The project has no such screenshot."""
+
+
 def image_data(request: Request, draft: Draft, path: str) -> tuple[bytes, str]:
     files = {image.path: image.file for image in known_images(request, draft) if image.file}
     try:
@@ -183,7 +187,7 @@ def image_data(request: Request, draft: Draft, path: str) -> tuple[bytes, str]:
         data = b""
     header = read_image_header(data)
     if header is None:
-        raise ToolError(f"no such screenshot: {path[:100]!r}")
+        raise NoImageError(f"no such screenshot: {path[:100]!r}")
     return data, header.media_type
 
 

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import open_regular
 from aggregate.base.files import ViewMode
@@ -13,6 +14,9 @@ from aggregate.prompt import File
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Section
 from aggregate.sending import LoggedRequest
+
+if TYPE_CHECKING:
+    from aggregate.sending.cache import HashedSegment
 
 _MOST_LEFT_OUT: Final = 300  # listed files without content; others are found in the tree
 _MOST_PLANNED: Final = 20_000  # segments with cache breakpoints; no provider takes more
@@ -45,23 +49,17 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
         return CacheMarks(breakpoints)
     new, old = hashed, earlier.prompt
     shared = common_prefix(old.digests, new.digests)
-    old_digests = {
-        segment.source: segment.digest
-        for segment in old.segments
-        if segment.section == Section.FILES
-    }
-    changed = frozenset(
-        segment.source
-        for segment in new.segments
-        if segment.section == Section.FILES
-        and segment.source
-        and old_digests.get(segment.source, segment.digest) != segment.digest
-    )
-    files = {segment.source for segment in new.segments if segment.source in old_digests}
+    old_digests = {part.source: part.digest for part in old.segments if _is_file(part)}
+    files = [part for part in new.segments if _is_file(part) and part.source in old_digests]
+    changed = frozenset(part.source for part in files if part.digest != old_digests[part.source])
     if len(changed) > len(files) / 2:  # says little about one file
         changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
     return CacheMarks(breakpoints, kept_until, compare_prefixes(old, new).sentence, changed)
+
+
+def _is_file(part: "HashedSegment") -> bool:
+    return part.section == Section.FILES and bool(part.source)
 
 
 def prompt_data(
@@ -145,7 +143,6 @@ class FileRows:
         self._removed: dict[str, int] = {}
         self._sizes: Mapping[str, int] = {}
         self._shown_sizes: Mapping[str, int] | None = None
-        self._omitted: dict[str, tuple[_Stamp, str]] = {}
 
     def list(self, listed: Mapping[str, File]) -> None:
         self._sizes = _file_sizes(listed)
@@ -195,7 +192,7 @@ class FileRows:
     ) -> Mapping[str, FileRow]:
         """Return the rows of all files for a prompt."""
         rendered = {file.path: file for file in composed.composition.files}
-        omitted = self._omitted_states(composed, rendered)
+        omitted = _omitted_states(composed, rendered)
 
         def row(path: str) -> FileRow:
             state = "changed" if path in marks.changed else omitted.get(path, "")
@@ -216,23 +213,21 @@ class FileRows:
         paths = {*self.listed, *composed.selected}
         return {path: row(path) for path in sorted(paths, key=_tree_order)}
 
-    def _omitted_states(
-        self, composed: ComposedDraft, rendered: Mapping[str, File]
-    ) -> Mapping[str, str]:
-        """Return why globs skip each omitted file, cached by the file's stamp."""
-        if composed.request.budget is not None:
-            return {}
-        states: dict[str, tuple[_Stamp, str]] = {}
-        for path, file in composed.selected.items():
-            if not file.by_glob or path in rendered or file.problem:
-                continue
-            stamp = _stamp(file.file)
-            last, state = self._omitted.get(path, ((), ""))
-            if not state or last != stamp:
-                state = "binary" if _is_binary(file.file) else "generated"
-            states[path] = stamp, state
-        self._omitted = states
-        return {path: state for path, (_, state) in states.items()}
+
+def _omitted_states(composed: ComposedDraft, rendered: Mapping[str, File]) -> Mapping[str, str]:
+    """Return why globs skip each omitted file."""
+    if composed.request.budget is not None:
+        return {}
+    return {
+        path: _omission(file.file, _stamp(file.file))
+        for path, file in composed.selected.items()
+        if file.by_glob and path not in rendered and not file.problem
+    }
+
+
+@lru_cache(maxsize=100_000)
+def _omission(file: str, _unchanged: _Stamp) -> str:
+    return "binary" if _is_binary(file) else "generated"
 
 
 def _row(

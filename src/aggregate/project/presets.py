@@ -191,11 +191,9 @@ def _entry(item: FileItem) -> str | InlineTable:
     }
     if set(changed) == {"path"}:
         return item.path
-    if "custom_slices" in changed:
-        changed["custom_slices"] = [
-            {key: value for key, value in piece.items() if value is not None}
-            for piece in changed["custom_slices"]
-        ]
+    for piece in changed.get("custom_slices", ()):
+        for key in [key for key, value in piece.items() if value is None]:
+            del piece[key]
     table = tomlkit.inline_table()
     table.update(changed)
     return table

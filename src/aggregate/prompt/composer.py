@@ -1,8 +1,7 @@
 """Compose several requests of one project, reusing its selection and ranking."""
 
 import threading
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from aggregate.project.index import Index
 from aggregate.project.paths import Scope
 from aggregate.prompt.asking.request import EVERY, Request
 from aggregate.prompt.assemble import Composition, assemble
-from aggregate.prompt.corpus.ranked_files import OpenFiles, RankedFiles, rank_files
+from aggregate.prompt.corpus.ranked_files import RankedFiles, rank_files
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_rendering import render_files
 from aggregate.prompt.files.selection import Selection, select_files
@@ -34,13 +33,12 @@ class _Ranked(NamedTuple):
 class Composer:
     """Composes prompts of one project, one after another, reusing unchanged files and rankings."""
 
-    def __init__(self, index: Index, now: Callable[[], int] = time.time_ns) -> None:
+    def __init__(self, index: Index) -> None:
         self.index = index
         self.lock = threading.Lock()
         self._selecting = threading.Lock()
         self._listing: tuple[int, Scope, FolderListing] | None = None
         self._selected: tuple[_Question, Selection] | None = None
-        self._open = OpenFiles(now)
         self._ranked: _Ranked | None = None
 
     def listed(self, request: Request) -> Mapping[str, File]:
@@ -93,13 +91,13 @@ class Composer:
         if self._ranked is not None and self._ranked.question == question:
             return self._ranked
         self._ranked = None  # free memory before reading more
-        files = self._open.read(request, index=self.index)
-        ranked = rank_files(request, index=self.index, files=files)
+        ranked = rank_files(request, index=self.index)
         has_budget = request.budget is not None
         candidates = Candidates(request, ranked, index=self.index) if has_budget else None
         result = _Ranked(question, ranked, candidates)
-        # As in OpenFiles: new analyses are read from the index once before they are reused.
-        self._ranked = None if files.new_tables else result
+        # New analyses are read from the index once before they are reused, so that answers never depend on earlier
+        # questions.
+        self._ranked = None if ranked.corpus.new_tables else result
         return result
 
 

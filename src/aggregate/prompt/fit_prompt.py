@@ -3,7 +3,6 @@
 Read ``compose_within_budget`` and ``fit_prompt`` first: they list the stages of a task and of an overview.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -19,13 +18,7 @@ from aggregate.prompt.assemble import Composition
 from aggregate.prompt.corpus.file_corpus import FileCorpus
 from aggregate.prompt.corpus.ranked_files import rank_files
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
-from aggregate.prompt.files.layout import (
-    FILES,
-    FILES_SUMMARY,
-    FILES_TIER3,
-    files_section,
-    rendered_segment,
-)
+from aggregate.prompt.files.layout import FILES_TIER3
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.file_shares import new_fit, whole_fit
@@ -51,8 +44,6 @@ _LEAST_REMAINDER = 64  # tokens of the list in any case (rule B-7)
 _ROUNDS = 4  # of laying out a prompt that is a little over or has room; each leaves a fraction
 NOTHING_ELSE = "Nothing else scores {:.2%} for the task. "
 _NEXT = 0.1  # part of the budget by which the audit estimates the next level (rule A-1)
-_HIDDEN = frozenset({Level.LEFT_OUT, Level.NAME, Level.NONE})
-_MOST_DOUBLINGS = 16  # of a budget that shows no file
 _OF_CHANGED = 0.5  # part of the room beside pins for changed definitions of a review (rule T-14)
 _PINS_NAMED = 3  # largest pins in the error of a too small budget
 
@@ -81,25 +72,8 @@ def compose_within_budget(
 def fit_prompt(request: Request, candidates: Candidates) -> Composition:
     """Compose the prompt of ranked candidates within the request's budget.
 
-    If it shows no file, the prompt or the error names the smallest budget for one.
+    The stages are the sections' shares, the lines of files, the segments, and the audit's rows.
     """
-    shows_any = candidates.pinned or not candidates.in_rank_order
-    try:
-        composition = _fitted_prompt(request, candidates)
-    except BudgetError as error:
-        smallest = 0 if shows_any else _smallest_budget(request, candidates, error.smallest - 1)
-        if not smallest:
-            raise
-        reason = f"{error.reason}: allow --budget {smallest}, the smallest that shows a file"
-        raise BudgetError(reason, smallest=error.smallest, reason=error.reason) from None
-    if _shows_a_file(composition) or not candidates.in_rank_order:
-        return composition
-    low = request.budget.tokens if request.budget else 0
-    return replace(composition, smallest=_smallest_budget(request, candidates, low))
-
-
-def _fitted_prompt(request: Request, candidates: Candidates) -> Composition:
-    """Compose a prompt: sections' shares, lines of files, segments, and the audit's rows."""
     budget, ranking = request.budget, candidates.ranking
     if budget is None:
         raise ValueError("a prompt without a budget is not fitted")
@@ -127,27 +101,6 @@ def _fitted_prompt(request: Request, candidates: Candidates) -> Composition:
         missing=ranking.missing,
         guess=None if whole else ranking.guess,
     )
-
-
-def _shows_a_file(composition: Composition) -> bool:
-    return any(choice.level not in _HIDDEN for choice in composition.choices)
-
-
-def _smallest_budget(request: Request, candidates: Candidates, low: int) -> int:
-    """Return the smallest budget above ``low`` that shows a file, ``0`` if none is found."""
-    high = 2 * low
-    for _ in range(_MOST_DOUBLINGS):
-        if _shows_with(high, request, candidates):
-            budgets = range(low + 1, high)
-            shows = bisect_left(budgets, True, key=lambda n: _shows_with(n, request, candidates))
-            return low + 1 + shows
-        low, high = high, 2 * high
-    return 0
-
-
-def _shows_with(tokens: int, request: Request, candidates: Candidates) -> bool:
-    budget = replace(request.budget or Budget(0), tokens=tokens)
-    return _shows_a_file(_fitted_prompt(replace(request, budget=budget), candidates))
 
 
 class _Fitted(NamedTuple):
@@ -308,14 +261,10 @@ class _Filling:
             called=called_definitions(candidates, fit) if hidden else (),
             note=NOTHING_ELSE.format(candidates.relevant) if is_end else "",
         )
-        title = FILES_SUMMARY if request.is_summary else FILES
-        title = FILES_TIER3 if request.is_tier3 else title
         composition = Composition(
             request,
             files,
-            lay_out=lambda shown: files_section(
-                title, chain(map(rendered_segment, shown), segments)
-            ),
+            listed=segments,
             parts=dict(self.frame)
             | {section: fitted.segments for section, fitted in sections.items()},
         )

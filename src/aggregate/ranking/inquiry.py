@@ -9,7 +9,7 @@ from heapq import nlargest
 from math import fsum, log
 from typing import Final, NamedTuple
 
-from aggregate.base.task import Missing, Pick
+from aggregate.base.task import ChangedLines, Missing, Pick
 from aggregate.ranking.evidence import PieceKey, rarity, saturation
 from aggregate.ranking.files.analysis import Analysis, Corpus, FileFacts
 from aggregate.ranking.paths import PathKind, PathTable, kinds_of
@@ -43,14 +43,6 @@ class TaskText:
     locations: tuple[Location, ...] = ()  # the most specific first
     text: str = ""
     change_words: tuple[str, ...] = ()
-
-
-class ChangedLines(NamedTuple):
-    """Lines of a file that were changed since a revision, by their current numbers."""
-
-    path: str
-    first: int = 0  # 1-based; ``0`` if the whole file is new
-    last: int = 0
 
 
 class Commit(NamedTuple):

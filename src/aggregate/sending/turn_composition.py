@@ -26,7 +26,6 @@ from aggregate.prompt import (
     count_prompt,
     find_screenshots,
     grown_files,
-    no_file_fits,
     read_images,
     redact_text,
 )
@@ -327,7 +326,6 @@ class TurnComposer:
             request.discussion,
             self.asked.effort or "",
         )
-        smallest = [no_file_fits(composition.smallest)] if composition.smallest else []
         unsure = doubts(composition.missing, composition.guess)
         return Exchange(
             project,
@@ -341,6 +339,6 @@ class TurnComposer:
             record,
             compare_prefixes(earlier, prompt) if earlier.segments else None,
             budget.tokens if budget else None,
-            (*smallest, *unsure, *composition.warnings, *self.warnings),
+            (*unsure, *composition.warnings, *self.warnings),
             learned=self.learned,
         )

@@ -16,8 +16,8 @@ from aggregate.project.beads import (
     Board,
     Dependency,
     bead_from_record,
-    find_bd,
     parse_time,
+    read_bd,
     read_board,
     read_json_list,
     read_jsonl,
@@ -185,10 +185,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("bin")
 
 
-def bd_of(folder: Path, programs: Path, *, timeout: float = 20, **fake: Any) -> Any:
-    bd = find_bd(folder, environ=install_bd(programs, **fake), timeout=timeout)
-    assert bd is not None
-    return bd
+def read(folder: Path, programs: Path, *, timeout: float = 20, **fake: Any) -> Board | None:
+    return read_bd(folder, environ=install_bd(programs, **fake), timeout=timeout)
 
 
 class TestProgram:
@@ -204,15 +202,15 @@ class TestProgram:
         self, tmp_path: Path, programs: Path, output: str, beads: tuple[Bead, ...]
     ) -> None:
         """A list is read bare or under ``data``; standard error is ignored."""
-        bd = bd_of(tmp_path, programs, output=output, messages="note: 2.0 will differ\n")
-        assert bd.read() == Board("bd", beads)
+        board = read(tmp_path, programs, output=output, messages="note: 2.0 will differ\n")
+        assert board == Board("bd", beads)
         assert (programs / "cwd").read_text(encoding="utf-8").strip() == str(tmp_path)
 
     def test_old_version_without_the_flag(self, tmp_path: Path, programs: Path) -> None:
         """If a flag is unknown, bd is called again with older flags."""
         output = json.dumps([record("bd-1")])
-        bd = bd_of(tmp_path, programs, output=output, refuses="--include-gates")
-        assert ids(bd.read()) == ["bd-1"]
+        board = read(tmp_path, programs, output=output, refuses="--include-gates")
+        assert board == Board("bd", (BEAD,))
         assert calls(programs)[1:] == ["list --json --all --limit 0"]
 
     @pytest.mark.parametrize(
@@ -233,24 +231,20 @@ class TestProgram:
         self, tmp_path: Path, programs: Path, fake: dict[str, Any], reason: str
     ) -> None:
         """Each failure is one error with its reason."""
-        bd = bd_of(tmp_path, programs, **fake)
         with pytest.raises(AggregateError, match=reason):
-            bd.read()
+            read(tmp_path, programs, **fake)
 
     def test_hanging_program_is_stopped(self, tmp_path: Path, programs: Path) -> None:
         """A silent program is stopped in time, even if its child holds the output open."""
-        bd = bd_of(tmp_path, programs, sleeps=5, timeout=0.3)
         with ends(), pytest.raises(AggregateError, match=r"did not answer within 0\.3 s"):
-            bd.read()
+            read(tmp_path, programs, sleeps=5, timeout=0.3)
 
     def test_program_that_cannot_start(self, tmp_path: Path, programs: Path) -> None:
         """An executable file that cannot be run is an error, not a crash."""
         environ = install_bd(programs)
         (programs / "bd").write_bytes(b"\x7fELF broken")
-        bd = find_bd(tmp_path, environ=environ)
-        assert bd is not None
         with pytest.raises(AggregateError, match="cannot be started"):
-            bd.read()
+            read_bd(tmp_path, environ=environ)
 
 
 class TestChoice:

@@ -10,6 +10,6 @@ else:
         __name__,
         {
             "bead": "Bead Board Dependency Hidden Standing assess bead_from_record completion_order hidden parse_time read_json_list read_jsonl",
-            "board": "find_bd find_beads_files possible_beads_files read_board",
+            "board": "find_beads_files possible_beads_files read_bd read_board",
         },
     )

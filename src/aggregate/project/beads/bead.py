@@ -223,26 +223,25 @@ class Standing:
 def assess(beads: Iterable[Bead], *, now: datetime) -> tuple[Standing, ...]:
     """Return the open beads, each ready or with what it waits for, the most urgent first."""
     by_id = {bead.id: bead for bead in beads}
-    blockers = _blockers(by_id)
-    later = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
-    deferred = later | {  # children of deferred beads too, but not grandchildren (as in bd)
-        bead.id
-        for bead in by_id.values()
-        if any(need.kind == _PARENT and need.target in later for need in bead.dependencies)
-    }
-    standings = [
-        Standing(
-            bead,
-            ready=bead.status == "open"
-            and not (bead.pinned or bead.ephemeral or bead.issue_type in _NEVER_READY)
-            and bead.id not in blockers
-            and bead.id not in deferred,
-            blockers=blockers.get(bead.id, ()),
-            deferred=bead.id in deferred,
-        )
-        for bead in by_id.values()
-        if not bead.completed
-    ]
+    children: dict[str, list[Bead]] = {}
+    for bead in by_id.values():
+        for need in bead.dependencies:
+            if need.kind == _PARENT:
+                children.setdefault(need.target, []).append(bead)
+    blockers = _blockers(by_id, children)
+    deferred = {bead.id for bead in by_id.values() if bead.defer_until and bead.defer_until > now}
+    # Children of deferred beads too, but not grandchildren (as in bd).
+    deferred |= {child.id for parent in deferred for child in children.get(parent, ())}
+    standings: list[Standing] = []
+    for bead in by_id.values():
+        if bead.completed:
+            continue
+        reasons = blockers.get(bead.id, ())
+        needs = dict.fromkeys(n.target for n in bead.dependencies if n.target in reasons)
+        is_work = not (bead.pinned or bead.ephemeral or bead.issue_type in _NEVER_READY)
+        is_free = bead.id not in blockers and bead.id not in deferred
+        ready = bead.status == "open" and is_work and is_free
+        standings.append(Standing(bead, ready, tuple(needs), deferred=bead.id in deferred))
     return tuple(sorted(standings, key=lambda standing: _rank(standing.bead)))
 
 
@@ -271,16 +270,11 @@ def _is_done(bead: Bead) -> bool:
     return bead.completed or bead.status == "pinned"
 
 
-def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
+def _blockers(by_id: Mapping[str, Bead], children: Mapping[str, list[Bead]]) -> dict[str, set[str]]:
     """Return the ids of the blockers of each bead.
 
     A blocked parent is a blocker of its children.
     """
-    children: dict[str, list[Bead]] = {}
-    for bead in by_id.values():
-        for need in bead.dependencies:
-            if need.kind == _PARENT:
-                children.setdefault(need.target, []).append(bead)
     blocked: dict[str, set[str]] = {}
     for bead in by_id.values():
         reasons = {n.target for n in bead.dependencies if _holds_back(n, by_id, children)}
@@ -296,10 +290,7 @@ def _blockers(by_id: Mapping[str, Bead]) -> dict[str, tuple[str, ...]]:
                 blocked[child.id] = set()
                 waiting.append(child.id)
             blocked[child.id].add(parent)
-    return {
-        id_: tuple(dict.fromkeys(n.target for n in by_id[id_].dependencies if n.target in reasons))
-        for id_, reasons in blocked.items()
-    }
+    return blocked
 
 
 def _holds_back(

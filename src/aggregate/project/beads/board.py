@@ -92,8 +92,10 @@ def is_own(files: BeadsFiles, root: str) -> bool:
     """
     main = _main_checkout(Path(root))
     roots = [root, *([os.path.realpath(main)] if main else [])]
-    paths = [path for path in (files.directory, files.readable) if path]
-    return all(any(is_inside(real_path(path), folder) for folder in roots) for path in paths)
+    for path in filter(None, (files.directory, files.readable)):
+        if not any(is_inside(real_path(path), folder) for folder in roots):
+            return False
+    return True
 
 
 def _in_folder(folder: Path) -> BeadsFiles | None:
@@ -156,69 +158,68 @@ def _line_file(path: Path) -> str:
     return read_bytes(path, limit=_LINE_BYTES).decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, slots=True)
-class BdProgram:
-    executable: str
-    cwd: Path
-    environ: Mapping[str, str]
-    timeout: float = TIMEOUT_SECONDS
+def read_bd(
+    folder: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS
+) -> Board | None:
+    """Return the beads that ``bd`` lists, ``None`` if it is not on PATH."""
+    executable = find_program(NAME, outside=(folder,), path=environ.get("PATH", ""))
+    if executable is None:
+        return None
 
-    def read(self) -> Board:
-        status, output, message = self._run(_CURRENT)
-        if status != 0 and "unknown flag" in message:  # before 2026
-            status, output, message = self._run(_LIST)
-        if status != 0:
-            raise BeadsError(f"{NAME} failed with exit status {status}: {_reason(message)}")
+    def run(*arguments: str) -> tuple[int, bytes, str]:
+        return _run_bd([executable, *arguments], folder, environ=environ, timeout=timeout)
+
+    status, output, message = run(*_CURRENT)
+    if status != 0 and "unknown flag" in message:  # before 2026
+        status, output, message = run(*_LIST)
+    if status != 0:
+        raise BeadsError(f"{NAME} failed with exit status {status}: {_reason(message)}")
+    try:
+        records = json.loads(output)
+    except (ValueError, RecursionError) as error:
+        raise BeadsError(f"the output of {NAME} is not JSON") from error
+    if isinstance(records, dict):  # with BD_JSON_ENVELOPE=1
+        records = records.get("data")
+    records = [] if records is None else records  # null without beads before version 0.30
+    if not isinstance(records, list):
+        raise BeadsError(f"the output of {NAME} is not a list of beads")
+    beads = [record for record in records if isinstance(record, dict)]
+    counted = any(bead.get("dependency_count") for bead in beads)
+    if counted and not any(bead.get("dependencies") for bead in beads):
+        raise BeadsError(f"{NAME} does not list dependencies; update it to see blocked beads")
+    return board_of(in_order(records), NAME)
+
+
+def _run_bd(
+    command: list[str], folder: Path, *, environ: Mapping[str, str], timeout: float
+) -> tuple[int, bytes, str]:
+    """Run ``bd``; return its exit status, output and errors.
+
+    Output goes to files: an orphaned child could keep a pipe open beyond the timeout.
+    """
+    environ = guarded_environment(str(folder), environ)
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
         try:
-            records = json.loads(output)
-        except (ValueError, RecursionError) as error:
-            raise BeadsError(f"the output of {NAME} is not JSON") from error
-        if isinstance(records, dict):  # with BD_JSON_ENVELOPE=1
-            records = records.get("data")
-        records = [] if records is None else records  # null without beads before version 0.30
-        if not isinstance(records, list):
-            raise BeadsError(f"the output of {NAME} is not a list of beads")
-        beads = [record for record in records if isinstance(record, dict)]
-        counted = any(bead.get("dependency_count") for bead in beads)
-        if counted and not any(bead.get("dependencies") for bead in beads):
-            raise BeadsError(f"{NAME} does not list dependencies; update it to see blocked beads")
-        return board_of(in_order(records), NAME)
-
-    def _run(self, arguments: tuple[str, ...]) -> tuple[int, bytes, str]:
-        """Run ``bd``; return its exit status, output and errors.
-
-        Output goes to files: an orphaned child could keep a pipe open beyond the timeout.
-        """
-        environ = guarded_environment(str(self.cwd), self.environ)
-        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as messages:
-            try:
-                done = subprocess.run(
-                    [self.executable, *arguments],
-                    cwd=self.cwd,
-                    env={**environ, "BEADS_NO_DAEMON": "1"},  # for old versions
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=messages,
-                    timeout=self.timeout,
-                    start_new_session=True,
-                    check=False,
-                )
-            except OSError as error:
-                raise BeadsError(
-                    f"{NAME} cannot be started ({error.strerror}); check the program on PATH"
-                ) from error
-            except subprocess.TimeoutExpired as error:
-                raise BeadsError(
-                    f"{NAME} did not answer within {self.timeout:g} s and was stopped"
-                ) from error
-            return done.returncode, _content(output), _content(messages).decode("utf-8", "replace")
-
-
-def find_bd(
-    base_dir: Path, *, environ: Mapping[str, str], timeout: float = TIMEOUT_SECONDS
-) -> BdProgram | None:
-    executable = find_program(NAME, outside=(base_dir,), path=environ.get("PATH", ""))
-    return BdProgram(executable, base_dir, environ, timeout) if executable else None
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env={**environ, "BEADS_NO_DAEMON": "1"},  # for old versions
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=messages,
+                timeout=timeout,
+                start_new_session=True,
+                check=False,
+            )
+        except OSError as error:
+            raise BeadsError(
+                f"{NAME} cannot be started ({error.strerror}); check the program on PATH"
+            ) from error
+        except subprocess.TimeoutExpired as error:
+            raise BeadsError(
+                f"{NAME} did not answer within {timeout:g} s and was stopped"
+            ) from error
+        return done.returncode, _content(output), _content(messages).decode("utf-8", "replace")
 
 
 def _content(file: IO[bytes]) -> bytes:
@@ -250,10 +251,9 @@ def read_board(base_dir: Path, *, environ: Mapping[str, str], root: str = "") ->
     if root and not environ.get("BEADS_DIR") and not is_own(files, root):
         return Board("", warnings=(_ELSEWHERE,))
     board, warnings = Board(""), list[str]()
-    bd = find_bd(base_dir, environ=environ) if files.for_bd else None
     path = files.readable
     try:
-        board = bd.read() if bd else board
+        board = (files.for_bd and read_bd(base_dir, environ=environ)) or board
     except BeadsError as error:
         warnings.append(f"{error}.")
     try:

@@ -310,8 +310,8 @@ def _table(annotation: Any) -> Mapping[str, Any]:  # noqa: ANN401 - any type
 def _dotted(keys: Sequence[str | int]) -> str:
     name = ""
     for key in keys:
-        name += f"[{key}]" if isinstance(key, int) else f".{key}" if name else key
-    return name
+        name += f"[{key}]" if isinstance(key, int) else f".{key}"
+    return name.removeprefix(".")
 
 
 def global_config_path() -> Path:

@@ -132,6 +132,10 @@ def _with_ignore_file(rules: IgnoreRules, prefix: str, path: str) -> IgnoreRules
         return rules
 
 
+def _folders_of(names: Sequence[str]) -> set[str]:
+    return {name[:at] for name in names for at, char in enumerate(name) if char == "/"}
+
+
 def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
     """Return patterns for folders with dependencies and outputs of tools.
 
@@ -141,10 +145,7 @@ def dependency_folders(folder: str, files: Sequence[str]) -> list[str]:
     tracked = tracked_files(folder)
     if tracked is None:
         return []
-    of_files, of_source = (
-        {name[:at] for name in names for at, char in enumerate(name) if char == "/"}
-        for names in (files, tracked)
-    )
+    of_files, of_source = _folders_of(files), _folders_of(tracked)
     marked = {name.rpartition("/")[0] for name in files if name.rpartition("/")[2] in MARKERS}
     rules = dependency_rules()
     patterns: set[str] = set()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
+from aggregate.base.task import ChangedLines
 from aggregate.project.git.git import names_in, other_files, without_filters
 from aggregate.project.git.git_log import (
     AS_STORED,
@@ -99,9 +100,7 @@ _LARGE_FILE: Final = "core.bigFileThreshold=1m"
 _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
-class HunkContext(NamedTuple):
-    path: str
-    line: str
+HunkContext = tuple[str, str]  # path, and the line of the enclosing definition
 
 
 def context_rules() -> bytes:
@@ -154,7 +153,7 @@ def _contexts_by_commit(data: bytes) -> Iterator[tuple[str, list[HunkContext]]]:
     for part in (b"\n" + data).split(b"\n\0")[1:]:
         commit, _, patch = part.partition(b"\n")
         contexts = {
-            HunkContext(change.path, match["context"]): None
+            (change.path, match["context"]): None
             for change in changes_in(patch)
             for hunk in change.hunks
             if (match := _HUNK.match(hunk)) and match["context"]
@@ -168,15 +167,9 @@ _MOST_CHANGES: Final = 5_000  # ranges and files, tracked ones first; more would
 _LONGEST_REVISION: Final = 200  # characters
 
 
-class ChangedRange(NamedTuple):
-    path: str
-    first: int = 0
-    last: int = 0
-
-
 def changed_lines(
     folder: str, revision: str, *, most_bytes: int = _MOST_BYTES
-) -> list[ChangedRange]:
+) -> list[ChangedLines]:
     """Return changed line ranges below ``folder`` since ``revision``, by path.
 
     Uncommitted changes are included. A removal counts as the line before it; deleted files do not count.
@@ -225,14 +218,14 @@ def _changes(folder: str, revision: str, context: str, *, most: int) -> list[Fil
     return changes + [FileChange(path, "not tracked") for path in other_files(folder)]
 
 
-def _ranges(change: FileChange) -> Iterator[ChangedRange]:
+def _ranges(change: FileChange) -> Iterator[ChangedLines]:
     is_deleted = change.kind == "deleted"
     if change.kind in ("new", "binary") or not (change.hunks or is_deleted):
-        yield ChangedRange(change.path)
+        yield ChangedLines(change.path)
     for hunk in change.hunks if change.kind != "new" and not is_deleted else ():
         if match := _HUNK.match(hunk):
             first, count = max(int(match["first"]), 1), int(match["count"] or 1)
-            yield ChangedRange(change.path, first, first + max(count, 1) - 1)
+            yield ChangedLines(change.path, first, first + max(count, 1) - 1)
 
 
 def _diff_index(folder: str, commit: str, *options: str, most: int) -> Output | None:

@@ -122,10 +122,8 @@ def _opened(text: str) -> tuple[tomlkit.TOMLDocument, Any]:
 
 
 def _text_of(turns: Sequence[Any]) -> str:
-    if all(
-        isinstance(turn, dict) and all(isinstance(value, str) for value in turn.values())
-        for turn in turns
-    ):
+    values = [value for turn in turns if isinstance(turn, dict) for value in turn.values()]
+    if all(isinstance(turn, dict) for turn in turns) and all(isinstance(v, str) for v in values):
         return _with_turns("", turns)
     document = tomlkit.document()
     document[_KEY] = tomlkit.array().multiline(multiline=True)

@@ -14,6 +14,6 @@ else:
             "commit_history": "begin_history",
             "file_corpus": "FileCorpus read_files",
             "file_groups": "analysed analysis_call",
-            "ranked_files": "OpenFiles question_for rank_files resolve_place",
+            "ranked_files": "question_for rank_files resolve_place",
         },
     )

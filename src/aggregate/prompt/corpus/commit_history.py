@@ -171,8 +171,7 @@ def _read(
 
 def _read_names(folder: str, head: Head, ids: Sequence[str]) -> dict[str, Names]:
     names: dict[str, Names] = {}
-    for commit_id, contexts in (read_contexts(folder, head, ids) if ids else {}).items():
-        texts = [(context.path, context.line) for context in contexts]
+    for commit_id, texts in (read_contexts(folder, head, ids) if ids else {}).items():
         clean = redact_words(chain.from_iterable(texts), _ALL)
         definitions = (
             (clean.get(path, path), definition_name(clean.get(line, line))) for path, line in texts

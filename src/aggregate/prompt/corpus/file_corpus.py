@@ -33,8 +33,6 @@ from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly
 
 _ABSENT: Final = -1  # number of a group's file outside of the corpus
 _GROUPS_AT_ONCE: Final = 16  # groups whose terms are in memory: some megabytes
-_MOST_LOADED: Final = 2_000  # analyses in memory for the next question: tens of megabytes
-_MOST_TERMS: Final = 200  # terms in memory, of about ten questions
 _FACTS: Final = row_maker(FileFacts)
 _NumberedPart = tuple[Part, Sequence[int]]  # a group's part, and the corpus numbers of its files
 
@@ -175,15 +173,6 @@ class FileCorpus:
 
     def content_hash(self, number: int) -> bytes:
         return content_hash(self.identities[number])
-
-    def trim(self) -> None:
-        """Free memory used by earlier questions, if it is much."""
-        self._defining.clear()
-        if len(self._analyses) > _MOST_LOADED and self.index.is_used:
-            self._analyses.clear()
-            self._analysed_as.clear()
-        if len(self._terms) > _MOST_TERMS:
-            self._terms.clear()
 
     def _read(self, number: int) -> File:
         # An analysed file without secrets is not searched again.

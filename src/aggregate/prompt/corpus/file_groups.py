@@ -58,7 +58,6 @@ ANALYSIS_LIBRARIES = ("charset_normalizer", "re2", "tree_sitter")
 _MEMBERS: Final = 128  # files of a group on average
 GONE: Final = MOST_MEMBERS  # a table's entry for a changed or deleted file
 _MOST_CHANGED: Final = 0.25  # part of a group in its small table; with more both are rebuilt
-_GROUPS_AT_ONCE: Final = 16  # groups looked up together
 _SIZE: Final = Struct("=I")
 _MOST_AT_ONCE: Final = 100_000  # bytes read in this process: 10 ms, less than a child's start
 USUAL: Final = ReadFacts()  # the facts of most files, apart from their sizes
@@ -204,19 +203,17 @@ class FileGroup:
 def look_at_groups(files: Sequence[File], index: Index) -> list[FileGroup]:
     """Return the readable files in groups, with stored tables for files that are unchanged."""
     groups = list(_groups(files))
-    for start in range(0, len(groups), _GROUPS_AT_ONCE):
-        batch = groups[start : start + _GROUPS_AT_ONCE]
-        looks = index.look_at_groups(
-            [(group.name, [(file.file, file.path) for file in group.files]) for group in batch]
-        )
-        parts: list[tuple[FileGroup, bytes, bytes]] = []
-        for group, look in zip(batch, looks, strict=True):
-            group.marks = look.marks
-            parts += ((group, *part) for part in group.unpack(look.kept, look.places))
-        tables = index.get_many(_kind("name group"), [key for _, key, _ in parts])
-        for (group, key, members), table in zip(parts, tables, strict=True):
-            if table:
-                group.parts.append(Part(key, members, GroupTable(table)))
+    looks = index.look_at_groups(
+        [(group.name, [(file.file, file.path) for file in group.files]) for group in groups]
+    )
+    parts: list[tuple[FileGroup, bytes, bytes]] = []
+    for group, look in zip(groups, looks, strict=True):
+        group.marks = look.marks
+        parts += ((group, *part) for part in group.unpack(look.kept, look.places))
+    tables = index.get_many(_kind("name group"), [key for _, key, _ in parts])
+    for (group, key, members), table in zip(parts, tables, strict=True):
+        if table:
+            group.parts.append(Part(key, members, GroupTable(table)))
     return groups
 
 

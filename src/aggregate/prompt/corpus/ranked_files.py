@@ -1,29 +1,22 @@
-"""Rank the files of a request by its task.
+"""Rank the files of a request by its task."""
 
-Read files stay in memory for later questions.
-"""
-
-import time
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from hashlib import sha256
 from posixpath import normpath
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import SeedError
 from aggregate.base.messages import nearest_path
 from aggregate.base.monitor import get_monitor
-from aggregate.base.redaction import Redaction
 from aggregate.base.task import Missing, Place, Task
 from aggregate.project.git import changed_lines
-from aggregate.project.index import Index, describe
+from aggregate.project.index import Index
 from aggregate.prompt.asking.request import FOCUS_TIER, Request, focus_paths, unknown_focus
 from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory, begin_history
 from aggregate.prompt.corpus.file_corpus import FileCorpus, read_files
-from aggregate.prompt.files.selection import Selection, select_files
+from aggregate.prompt.files.selection import Selection
 from aggregate.ranking import (
     WEIGHTS,
-    ChangedLines,
     Question,
     Ranking,
     no_definitions,
@@ -94,7 +87,7 @@ def question_for(
         focus=tuple(resolve_place(place, candidates) for place in task.focus),
         symbols=tuple(dict.fromkeys(name.strip() for name in task.symbols if name.strip())),
         # Only candidates are ever shown (T-6).
-        changes=tuple(ChangedLines(*change) for change in changes if change.path in candidates),
+        changes=tuple(change for change in changes if change.path in candidates),
         picks=tuple(pick for pick in task.picks if pick.path in candidates),
     )
     missing: list[Missing] = []
@@ -172,48 +165,3 @@ def _unknown_symbols(symbols: Sequence[str], corpus: FileCorpus) -> SeedError:
     proposals = " or ".join(f'"{name}"' for name in nearest if name)
     remedy = f": did you mean {proposals}?" if proposals else ": name a function, class or constant"
     return SeedError(f"{no_definitions(symbols).reason}{remedy}")
-
-
-class OpenFiles:
-    """Files read for the last question.
-
-    The next question in the same process reuses them. Each question selects the files again and compares device, inode,
-    size and times (rule I-4). New analyses are read from the index once before they are reused, so that answers never
-    depend on earlier questions. Not thread-safe.
-    """
-
-    def __init__(self, now: Callable[[], int] = time.time_ns) -> None:
-        self._now = now
-        self._last: tuple[FileCorpus, bytes, Redaction, Index] | None = None
-
-    def read(
-        self,
-        request: Request,
-        *,
-        index: Index,
-        on_start: Callable[[int], None] | None = None,
-        on_done: Callable[[int], None] | None = None,
-    ) -> FileCorpus:
-        selection = select_files(request)
-        now = self._now()
-        paths = (file.file for file in selection.files if not file.problem)
-        described = describe(paths, seen_ns=now)
-        states = sha256(described).digest()
-        last, self._last = self._last, None
-        files = None
-        if last and described and last[1:] == (states, request.redaction, index):
-            files = last[0] if last[0].selection == selection else None
-        if files is None:
-            last = None  # free memory before reading more
-            files = read_files(
-                request, index=index, selection=selection, on_start=on_start, on_done=on_done
-            )
-            if files.new_tables or not index.is_used:
-                return files
-        else:
-            files.trim()
-            if on_start:
-                on_start(0)
-        if described:
-            self._last = files, states, request.redaction, index
-        return files

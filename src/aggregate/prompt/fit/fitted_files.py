@@ -77,6 +77,8 @@ def shown_files(
         for number, state in fit.shown.items()
         if not state.is_empty or number in candidates.pinned
     }
+    if not visible and candidates.in_rank_order:
+        doubts = (*doubts, "no file fits into the budget: allow more")
     # Only files and globs that the user named have notes.
     notes = [file.unreadable() for file in corpus.others if file.item.path != ALL_FILES]
     for number, file in enumerate(corpus.shown if with_notes else ()):

@@ -72,22 +72,23 @@ class OpenedFile:
     def __post_init__(self) -> None:
         object.__setattr__(self, "blank", bytes(map(not_, map(str.strip, self.texts))))
         parts: dict[int, list[Run]] = {}
-        for line, first in enumerate(self.statements, start=1):
-            if line == first:
-                continue
+        pairs = enumerate(self.statements, start=1)
+        for line, first in [(line, first) for line, first in pairs if line != first]:
             runs = parts.setdefault(first, [(first, first)])
             if runs[-1][1] == line - 1:
                 runs[-1] = runs[-1][0], line
             else:
                 runs.append((line, line))
         object.__setattr__(self, "parts", parts)
-        covered = bytearray(len(self.texts))
-        for start, end, _, _ in self.spans or ():
-            mark(covered, start, end)
-        unmapped = [
-            (line, line) for line, is_mapped in enumerate(covered, start=1) if not is_mapped
-        ]
-        object.__setattr__(self, "unmapped", unmapped if self.spans is not None else ())
+        unmapped: list[Run] = []
+        if self.spans is not None:
+            covered = bytearray(len(self.texts))
+            for start, end, _, _ in self.spans:
+                mark(covered, start, end)
+            unmapped = [
+                (line, line) for line in range(1, len(covered) + 1) if not covered[line - 1]
+            ]
+        object.__setattr__(self, "unmapped", unmapped)
 
     def find(self, run: Run) -> Iterator[Run]:
         """Yield the view's lines for a run of the file's lines."""
@@ -114,8 +115,9 @@ class OpenedFile:
 
     def statements_of(self, first: int, last: int) -> Iterator[Run]:
         """Yield the lines of each multi-line statement that has a line from ``first`` to ``last``."""
-        for head in set(self.statements[first - 1 : last]):
-            yield from self.parts.get(head, ())
+        if self.parts:
+            for head in set(self.statements[first - 1 : last]):
+                yield from self.parts.get(head, ())
 
     def by_statement(self, numbers: Iterable[int]) -> list[list[int]]:
         """Group the numbers of lines by statement; consecutive blank lines form a group."""

@@ -48,8 +48,8 @@ _END: Final = re.compile(r"(?<=[.!?])(?<!i\.e\.)(?<!e\.g\.)\s")
 class Tree:
     """A tree of paths, the likeliest files first, with sentences that describe folders."""
 
-    def __init__(self, paths: Sequence[str], sentences: Mapping[str, str] | None = None) -> None:
-        self.sentences = sentences or {}
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.sentences: dict[str, str] = {}
         self._sizes: Counter[str] = Counter()
         self._held: dict[str, dict[str, None]] = {}
         for path in paths:
@@ -99,30 +99,28 @@ def described_tree(numbers: Mapping[str, int], read: Callable[[int], str]) -> Tr
     """
     tree = Tree([*numbers])
     describing = describing_files([*numbers])
-    sources = {
+    texts = {
         folder: [(path, read(numbers[path])) for path in describing.get(folder, ())]
         for folder in tree.folders
     }
-    sentences = {folder: _sentence(files) for folder, files in sources.items()}
-    counts = Counter(filter(None, sentences.values()))
+    tree.sentences = {folder: _sentence(files) for folder, files in texts.items()}
+    counts = Counter(filter(None, tree.sentences.values()))
     repeated = {sentence for sentence, count in counts.items() if count > _MOST_REPEATED}
-    for folder, files in sources.items():
-        if sentences[folder] in repeated:
-            sentences[folder] = _sentence(files, repeated)
-    tree.sentences = sentences
+    for folder, files in texts.items():
+        if tree.sentences[folder] in repeated:
+            tree.sentences[folder] = _sentence(files, repeated)
     return tree
 
 
 def _sentence(files: Sequence[tuple[str, str]], repeated: Set[str] = frozenset()) -> str:
-    candidates = (first_sentence(path, text, repeated=repeated) for path, text in files)
-    return next(filter(None, candidates), "")
+    sentences = (first_sentence(path, text, repeated=repeated) for path, text in files)
+    return next(filter(None, sentences), "")
 
 
 def first_sentence(path: str, text: str, *, repeated: Set[str] = frozenset()) -> str:
-    """Return the first sentence of a file's description.
+    """Return the first sentence of a file's description, ``""`` for none.
 
-    Return an empty string if there is none. If pages begin with the same ``repeated`` sentence, the first heading or
-    sentence that differs describes each.
+    If pages begin with the same ``repeated`` sentence, the first heading or sentence that differs describes each.
     """
     text = text[:_LOOKED_AT]
     if path.endswith(".json"):
