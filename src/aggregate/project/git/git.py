@@ -16,7 +16,7 @@ from typing import Final
 
 from aggregate.base.disk.reading import read_bytes, real_path
 from aggregate.base.disk.witnesses import note_tree
-from aggregate.project.git.git_process import GitLimits, git
+from aggregate.project.git.git_process import GitLimits, StoppedError, bounded_git, git
 from aggregate.project.paths.ignore_rules import IgnoreRules, TooManyRulesError
 
 ATTRIBUTE: Final = "linguist-generated"
@@ -25,21 +25,23 @@ _NAME: Final = ".gitattributes"
 _BOM: Final = b"\xef\xbb\xbf"
 
 
+_OTHERS: Final = ("ls-files", "-z", "--others", "--exclude-standard")
+
+
 def list_files(folder: str) -> list[str] | None:
     tracked = tracked_files(folder)
     if tracked is None:
         return None
     note_tree(folder)
-    limits = GitLimits.for_rules(tracked=len(tracked))
-    others = git(
-        folder, "ls-files", "-z", "--others", "--exclude-standard", limits=limits, tells_stop=True
-    )
+    others = bounded_git(folder, *_OTHERS, limits=GitLimits.for_rules(tracked=len(tracked)))
+    if others is not None and others.code < 0:
+        raise StoppedError
     is_root = Path(folder, ".git", "HEAD").is_file()  # its own rules cannot ignore the root
     # By full path: for ".", git reports even the empty rule "/" as a match.
-    if others is None or (not is_root and ignores(folder, real_path(folder))):
+    if others is None or others.code or (not is_root and ignores(folder, real_path(folder))):
         return None
     # Git lists conflicts three times, and a nested repository as a folder. Its order is nearly sorted already.
-    untracked = (name.removesuffix("/") for name in names_in(others))
+    untracked = (name.removesuffix("/") for name in names_in(others.data))
     return list(dict.fromkeys(sorted([*tracked, *untracked])))
 
 
@@ -53,17 +55,17 @@ def tracked_files(folder: str) -> list[str] | None:
 
 
 def other_files(folder: str) -> list[str]:
-    listed = git(
-        folder, "ls-files", "-z", "--others", "--exclude-standard", limits=GitLimits.for_rules()
-    )
+    listed = git(folder, *_OTHERS, limits=GitLimits.for_rules())
     return sorted(name for name in names_in(listed or b"") if not name.endswith("/"))
 
 
 def without_filters(folder: str) -> list[str] | None:
     """Return options for git that disable all content filters, ``None`` if that is impossible."""
-    keys = git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.", may_say_no=True)
-    filters = {key.rpartition(".")[0] for key in names_in(keys or b"")}
-    if keys is None or any("=" in name for name in filters):
+    keys = bounded_git(folder, "config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+    if keys is None or keys.code not in (0, 1):  # 1 without any
+        return None
+    filters = {key.rpartition(".")[0] for key in names_in(keys.data)}
+    if any("=" in name for name in filters):
         return None
     options: list[str] = []
     for name in sorted(filters):
