@@ -139,8 +139,8 @@ def _ask_model(session: ChatSession, text: str) -> None:
 
 
 def _ask_persona(session: ChatSession, text: str) -> None:
-    changes = {"persona": "" if text == _AS_CONFIGURED else text} if text else {}
-    say(session.select(**changes))
+    persona = "" if text == _AS_CONFIGURED else text
+    say(session.select(persona=persona) if text else session.select())
 
 
 def _set_budget(session: ChatSession, text: str) -> None:
@@ -251,11 +251,7 @@ _COMMANDS = {
         lambda session, text: say(*plan_lines(session.plan(text or _PLANNED))),
     ),
     "cost": _Command(
-        "",
-        "Show the cost of this session, and how long the cache stays warm.",
-        lambda session, _: say(
-            session.totals(), *filter(None, [session.sent.warmth if session.sent else ""])
-        ),
+        "", "Show the cost of this session.", lambda session, _: say(session.totals())
     ),
     "undo": _Command(
         "",

@@ -2,30 +2,27 @@
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import Match, SequenceMatcher
+from difflib import SequenceMatcher
 
 from aggregate.base.files import ShownText, Span
-from aggregate.base.text import common_prefix, fence, longest_rising
+from aggregate.base.text import fence
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.files.layout import file_heading, file_segment, is_fenced
 
 _CONTEXT = 3  # equal lines around a change, as ``diff -u`` has them
 
-# Pairs of lines compared between two unique lines: 500 with 500, some milliseconds. Longer stretches are replaced.
-_MOST_PAIRS = 250_000
+# Lines of a longer file that recur in a hundredth of it begin no match, which would take seconds.
+_MOST_COMPARED = 2_000
 
 _HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
 
 def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
-    matcher: SequenceMatcher[str] = SequenceMatcher()
-    matcher.matching_blocks = _equal(older, newer)  # type: ignore[attr-defined] # its cache
+    matcher = SequenceMatcher(None, older, newer, autojunk=len(newer) > _MOST_COMPARED)
     for group in matcher.get_grouped_opcodes(_CONTEXT):
-        _, first, _, to, _ = group[0]
-        _, _, end, _, until = group[-1]
+        (_, first, _, to, _), (_, _, end, _, until) = group[0], group[-1]
         yield f"@@ -{_range(first, end)} +{_range(to, until)} @@"
         for tag, i, j, k, m in group:
             mark = " " if tag == "equal" else "-"
@@ -34,10 +31,7 @@ def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
-    """Apply a diff to a file's older lines.
-
-    The diff is from ``unified_diff``. Return ``None`` if it does not fit the lines.
-    """
+    """Apply a diff of ``unified_diff`` to the older lines, ``None`` if it does not fit them."""
     newer: list[str] = []
     position = 0
     for line in diff:
@@ -55,42 +49,6 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
         if line[:1] in (" ", "+"):
             newer.append(line[1:])
     return [*newer, *older[position:]]
-
-
-def _equal(older: Sequence[str], newer: Sequence[str]) -> list[Match]:
-    """Return the blocks of equal lines in order, adjacent ones joined, and an empty last block."""
-    first = common_prefix(older, newer)
-    last = common_prefix(older[first:][::-1], newer[first:][::-1])
-    old, new = older[first : len(older) - last], newer[first : len(newer) - last]
-    blocks = [Match(0, 0, first)]
-    i = j = 0
-    for a, b in (*_unique_pairs(old, new), (len(old), len(new))):
-        if 0 < (a - i) * (b - j) <= _MOST_PAIRS:
-            matcher = SequenceMatcher(None, old[i:a], new[j:b], autojunk=False)
-            for start, to, size in matcher.get_matching_blocks():
-                blocks.append(Match(first + i + start, first + j + to, size))
-        is_end = a == len(old)
-        blocks.append(Match(first + a, first + b, last if is_end else 1))
-        i, j = a + 1, b + 1
-    joined: list[Match] = []
-    for block in blocks:
-        if joined and (joined[-1].a + joined[-1].size, joined[-1].b + joined[-1].size) == block[:2]:
-            joined[-1] = joined[-1]._replace(size=joined[-1].size + block.size)
-        elif block.size:
-            joined.append(block)
-    return [*joined, Match(len(older), len(newer), 0)]
-
-
-def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pair the lines that occur once in both texts, as many as possible without crossing pairs."""
-    counts, newer_counts = Counter(old), Counter(new)
-    numbers = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
-    pairs = [
-        (number, numbers[line])
-        for number, line in enumerate(old)
-        if counts[line] == 1 and line in numbers
-    ]
-    return longest_rising(pairs)
 
 
 def _range(start: int, end: int) -> str:
@@ -143,10 +101,7 @@ def file_lines(block: str) -> list[str]:
 
 
 def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
-    """Return a file's lines as sent so far.
-
-    They result from the blocks and diffs sent; return ``None`` if these do not fit together.
-    """
+    """Return a file's lines after the sent blocks and diffs, ``None`` if these do not fit."""
     lines: list[str] | None = []
     for text in texts:
         if not _is_diff(text, path):
@@ -157,10 +112,7 @@ def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
 
 
 def is_sent(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
-    """Return whether the sent texts show the current file.
-
-    The texts are blocks and diffs, which result in ``lines``.
-    """
+    """Return whether the sent blocks and diffs, which result in ``lines``, show the file."""
     if not texts or not _is_diff(texts[-1], now.source):
         return bool(texts) and texts[-1] == now.text
     return is_fenced(now.text) and lines == file_lines(now.text)
@@ -171,10 +123,7 @@ def _is_diff(text: str, path: str) -> bool:
 
 
 def shown_in_older(block: str, now: Segment) -> ShownText | None:
-    """Map an older block's lines to the file's present lines.
-
-    ``None`` if lines of the block are missing in the file.
-    """
+    """Map an older block's lines to the file's lines, ``None`` if the file lacks some."""
     if now.shown is None or not now.shown.source or now.shown.is_message:
         return None
     spans = _find_runs(block.split("\n")[3:-1], now.shown.source.split("\n"))

@@ -72,16 +72,6 @@ class RequestPlan:
     message_tokens: int
     policy: CachePolicy
 
-    def warmth(self, age: float) -> str:
-        """Say how long the provider's cache still holds this request, sent ``age`` seconds ago."""
-        if self.policy.lookup is CacheLookup.NONE:
-            return ""
-        lifetimes = set(self.layout.lifetimes or (self.policy.seconds,))
-        remaining = [lifetime - age for lifetime in lifetimes if lifetime > age]
-        minutes, seconds = divmod(int(min(remaining, default=0)), 60)
-        part = "partly " if len(remaining) < len(lifetimes) else ""
-        return f"cache {part}warm for {minutes}:{seconds:02}" if remaining else "cache cold"
-
     @property
     def system(self) -> str:
         return "".join(block.text for block in self.blocks if block.role is BlockRole.SYSTEM)
@@ -123,7 +113,7 @@ def plan_request(
     layout = layout_with_breakpoints(outline, policy, before)
     blocks = _blocks(prompt, layout, tokens, lifetime=policy.seconds)
     if message.strip():
-        text = SEPARATOR + message if prompt.segments else message
+        text = SEPARATOR + message if prompt.parts else message
         blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
     if turns is not None:
         blocks = _with_loop(blocks, turns, is_marked=policy.lookup is CacheLookup.BREAKPOINTS)
