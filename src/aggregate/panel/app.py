@@ -39,14 +39,7 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, named_discussions
 from aggregate.project.presets import budget_in_force
 from aggregate.project.tables import BEADS_MODE, ViewModeName
-from aggregate.prompt import (
-    Strategy,
-    discussion_turns,
-    for_reader,
-    redact_text,
-    scope_of,
-    shared_personas,
-)
+from aggregate.prompt import Strategy, discussion_turns, for_reader, redact_text, shared_personas
 from aggregate.prompt.audit import audit_of, write_audit
 from aggregate.prompt.document import Section
 from aggregate.prompt.output import map_sources
@@ -137,7 +130,7 @@ def _discussion(
     draft: Draft, project: Project, composed: ComposedDraft | None, warnings: list[str]
 ) -> dict[str, Any]:
     try:
-        turns = discussion_turns(project, draft.discussion, scope=scope_of(project)).all
+        turns = discussion_turns(project, draft.discussion).all
     except AggregateError as error:
         warnings.append(str(error))
         turns = ()

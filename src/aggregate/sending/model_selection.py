@@ -17,7 +17,7 @@ from aggregate.base.task import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable
-from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
+from aggregate.prompt import discussion_turns, find_persona, is_users_own
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
@@ -212,7 +212,7 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
     if selection.discussion or client.provider != SCRIPTED or project.path is None:
         return selection.discussion
     # Without a model the turns go to a separate discussion, unless one is configured.
-    turns = discussion_turns(project, None, scope=scope_of(project))
+    turns = discussion_turns(project, None)
     return "" if turns.configured or turns.path else SCRIPTED_DISCUSSION
 
 

@@ -211,7 +211,7 @@ class WorkerContexts:
         groups: dict[object, list[TicketPlan]] = {}
         for plan in plans:
             if not plan.granted.is_own:
-                key = (plan.granted.budget, plan.request.strategy, plan.request.tier)
+                key = (plan.granted.budget, plan.request.is_summary, plan.request.tier)
                 groups.setdefault(key, []).append(plan)
         for group in groups.values():
             exceeding = [plan for plan in group if self._needs_choice(plan)]
