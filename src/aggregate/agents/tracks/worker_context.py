@@ -46,14 +46,13 @@ from aggregate.project.index import user_index
 from aggregate.prompt import (
     ALL_FILES,
     Composition,
-    FittedSection,
     Request,
     Strategy,
     auto_budget,
     find_persona,
-    fit_results,
     own_output_filter,
     result_texts,
+    results_within,
 )
 from aggregate.prompt.asking.results import AggregatedResult, Results
 from aggregate.prompt.audit import record_audit
@@ -229,7 +228,7 @@ class WorkerContexts:
         groups: dict[object, list[TicketPlan]] = {}
         for plan in plans:
             if not plan.granted.is_own:
-                key = (plan.granted.budget, plan.request.strategy, plan.request.tier)
+                key = (plan.granted.budget, plan.request.is_summary, plan.request.tier)
                 groups.setdefault(key, []).append(plan)
         for group in groups.values():
             exceeding = [plan for plan in group if self._needs_choice(plan)]
@@ -318,7 +317,8 @@ class WorkerContexts:
         """Return a prompt with the shared choice or all files, ``None`` if it exceeds the budget."""
         ticket, chosen = plan.ticket, self._chosen.get(plan.ticket.id)
         layout = self._layout(plan)
-        fitted = _fit_results(results, plan.room - tokens_of(*layout.prompt().segments), ticket)
+        room = plan.room - tokens_of(*layout.prompt().segments)
+        fitted = results_within(results, room, count, is_readable=bool(ticket.tools))
         prompt = layout.prompt(fitted.segments)
         if chosen is None:
             # Without configured files a default budget does not look for any.
@@ -482,15 +482,6 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 def _plain_task(ticket: Ticket) -> str:
     """Return a ticket's title and prompt, for ranking files."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
-
-
-def _fit_results(results: Sequence[Results], room: int, ticket: Ticket) -> FittedSection:
-    """Cut the results of dependencies to ``room`` tokens; at least their names stay."""
-    if not results:
-        return FittedSection()
-    is_readable = bool(ticket.tools)
-    least = fit_results(results, 0, count, is_readable=is_readable)
-    return fit_results(results, max(room - least.tokens, 0), count, is_readable=is_readable)
 
 
 def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str, str]:
