@@ -78,7 +78,7 @@ def _be_command(
         return call
 
     remembered.repeat = noted(remembered.repeat, "A")
-    run_command._edited = noted(run_command._edited, "B")
+    run_command.edited_prompt = noted(run_command.edited_prompt, "B")
     try:
         aggregate.cli.main()
     except SystemExit as end:

@@ -72,6 +72,8 @@ ONE_MODULE = (
     "project.table",
     "project.tables",
     "project.toml_text",
+    "project.watching",
+    "prompt.document",
     "prompt.files.file_sizes",
     "prompt.files.layout",
     "prompt.corpus.name_lookup",

@@ -136,7 +136,6 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
     """Run commands, each in a copy of this process, until the tests have ended."""
     for module in (
         "prompt.api",
-        "cli.edited_prompt",
         "cli.files",
         "cli.run",
         "cli.send",

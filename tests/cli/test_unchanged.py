@@ -24,7 +24,7 @@ paths = ["src/**/*", {path = "lib/*.py", view_mode = "skeleton"}]
 output_dir = "out"
 """
 # Says last on standard error whether more was loaded than a run needs that repeats another.
-WAYS = {"(False, False, False)": "repeated", "(True, True, False)": "edited"}
+WAYS = {"(False, False)": "repeated", "(True, False)": "edited"}
 STARTER = """
 import sys
 from aggregate import main
@@ -32,7 +32,7 @@ sys.argv = ["aggregate", *sys.argv[1:]]
 try:
     main()
 finally:
-    loaded = ("click" in sys.modules, "aggregate.cli.edited_prompt" in sys.modules, "sqlite3" in sys.modules)
+    loaded = ("click" in sys.modules, "sqlite3" in sys.modules or "--no-cache" in sys.argv)
     print(loaded, file=sys.stderr)
 """
 JOBS: Mapping[str, tuple[str, ...]] = {

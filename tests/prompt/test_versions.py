@@ -94,7 +94,7 @@ def closure(makers: Sequence[str]) -> tuple[set[str], set[str]]:
     [
         ("files.file_rendering", "view", VIEW_MAKERS),
         ("corpus.file_groups", "analysis", ANALYSIS_MAKERS),
-        ("document.token_counts", "token", TOKEN_MAKERS),
+        ("token_counts", "token", TOKEN_MAKERS),
         ("corpus.commit_history", "history", HISTORY_MAKERS),
     ],
 )

@@ -139,8 +139,8 @@ def _ask_model(session: ChatSession, text: str) -> None:
 
 
 def _ask_persona(session: ChatSession, text: str) -> None:
-    changes = {"persona": "" if text == _AS_CONFIGURED else text} if text else {}
-    say(session.select(**changes))
+    persona = "" if text == _AS_CONFIGURED else text
+    say(session.select(persona=persona) if text else session.select())
 
 
 def _set_budget(session: ChatSession, text: str) -> None:

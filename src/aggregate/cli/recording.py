@@ -1,14 +1,16 @@
-"""Record the inputs and output of a run, for replays."""
+"""Record the inputs and output of a run, for replays and for prompts after a few edits."""
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from itertools import accumulate
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from aggregate.base.disk.reading import is_inside, real_path
 from aggregate.base.disk.witnesses import UNSEEN, Own, Witnesses, watch
@@ -19,13 +21,106 @@ from aggregate.cli import remembered
 from aggregate.cli.output import record
 from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
 from aggregate.project.configuration import CONFIG_NAME, Project
-from aggregate.prompt import Composition, Request, files_of_sections, known_rows
+from aggregate.prompt import (
+    Composition,
+    Request,
+    edited_blocks,
+    files_of_sections,
+    known_files,
+    known_rows,
+)
+from aggregate.prompt.document import END, SEPARATOR, Section
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
+from aggregate.sending import LoggedRequest, prompt_tokens, read_request, write_request
+from aggregate.sending.cache import HashedPrompt, HashedSegment
 
 if TYPE_CHECKING:
-    from aggregate.cli.edited_prompt import EditedPrompt
+    from aggregate.prompt import File, PromptTokens
 
+_PART_BYTES: Final = 1 << 20
+_FILES: Final = Section.FILES.value
 _MOST_ALL: Final = 100_000_000  # bytes of all remembered runs; the oldest are deleted
+
+
+def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
+    """Render the changed files into the earlier prompt; ``None`` if other blocks may change too."""
+    run = this.earlier
+    if run is None or not (this.changed and run.pages and run.written):
+        return None
+    # The last prompt may be deleted, or another process is still writing its records.
+    with suppress(OSError, ValueError):
+        values, warnings = json.loads(run.pages)
+        files = known_files(request, values)
+        by_file = {file.file: file for file in files if file.file}
+        if not this.changed.keys() <= by_file.keys():
+            return None
+        blocks = edited_blocks(request, [by_file[path] for path in this.changed])
+        last = blocks and remembered.last_prompt(run)
+        logged = read_request(last.path) if last else None
+        if not blocks or not last or not logged:
+            return None
+        with last.path.open("rb") as file:
+            old = mmap(file.fileno(), 0, access=ACCESS_READ)
+        segments = [*logged.prompt.segments]
+        numbers = {part.source: n for n, part in enumerate(segments) if part.section == _FILES}
+        if sha256(old).hexdigest() != run.written.prompt or not blocks.keys() <= numbers.keys():
+            return None
+        texts = {numbers[path]: text for path, text in blocks.items()}
+        for number, text in texts.items():
+            source = segments[number].source
+            tokens = _count(text, is_last=number == len(segments) - 1) if counts else 0
+            segments[number] = HashedSegment.of(text, tokens, section=_FILES, source=source)
+        prompt = HashedPrompt(tuple(segments))
+        return EditedPrompt(files, warnings, counts, logged, old, texts, prompt)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class EditedPrompt:
+    """The last prompt with the blocks of changed files replaced.
+
+    It can be used like a ``Composition``, and like its ``PromptMeter``.
+    """
+
+    rows: "Sequence[File]"
+    warnings: Sequence[str]
+    _counts: bool
+    _earlier: LoggedRequest
+    _old: mmap
+    _texts: Mapping[int, str]  # the new segments by their numbers
+    _new: HashedPrompt
+
+    choices: ClassVar[tuple[()]] = ()
+    missing: ClassVar[tuple[()]] = ()
+    guess: ClassVar[None] = None
+
+    @property
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes of the prompt: unchanged parts are read from the old file."""
+        start = end = 0
+        for number, segment in enumerate(self._earlier.prompt.parts, start=1):
+            if number in self._texts:
+                yield from self._copied(start, end)
+                yield self._texts[number].encode()
+                start = end + segment.size
+            end += segment.size + len(SEPARATOR)
+        yield from self._copied(start, len(self._old))
+
+    def _copied(self, start: int, end: int) -> Iterator[bytes]:
+        for at in range(start, end, _PART_BYTES):
+            yield self._old[at : min(at + _PART_BYTES, end)]
+
+    def tokens(self) -> "PromptTokens | None":
+        return prompt_tokens(self._new.parts) if self._counts else None
+
+    def record(self, path: Path, _tokens: object) -> None:
+        write_request(LoggedRequest(path, self._new))
+
+
+def _count(text: str, *, is_last: bool) -> int:
+    from aggregate.base.tokens import count_batch  # slow to load, and a quiet run does not count
+
+    return count_batch([text + (END if is_last else SEPARATOR)])[0]
 
 
 class Recording:

@@ -1,11 +1,10 @@
 """``run``: compose the prompt and write it to a numbered file."""
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import combinations, compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,7 +16,7 @@ from aggregate.cli.asking import UNCOMMITTED, RunCommand
 from aggregate.cli.options import AskedProject, flag, option, take
 from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
 from aggregate.cli.program import HELP_ALL
-from aggregate.cli.recording import Recording
+from aggregate.cli.recording import Recording, edited_prompt
 from aggregate.cli.remembered import ThisRun
 from aggregate.cli.written_prompt import WrittenPrompt, write_parts
 from aggregate.project.configuration import Project
@@ -36,9 +35,6 @@ from aggregate.prompt import (
     select_files,
 )
 from aggregate.prompt.output.numbered_output import write_named, write_numbered
-
-if TYPE_CHECKING:
-    from aggregate.cli.edited_prompt import EditedPrompt
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
 _OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
@@ -361,7 +357,7 @@ def _write(
     output, path = asked.output, None
     counts = output.as_json or not output.quiet
     with progress("Rendering files", hidden=output.quiet) as bar:
-        edited = _edited(this, request, counts=counts) if this and this.changed else None
+        edited = edited_prompt(this, request, counts=counts) if this else None
         is_file = not output.is_printed
         written = WrittenPrompt(
             request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
@@ -385,15 +381,6 @@ def _write(
     if not output.quiet:
         written.tell(warnings, is_verbose=output.verbose)
     return path, written
-
-
-def _edited(this: ThisRun, request: Request, *, counts: bool) -> "EditedPrompt | None":
-    from aggregate.cli.edited_prompt import edited_prompt  # seldom needed
-
-    # The last prompt may be deleted, or another process is still writing its records.
-    with suppress(OSError, ValueError):
-        return edited_prompt(this, request, counts=counts)
-    return None
 
 
 def _explain(output: AskedOutput, request: Request, index: Index) -> None:

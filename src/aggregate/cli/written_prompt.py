@@ -17,7 +17,7 @@ from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import PromptMeter
 
 if TYPE_CHECKING:
-    from aggregate.cli.edited_prompt import EditedPrompt
+    from aggregate.cli.recording import EditedPrompt
     from aggregate.prompt import Composition, PromptTokens
     from aggregate.sending.cache import PrefixReport
 

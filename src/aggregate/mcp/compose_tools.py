@@ -8,10 +8,9 @@ from typing import Final
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.task import Pick, Place, Task
 from aggregate.mcp.workspace import (
+    Call,
     ComposeArguments,
-    Connection,
     ExplainArguments,
-    Progress,
     ShownPrompt,
     StoredPrompt,
     Workspace,
@@ -34,20 +33,19 @@ _HANDLE: Final = 40  # tokens of the line with a prompt's handle, usually some 2
 _NOTES: Final = 200  # tokens of warnings
 
 
-def compose(
-    workspace: Workspace, connection: Connection, arguments: ComposeArguments, progress: Progress
-) -> str:
+def compose(call: Call, arguments: ComposeArguments) -> str:
+    workspace, connection, _ = call
     focus = tuple(map(Place.parse, arguments.focus))
     symbols = tuple(arguments.symbols)
     task = Task(arguments.task, focus=focus, symbols=symbols, since=arguments.since, is_strict=True)
     if not (task.text.strip() or task.focus or task.symbols or task.since):
         raise ToolError("compose: the task is empty: describe your next step")
     budget = arguments.budget or workspace.cap
-    prompt = _compose_prompt(workspace, task, budget, progress, overhead=_HANDLE)
+    prompt = _compose_prompt(call, task, budget - _HANDLE)
     # Notes after a prompt count against its budget.
     overhead = _HANDLE + workspace.count(_notes(workspace, prompt))
     if overhead > _HANDLE and workspace.count(prompt.markdown) + overhead > budget:
-        prompt = _compose_prompt(workspace, task, budget, progress, overhead=overhead)
+        prompt = _compose_prompt(call, task, budget - overhead)
     connection.last_prompt = handle = prompt.handle
     tokens = workspace.count(prompt.markdown)
     if earlier := connection.prompts.get(handle):
@@ -78,11 +76,10 @@ def compose(
     return longer + workspace.capped(head, limit=room, more=more) + ending
 
 
-def _compose_prompt(
-    workspace: Workspace, task: Task, budget: int, progress: Progress, *, overhead: int
-) -> StoredPrompt:
-    request = workspace.request(task=task, budget=max(budget - overhead, 1))
-    files = workspace.read_files(request, progress)
+def _compose_prompt(call: Call, task: Task, budget: int) -> StoredPrompt:
+    workspace = call.workspace
+    request = workspace.request(task=task, budget=max(budget, 1))
+    files = workspace.read_files(request, call.progress)
     check_focus(request, files.selection)
     request = _with_picks(request, files)
     try:
@@ -112,27 +109,26 @@ def _with_picks(request: Request, corpus: FileCorpus) -> Request:
         for pick, analysis in zip(picks, corpus.analyses(numbers), strict=True)
         for definition in analysis.definitions
     ]
-    by_symbol = {name: [pick for pick in names if _is_called(pick, name)] for name in task.symbols}
-    picks += chain(*by_symbol.values())
+    symbols: tuple[str, ...] = ()  # that match nothing
+    for name in task.symbols:
+        called = [pick for pick in names if f".{pick.definition}".endswith(f".{name}")]
+        picks += called
+        symbols += () if called else (name,)
     focus = tuple(place for place in matches if not matches[place])
-    symbols = tuple(name for name in by_symbol if not by_symbol[name])
     # If only some focus files or symbols match nothing, warn instead of failing.
     is_strict = len(symbols) == len(task.symbols) and len(focus) in (0, len(task.focus))
     task = replace(task, focus=focus, symbols=symbols, picks=tuple(picks), is_strict=is_strict)
     return replace(request, task=task)
 
 
-def _is_called(pick: Pick, name: str) -> bool:
-    return f".{pick.definition}".endswith(f".{name}")
-
-
 _SHEET: Final = 2_500  # tokens, measured to be enough
 _PICK: Final = "[pass the relevant ones to compose: paths as focus, names as symbols]\n"
 
 
-def sheet(workspace: Workspace, task: str, progress: Progress) -> str:
+def sheet(call: Call, task: str) -> str:
+    workspace = call.workspace
     request = workspace.request(task=Task(task))
-    files = workspace.read_files(request, progress)
+    files = workspace.read_files(request, call.progress)
     ranked = rank_files(request, index=workspace.index, files=files)
     most = min(_SHEET, workspace.cap) - workspace.count(_PICK)
     text = make_sheet(ranked, workspace.count, most=most).text
@@ -154,10 +150,9 @@ def _audit(workspace: Workspace, prompt: StoredPrompt) -> Audit:
     return audit_of(prompt.request, prompt.composition, counts)
 
 
-def explain(
-    workspace: Workspace, connection: Connection, arguments: ExplainArguments, _progress: Progress
-) -> str:
-    handle = arguments.handle or connection.last_prompt
+def explain(call: Call, arguments: ExplainArguments) -> str:
+    workspace = call.workspace
+    handle = arguments.handle or call.connection.last_prompt
     if not handle:
         raise ToolError("explain: compose a prompt first, or pass its handle")
     audit = _audit(workspace, workspace.prompt(handle))

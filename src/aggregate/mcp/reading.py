@@ -13,10 +13,9 @@ from aggregate.base.files import Entry, FileItem, ViewMode
 from aggregate.base.text import printable
 from aggregate.mcp.compose_tools import sheet
 from aggregate.mcp.workspace import (
-    Connection,
+    Call,
     FindArguments,
     OutlineArguments,
-    Progress,
     ReadArguments,
     Workspace,
     fitting,
@@ -37,12 +36,8 @@ class _Page(NamedTuple):
     rest: str = ""  # a note about omitted lines
 
 
-def read(
-    workspace: Workspace,
-    connection: Connection,
-    arguments: ReadArguments,
-    _progress: Progress | None = None,
-) -> str:
+def read(call: Call, arguments: ReadArguments) -> str:
+    workspace, connection, _ = call
     if is_handle(arguments.path):
         lines = workspace.prompt(arguments.path).markdown.splitlines(keepends=True)
         page = _page(lines, arguments, workspace)
@@ -58,11 +53,11 @@ def read(
     page = _page(lines, arguments, workspace)
     is_whole_view = not is_text and len(page.lines) == len(lines)
     heading = name if is_whole_view else f"{name} {_range(page)} of {len(lines):,}"
-    ledger, call = connection.ledger, connection.calls
+    ledger = connection.ledger
     earlier_call = 0 if arguments.again else ledger.call_of(key, text, page.lines)
     if earlier_call:
         return f"{heading}: unchanged since your call {earlier_call} showed it\n{page.rest}"
-    ledger.record(key, text, page.lines, call=call)
+    ledger.record(key, text, page.lines, call=connection.calls)
     return f"{heading}\n{page.text}{page.rest}"
 
 
@@ -103,7 +98,8 @@ def _page(lines: Sequence[str], arguments: ReadArguments, workspace: Workspace) 
         return _Page(range(1), "")
     start, dash, end = arguments.lines.partition("-")
     first = max(int(start or 1), 1)
-    last = min(int(end) if end else first if start and not dash else len(lines), len(lines))
+    is_single = bool(start) and not dash
+    last = min(first if is_single else int(end or len(lines)), len(lines))
     if first > last:
         raise ToolError(f"{arguments.path} has lines 1 to {len(lines):,}, not {arguments.lines}")
     limit = workspace.cap - _OVERHEAD
@@ -129,11 +125,10 @@ _CHARACTERS: Final = 4  # of a token, about
 _MOST_NAMED: Final = 300  # files with definitions in an outline; those of more never fit
 
 
-def _look(
-    workspace: Workspace, path: str, progress: Progress, *, tool: str
-) -> tuple[FileCorpus, str, dict[int, str]]:
+def _look(call: Call, path: str, *, tool: str) -> tuple[FileCorpus, str, dict[int, str]]:
+    workspace = call.workspace
     request = workspace.request()
-    corpus = workspace.read_files(request, progress)
+    corpus = workspace.read_files(request, call.progress)
     workspace.index.flush()
     # Accept paths relative to the root, also with ./ or a leading slash, and absolute ones.
     top = os.path.abspath(request.base_dir).replace(os.sep, "/").rstrip("/")
@@ -155,16 +150,14 @@ def _look(
     return corpus, folder, below
 
 
-def find(
-    workspace: Workspace, _connection: Connection, arguments: FindArguments, progress: Progress
-) -> str:
+def find(call: Call, arguments: FindArguments) -> str:
     query = arguments.query.strip()
     task = arguments.task.strip()
     if bool(query) == bool(task) or (task and arguments.path):
         raise ToolError("find: pass a query, perhaps with a path, or a task alone")
     if task:
-        return sheet(workspace, task, progress)
-    corpus, folder, below = _look(workspace, arguments.path, progress, tool="find")
+        return sheet(call, task)
+    corpus, folder, below = _look(call, arguments.path, tool="find")
     lines = look_up_name(corpus, query, below)
     if not lines:
         matches = list(_matches(corpus, query, below))
@@ -172,7 +165,7 @@ def find(
         most = f"the first {number:,}" if number >= _MOST_LINES else number_of(number, "line")
         scope = f" below {folder}" if folder else ""
         lines = [f"{most} with {shown_line(query)!r}{scope}", *matches]
-    return workspace.capped(lines, more="pass a longer text, or a path to search in")
+    return call.workspace.capped(lines, more="pass a longer text, or a path to search in")
 
 
 def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[str]:
@@ -190,12 +183,11 @@ def _matches(corpus: FileCorpus, query: str, below: dict[int, str]) -> Iterator[
                     return
 
 
-def outline(
-    workspace: Workspace, connection: Connection, arguments: OutlineArguments, progress: Progress
-) -> str:
-    corpus, folder, below = _look(workspace, arguments.path, progress, tool="outline")
+def outline(call: Call, arguments: OutlineArguments) -> str:
+    workspace = call.workspace
+    corpus, folder, below = _look(call, arguments.path, tool="outline")
     if folder in (facts.path for facts in corpus.files):
-        return read(workspace, connection, ReadArguments(path=folder, view="outline"))
+        return read(call, ReadArguments(path=folder, view="outline"))
     files = {number: corpus.files[number] for number in below}
     heading = f"{folder or 'the project'}: {len(files):,} files, {_size(files.values())}"
     rows = {

@@ -21,6 +21,7 @@ from aggregate.mcp.compose_tools import compose, explain
 from aggregate.mcp.reading import find, outline, read
 from aggregate.mcp.workspace import (
     Arguments,
+    Call,
     ComposeArguments,
     Connection,
     ExplainArguments,
@@ -36,22 +37,20 @@ from aggregate.mcp.workspace import (
 from aggregate.prompt.asking.results import result_text
 
 
-def _fold_results(
-    workspace: Workspace, _connection: Connection, arguments: ResultsArguments, _progress: Progress
-) -> str:
+def _fold_results(call: Call, arguments: ResultsArguments) -> str:
     outputs = [
         LabelledOutput(output.value, output.label or None, error=output.error or None)
         for output in arguments.outputs
     ]
     merged = merge_outputs(outputs, arguments.strategy)
     lines = (result_text(merged), *merged.errors, *merged.warnings)
-    return workspace.capped(lines, more="merge fewer results at once")
+    return call.workspace.capped(lines, more="merge fewer results at once")
 
 
 class ToolSpec(NamedTuple):
     description: str
     arguments: type[Arguments]
-    answer: Callable[[Workspace, Connection, Any, Progress], str]
+    answer: Callable[[Call, Any], str]
 
 
 TOOLS: Final[Mapping[str, ToolSpec]] = {
@@ -89,19 +88,13 @@ TOOLS: Final[Mapping[str, ToolSpec]] = {
 }
 
 
-def call_tool(
-    name: str,
-    values: Mapping[str, Any],
-    workspace: Workspace,
-    connection: Connection,
-    progress: Progress,
-) -> str:
-    tool = TOOLS[name]
+def call_tool(name: str, values: Mapping[str, Any], call: Call) -> str:
+    tool, connection = TOOLS[name], call.connection
     arguments = parse(tool.arguments, values, tool=name)
     if connection.was_cancelled:
         connection.forget_shown()
     connection.calls += 1
-    return tool.answer(workspace, connection, arguments, progress)
+    return tool.answer(call, arguments)
 
 
 Sdk = Any  # untyped objects of the SDK
@@ -159,7 +152,9 @@ class AgentServer:
         try:
             text = await self._run_in_thread(
                 context.session,
-                lambda progress: call_tool(name, arguments, self.workspace, connection, progress),
+                lambda progress: call_tool(
+                    name, arguments, Call(self.workspace, connection, progress)
+                ),
             )
         except AggregateError as error:
             return _failure(_sentence(error))

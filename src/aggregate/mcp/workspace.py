@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.json_schema import GenerateJsonSchema
 
 from aggregate.base.errors import ToolError
 from aggregate.base.task import Finish, Task, parse_number
@@ -59,31 +60,24 @@ def is_handle(text: str) -> bool:
     return re.fullmatch(rf"{_PREFIX}[0-9a-f]{{{_DIGITS}}}", text) is not None
 
 
-@dataclass(slots=True)
-class _SentText:
-    digest: str
-    calls: dict[int, int] = field(default_factory=dict)  # first call by line
-
-
 class Ledger:
     """The lines sent over a connection, each with its call."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, _SentText] = {}
+        self._texts: dict[str, tuple[str, dict[int, int]]] = {}  # digest, first call by line
+
+    def _calls(self, name: str, text: str) -> dict[int, int]:
+        """Return the calls that sent lines of the unchanged text."""
+        digest, calls = self._texts.get(name, ("", {}))
+        return calls if digest == _digest(text) else {}
 
     def record(self, name: str, text: str, lines: Iterable[int], *, call: int) -> None:
-        sent = self._texts.get(name)
-        if sent is None or sent.digest != _digest(text):
-            sent = self._texts[name] = _SentText(_digest(text))
-        for line in lines:
-            sent.calls.setdefault(line, call)
+        self._texts[name] = _digest(text), dict.fromkeys(lines, call) | self._calls(name, text)
 
     def call_of(self, name: str, text: str, lines: Iterable[int]) -> int:
         """Return the last call that sent these lines of the unchanged text, or 0."""
-        sent = self._texts.get(name)
-        if sent is None or sent.digest != _digest(text):
-            return 0
-        calls = [sent.calls.get(line, 0) for line in lines]
+        earlier = self._calls(name, text)
+        calls = [earlier.get(line, 0) for line in lines]
         return max(calls, default=0) if all(calls) else 0
 
 
@@ -196,6 +190,14 @@ class Workspace:
         return self._prompts[handle]
 
 
+class Call(NamedTuple):
+    """A call of a tool."""
+
+    workspace: Workspace
+    connection: Connection
+    progress: Progress
+
+
 _NamedPath = Annotated[str, Field(max_length=4096)]
 
 _MOST_NAMES = 200  # each is searched for in all files, while other calls wait
@@ -231,7 +233,9 @@ def _as_list(text: str) -> list[Any]:
         value = text
     if isinstance(value, list):
         return value
-    return [value if isinstance(value, dict) else text] if text.strip() else []
+    if isinstance(value, dict):
+        return [value]
+    return [text] if text.strip() else []
 
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
@@ -302,20 +306,15 @@ def parse(model: type[ArgumentsT], values: Mapping[str, Any], *, tool: str) -> A
         raise ToolError(f"{tool}: {name}: {first['msg']}") from None
 
 
+class _Untitled(GenerateJsonSchema):
+    def field_title_should_be_set(self, _schema: object) -> bool:
+        return False
+
+
 def schema_of(model: type[Arguments]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments."""
-    schema: dict[str, Any] = _without_titles(model.model_json_schema())
+    """Return the JSON Schema of a tool's arguments, without titles."""
+    schema = model.model_json_schema(schema_generator=_Untitled)
     schema.pop("description", None)  # the tool has a better one
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("title", None)
     return schema
-
-
-def _without_titles(node: Any) -> Any:  # noqa: ANN401 - any JSON value
-    if isinstance(node, list):
-        return [_without_titles(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: _without_titles(value)
-        for key, value in node.items()
-        if not (key == "title" and isinstance(value, str))
-    }

@@ -230,10 +230,6 @@ def connection_owner(
 
 def _table_forms(host: str, port: int) -> tuple[str, str]:
     """Format an address as in the system's tables, for IPv4 and IPv6 sockets."""
-    address = IPv4Address(host).packed
-    short, long = (
-        # Words in this machine's byte order.
-        "".join(f"{word:08X}" for word in unpack(f"={len(form) // 4}I", form))
-        for form in (address, bytes(10) + b"\xff\xff" + address)
-    )
-    return f"{short}:{port:04X}", f"{long}:{port:04X}"
+    (word,) = unpack("=I", IPv4Address(host).packed)  # in this machine's byte order
+    prefix = f"{0:016X}{unpack('=I', bytes(2) + bytes([255, 255]))[0]:08X}"
+    return f"{word:08X}:{port:04X}", f"{prefix}{word:08X}:{port:04X}"

@@ -1,6 +1,6 @@
 """Apply the page's edits to a draft; the field ``op`` is the kind of an edit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, get_args
@@ -186,7 +186,9 @@ def _set_views(editor: Editor) -> None:
             entries.set_view(indices[-1], mode)
             remaining -= files
     editor.exclude_no_longer([*remaining])
-    for folder in _whole_folders(remaining, editor.around.listed):
+    whole = _whole_folders(remaining, editor.around.listed, least=_WORTH_A_GLOB)
+    whole = {folder for folder in whole if not is_glob(folder)}
+    for folder in sorted(name for name in whole if whole.isdisjoint(_folders(name))):
         glob = f"{folder}/**/*"
         entries.remove_written(glob)
         entries.set_view(entries.add(glob), mode)
@@ -201,18 +203,11 @@ def _set_views(editor: Editor) -> None:
         entries.set_view(entry_indices[path], mode)
 
 
-def _whole_folders(paths: set[str], listed: Mapping[str, File]) -> list[str]:
-    counts, all_counts = _per_folder([*paths]), _per_folder([*listed])
-    folders = [
-        folder
-        for folder, count in counts.items()
-        if count >= _WORTH_A_GLOB and all_counts.get(folder) == count and not is_glob(folder)
-    ]
-    return sorted(
-        folder
-        for folder in folders
-        if not any(folder.startswith(f"{parent}/") for parent in folders)
-    )
+def _whole_folders(paths: Iterable[str], others: Iterable[str], *, least: int) -> set[str]:
+    """Return the folders of at least some paths that contain no ``others``."""
+    all_counts = _per_folder(others)
+    counts = _per_folder(paths).items()
+    return {name for name, count in counts if count >= least and all_counts.get(name) == count}
 
 
 def _take_out(editor: Editor, paths: Sequence[str]) -> None:
@@ -220,15 +215,11 @@ def _take_out(editor: Editor, paths: Sequence[str]) -> None:
     if len(editor.entries):
         editor.entries.remove(paths)
     selected = editor.around.select(editor.finished())
+    by_glob = [path for path, file in selected.items() if file.by_glob]
     matched = [path for path in paths if path in selected and selected[path].by_glob]
     if not matched:
         return
-    all_counts = _per_folder([path for path, file in selected.items() if file.by_glob])
-    whole_folders = {
-        folder
-        for folder, count in _per_folder(matched).items()
-        if count > 1 and all_counts.get(folder) == count
-    }
+    whole_folders = _whole_folders(matched, by_glob, least=2)
     patterns: dict[str, None] = {}
     for path in matched:
         folder = next((folder for folder in _folders(path) if folder in whole_folders), None)
@@ -243,7 +234,7 @@ def _folders(path: str) -> list[str]:
     return [path[:i] for i, character in enumerate(path) if character == "/"]
 
 
-def _per_folder(paths: Sequence[str]) -> dict[str, int]:
+def _per_folder(paths: Iterable[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     for path in paths:
         for folder in _folders(path):

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.corpus.file_corpus import *
     from aggregate.prompt.corpus.ranked_files import *
     from aggregate.prompt.corpus.sheet import *
-    from aggregate.prompt.document.token_counts import *
     from aggregate.prompt.edited_files import *
     from aggregate.prompt.files.file import *
     from aggregate.prompt.files.file_reading import *
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.output.split import *
     from aggregate.prompt.sections.fitted import FittedSection
     from aggregate.prompt.sections.subagent_results import READ_RESULT, fit_results, result_texts
+    from aggregate.prompt.token_counts import *
 else:
     __getattr__ = door(
         __name__,
@@ -48,6 +48,6 @@ else:
             "files.selection": "own_output_filter select_files",
             "corpus.sheet": "SHEET_TOKENS Sheet is_unsure make_sheet read_answer with_answer",
             "output.split": "cuts_of split_prompt",
-            "document.token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
+            "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
         },
     )

@@ -79,18 +79,18 @@ def build_screenshots_section(
 
     Paths are shown relative to ``shown_from``, by default ``base_dir``.
     """
-    root = base_dir if shown_from is None else shown_from
-    images = _images(base_dir, screenshots, shown_from=root, allow_outside=allow_outside)
+    images = _images(base_dir, screenshots, shown_from, allow_outside=allow_outside)
     return screenshots_section(images)
 
 
 def _images(
     base_dir: str | Path,
     screenshots: Sequence[str],
+    shown_from: str | Path | None = None,
     *,
-    shown_from: str | Path,
     allow_outside: bool = True,
 ) -> tuple[Screenshot, ...]:
+    shown_from = base_dir if shown_from is None else shown_from
     listing = FolderListing(Scope(project_root(base_dir), allow_outside=allow_outside))
     return find_screenshots(base_dir, screenshots, shown_from=shown_from, listing=listing)
 
@@ -111,9 +111,9 @@ def build_markdown_from_items(
     """
     is_summary = Strategy.parse(aggregation_strategy).is_summary(summary_only=summary_only)
     segments = section_segments(
-        files_segments(_files(file_items), is_summary=is_summary),
+        files_segments(map(File.from_record, file_items), is_summary=is_summary),
         given_parts(discussion_segments(history)),
-        images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
+        images=_images(screenshot_base_dir, screenshots),
         beads=_beads(execution_mode, base_dir),
     )
     return Prompt(tuple(segments)).markdown
@@ -171,11 +171,11 @@ def build_tier3_context(
     """
     with get_monitor().scope("build_tier3_context"):
         segments = section_segments(
-            tier3_segments(_files(file_items), list(map(str, focus_files))),
+            tier3_segments(map(File.from_record, file_items), list(map(str, focus_files))),
             given_parts(
                 discussion_segments(history), with_references(results, cache_dir, results_threshold)
             ),
-            images=_images(screenshot_base_dir, screenshots, shown_from=screenshot_base_dir),
+            images=_images(screenshot_base_dir, screenshots),
             beads=_beads(execution_mode, base_dir),
         )
         return Prompt(tuple(segments)).markdown
@@ -321,12 +321,8 @@ def _with_scores(composition: Composition, request: Request, index: Index) -> Co
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:
     """Return the body of the section ``## Files (Summary)``: a digest of each file (rule M-16)."""
-    segments = tuple(files_segments(_files(file_items), is_summary=True))
+    segments = tuple(files_segments(map(File.from_record, file_items), is_summary=True))
     return Prompt(segments[1:]).markdown
-
-
-def _files(records: Iterable[Mapping[str, Any]]) -> list[File]:
-    return [File.from_record(record) for record in records]
 
 
 def _beads(execution_mode: str, base_dir: str | Path | None) -> str:

@@ -1,11 +1,12 @@
 """Assemble the prompt from rendered files and the other sections."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING
 
 from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
@@ -20,9 +21,14 @@ from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, S
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_rendering import FileStream, RenderedFiles, check_refused
 from aggregate.prompt.files.layout import (
+    FILES,
+    FILES_SUMMARY,
+    FILES_TIER3,
     as_documents,
+    files_section,
     files_segments,
     numbered,
+    rendered_segment,
     screenshots_section,
     tier3_segments,
 )
@@ -60,23 +66,17 @@ def read_images(
     There is a warning for each file without a usable image.
     """
     images: list[Image] = []
-    warnings = []
-    for screenshot in screenshots:
-        if not screenshot.file:
-            continue
+    warnings: list[str] = []
+    for path, file in [(screenshot.path, screenshot.file) for screenshot in screenshots]:
+        problem: object = "not a PNG, JPEG, GIF or WebP image"
         try:
-            data = read_bytes(screenshot.file, limit=limit)
+            data = read_bytes(file, limit=limit) if file else b""
         except (OSError, ValueError) as error:
-            problem = getattr(error, "strerror", None) or error
-            warnings.append(f"screenshot {screenshot.path} is only named in the prompt: {problem}")
-            continue
-        header = read_image_header(data)
-        if header is None:
-            warnings.append(
-                f"screenshot {screenshot.path} is only named in the prompt: not a PNG, JPEG, GIF or WebP image"
-            )
-            continue
-        images.append(Image(screenshot.path, header.media_type, data, header.width, header.height))
+            data, problem = b"", getattr(error, "strerror", None) or error
+        if header := read_image_header(data):
+            images.append(Image(path, header.media_type, data, header.width, header.height))
+        elif file:
+            warnings.append(f"screenshot {path} is only named in the prompt: {problem}")
     return tuple(images), tuple(warnings)
 
 
@@ -89,26 +89,17 @@ class Composition:
 
     It can be iterated once for its segments; warnings and rows are complete after the iteration. The prompt stores no
     texts, unless it is ``composed``.
-
-    Attributes:
-        source: The request's files, some of which may be read only during the iteration.
-        choices: Audit rows of a prompt with a task or a budget, in the order of the configuration.
-        cut: Parts other than files, shortened or left out for the budget.
-        missing: Evidence missing for the ranking.
-        guess: Why the choice of files is a guess, if it is one.
-        parts: In a prompt with a budget, the sections other than files.
-        rows: The files without their texts.
     """
 
     request: Request
-    source: Union["RenderedFiles", "FileStream"]
-    choices: Sequence[FileChoice] = ()
+    source: RenderedFiles | FileStream  # a stream reads its files during the iteration
+    choices: Sequence[FileChoice] = ()  # audit rows in the order of the configuration
     cut: Sequence[Cut] = ()
-    missing: Sequence[Missing] = ()
-    guess: Guess | None = None
-    lay_out: Callable[[Iterable[File]], Iterable[Segment]] | None = None
-    parts: Parts | None = None
-    rows: list[File] = field(default_factory=list)
+    missing: Sequence[Missing] = ()  # evidence missing for the ranking
+    guess: Guess | None = None  # why the choice of files is a guess, if it is one
+    listed: Sequence[Segment] = ()  # in a prompt with a budget, the list of hidden files
+    parts: Parts | None = None  # in a prompt with a budget, the sections other than files
+    rows: list[File] = field(default_factory=list)  # without their texts
     _images: Sequence[Screenshot] = ()
     _secrets: FoundSecrets | None = None
     _prompt: Prompt | None = None
@@ -127,6 +118,11 @@ class Composition:
     def files(self) -> tuple[File, ...]:
         """The rendered files; empty if the prompt is streamed."""
         return self.source.files if isinstance(self.source, RenderedFiles) else ()
+
+    @property
+    def records(self) -> tuple[FileRecord, ...]:
+        """Records of the files, as from ``build_file_items``."""
+        return tuple(file.to_record() for file in self.files)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -153,17 +149,20 @@ class Composition:
     @property
     def refused(self) -> tuple[str, ...]:
         """Warnings about files outside of the readable scope."""
-        refused = (
-            f"screenshot {image.path}: {image.refused}" for image in self._images if image.refused
-        )
+        images = [image for image in self._images if image.refused]
+        refused = (f"screenshot {image.path}: {image.refused}" for image in images)
         return (*self.source.refused, *refused)
+
+    def check_scope(self) -> None:
+        """Raise ``ScopeError`` if a file is outside of the scope."""
+        check_refused(self.refused)
 
     def __iter__(self) -> Iterator[Segment]:
         if self._prompt:
             yield from self._prompt.segments
             return
         request = self.request
-        secrets = self._secrets = FoundSecrets(request.redaction)
+        self._secrets = FoundSecrets(request.redaction)
         self._images = find_screenshots(
             request.screenshot_dir,
             request.screenshots,
@@ -176,30 +175,34 @@ class Composition:
         if parts is None:
             history = safe_discussion_segments(request.history)
             parts = given_parts(history, request.results, request.finish)
-        files = self._file_segments(secrets)
-        files = map(numbered, files) if request.is_numbered else files
         segments = section_segments(
-            as_documents(files) if request.is_xml else files,
+            self._file_segments(self._noted(self._secrets)),
             parts,
             images=self._images,
             beads=beads,
             is_finished=request.is_finished,
         )
-        yield from map(secrets.shown_segment, segments)
+        yield from map(self._secrets.shown_segment, segments)
 
-    def _file_segments(self, secrets: FoundSecrets) -> Iterable[Segment]:
-        def noted() -> Iterator[File]:
-            for file in self.source:
-                self.rows.append(file.without_text())
-                secrets.note_file(file.path, file.source.secrets)
-                yield file
+    def _noted(self, secrets: FoundSecrets) -> Iterator[File]:
+        for file in self.source:
+            self.rows.append(file.without_text())
+            secrets.note_file(file.path, file.source.secrets)
+            yield file
 
+    def _file_segments(self, files: Iterable[File]) -> Iterable[Segment]:
         request = self.request
-        if self.lay_out is not None:
-            return self.lay_out(noted())
-        if request.is_tier3:
-            return tier3_segments(noted(), request.focus_files)
-        return files_segments(noted(), is_summary=request.is_summary)
+        if request.budget is not None:
+            title = FILES_SUMMARY if request.is_summary else FILES
+            title = FILES_TIER3 if request.is_tier3 else title
+            shown = files_section(title, chain(map(rendered_segment, files), self.listed))
+        elif request.is_tier3:
+            shown = iter(tier3_segments(files, request.focus_files))
+        else:
+            shown = files_segments(files, is_summary=request.is_summary)
+        if request.is_numbered:
+            shown = map(numbered, shown)
+        return as_documents(shown) if request.is_xml else shown
 
     @property
     def source_map(self) -> "SourceMap":
@@ -220,15 +223,6 @@ class Composition:
         If the file's line is omitted, return the line of its gap mark.
         """
         return self.source_map.find(path, line)
-
-    @property
-    def records(self) -> tuple[FileRecord, ...]:
-        """Records of the files, as from ``build_file_items``."""
-        return tuple(file.to_record() for file in self.files)
-
-    def check_scope(self) -> None:
-        """Raise ``ScopeError`` if a file is outside of the scope."""
-        check_refused(self.refused)
 
 
 def given_parts(

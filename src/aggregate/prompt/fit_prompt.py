@@ -18,13 +18,7 @@ from aggregate.prompt.assemble import Composition
 from aggregate.prompt.corpus.file_corpus import FileCorpus
 from aggregate.prompt.corpus.ranked_files import rank_files
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
-from aggregate.prompt.files.layout import (
-    FILES,
-    FILES_SUMMARY,
-    FILES_TIER3,
-    files_section,
-    rendered_segment,
-)
+from aggregate.prompt.files.layout import FILES_TIER3
 from aggregate.prompt.files.line_runs import ALL_LINES, Run
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.file_shares import new_fit, whole_fit
@@ -267,14 +261,10 @@ class _Filling:
             called=called_definitions(candidates, fit) if hidden else (),
             note=NOTHING_ELSE.format(candidates.relevant) if is_end else "",
         )
-        title = FILES_SUMMARY if request.is_summary else FILES
-        title = FILES_TIER3 if request.is_tier3 else title
         composition = Composition(
             request,
             files,
-            lay_out=lambda shown: files_section(
-                title, chain(map(rendered_segment, shown), segments)
-            ),
+            listed=segments,
             parts=dict(self.frame)
             | {section: fitted.segments for section, fitted in sections.items()},
         )

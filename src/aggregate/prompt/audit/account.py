@@ -31,7 +31,7 @@ from aggregate.prompt.output.numbered_output import audit_path, numbered_files
 
 if TYPE_CHECKING:
     from aggregate.prompt.assemble import Composition
-    from aggregate.prompt.document.token_counts import PromptTokens
+    from aggregate.prompt.token_counts import PromptTokens
 
 VERSION: Final = 2  # of the format; readers refuse others
 OF_FILES: Final = (Section.FILES, Section.CHANGED)  # sections whose blocks belong to files
@@ -145,10 +145,10 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
     """Write the audit of a prompt beside its file."""
-    from aggregate.prompt.document.token_counts import count_prompt
     from aggregate.prompt.output.source_map import (
         map_sources,  # prompts without an audit need neither
     )
+    from aggregate.prompt.token_counts import count_prompt
 
     size = sum(map(len, prompt.pieces()))
     source_map = map_sources(prompt.segments, is_written=True)

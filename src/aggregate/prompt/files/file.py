@@ -17,28 +17,17 @@ class File(NamedTuple):
     """A file on its way from a path to its block in the prompt.
 
     A named tuple takes little memory: large projects have 100,000 files.
-
-    Attributes:
-        path: The path in the prompt: relative to the base directory with ``/``.
-        file: Its location, ``""`` for an unread file.
-        entry: The settings of the path or glob that matches it.
-        by_glob: A glob matches it.
-        problem: Why it is not read; ``""`` for a file to read.
-        refused: The scope forbids to read it.
-        source: Its text, once read.
-        view: Its content in the prompt, once rendered.
-        is_error: The view is a message in place of the content.
     """
 
-    path: str
-    file: str
-    entry: Entry
+    path: str  # in the prompt: relative to the base directory with ``/``
+    file: str  # its location, ``""`` for an unread file
+    entry: Entry  # the settings of the path or glob that matches it
     by_glob: bool = False
-    problem: str = ""
-    refused: bool = False
-    source: SourceFile = _UNREAD
-    view: View = _NO_VIEW
-    is_error: bool = False
+    problem: str = ""  # why it is not read; ``""`` for a file to read
+    refused: bool = False  # the scope forbids to read it
+    source: SourceFile = _UNREAD  # its text, once read
+    view: View = _NO_VIEW  # its content in the prompt, once rendered
+    is_error: bool = False  # the view is a message in place of the content
 
     @property
     def item(self) -> FileItem:
@@ -137,19 +126,12 @@ class File(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """A remark on files that a glob leaves out, shown like a file.
+    """A remark on files that a glob leaves out, shown like a file."""
 
-    Attributes:
-        path: The glob.
-        entry: The glob's settings.
-        problem: The number of the files and why they are left out.
-        details: Further lines.
-    """
-
-    path: str
+    path: str  # the glob
     entry: Entry
-    problem: str
-    details: tuple[str, ...] = ()
+    problem: str  # the number of the files and why they are left out
+    details: tuple[str, ...] = ()  # further lines
 
     @property
     def file(self) -> File:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from aggregate.base.errors import ScopeError
 from aggregate.base.files import GeneratedView, PackedSpans, View, ViewMode
 from aggregate.base.monitor import get_monitor
-from aggregate.base.redaction import Redacted, redact
+from aggregate.base.redaction import redact
 from aggregate.base.text import heading_text
 from aggregate.code.syntax import LANGUAGES, fence_tag
 from aggregate.code.views import render_all
@@ -48,7 +48,7 @@ class Portion(NamedTuple):
 
     files: list[File]
     keys: list[bytes]  # of their cached views, ``b""`` for none
-    rows: list[bytes | None]  # cached views; an earlier run found no secrets in their files
+    rows: list[bytes | None]  # cached views, ``b""`` for the text itself; without secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +98,17 @@ class FileStream:
 
     def __iter__(self) -> Iterator[File]:
         """Yield the files, then remarks on globs' omitted files."""
-        for portion, redacted in self._searched():
-            self._redact(portion, redacted)
+        for portion in self._clean_portions():
             with get_monitor().scope("render_files"):
-                rendered = self._render(portion)
-            for file in rendered:
-                yield self._noted(file)
-        for remark in self.reader.remarks():
-            yield self._noted(remark.file)
+                files = self._render(portion)
+            self._errors += [error_sentence(file) for file in files if file.is_error]
+            yield from files
+        remarks = [remark.file for remark in self.reader.remarks()]
+        self._errors += map(error_sentence, remarks)
+        yield from remarks
 
-    def _noted(self, file: File) -> File:
-        if file.is_error:
-            self._errors.append(error_sentence(file))
-        return file
-
-    def _searched(self) -> Iterator[tuple[Portion, list[Redacted | None]]]:
-        """Yield portions with the results of the search for secrets.
+    def _clean_portions(self) -> Iterator[Portion]:
+        """Yield portions without secrets.
 
         If no views are needed, a thread searches the next ones; otherwise not, since views are made in forked
         processes.
@@ -124,64 +119,63 @@ class FileStream:
         can_outline = selection.generated is GeneratedView.OUTLINE
         is_small = len(selection.files) <= PORTION
         if is_small or can_outline or any(file.is_rendered for file in selection.files):
-            return map(self._search, portions)
+            return map(self._redact, portions)
         from aggregate.base.concurrency import ahead  # 5 ms, too long for a few files
 
-        return ahead(self._search, portions)
+        return ahead(self._redact, portions)
 
     def _look_up(self, files: list[File]) -> Portion:
-        """Look up cached views of files; the texts are not redacted yet."""
         keys = [self._key(file) for file in files]
-        wanted = [key for key in keys if key]
-        rows = iter(self.index.get_many(_view_kind(), wanted) if wanted else ())
-        return Portion(files, keys, [next(rows) if key else None for key in keys])
+        return Portion(files, keys, cached_rows(self.index, _view_kind, keys))
 
     def _key(self, file: File) -> bytes:
         """Return the key of a file's view in the cache."""
         if not file.source.content_hash or file.source.error:
             return b""
         item, view = file.item, file.path[file.path.rfind("/") + 1 :]
-        if file.is_rendered and not self.reader.is_omitted(file.path):
+        if self._is_rendered(file):
             view += f"\0{file.view_mode.value}"
             if item.ast_mask or item.custom_slices:
                 view += json.dumps([item.ast_mask, item.custom_slices], default=str)
         return sha256(file.source.content_hash + view.encode(errors="surrogatepass")).digest()
 
-    def _search(self, portion: Portion) -> tuple[Portion, list[Redacted | None]]:
-        redaction = self.reader.redaction
-        pairs = zip(portion.files, portion.rows, strict=True)
-        return portion, [
-            redact(file.source.text, redaction) if row is None else None for file, row in pairs
-        ]
-
-    def _redact(self, portion: Portion, redacted: Sequence[Redacted | None]) -> None:
-        for number, result in enumerate(redacted):
-            if result and result.is_changed:
-                file = portion.files[number]
-                portion.files[number] = self.reader.take(file, file.source, result)
+    def _redact(self, portion: Portion) -> Portion:
+        """Replace the secrets in texts that an earlier run did not search."""
+        for number, (file, row) in enumerate(zip(portion.files, portion.rows, strict=True)):
+            redacted = redact(file.source.text, self.reader.redaction) if row is None else None
+            if redacted and redacted.is_changed:
+                portion.files[number] = self.reader.take(file, file.source, redacted)
                 portion.keys[number] = b""
+        return portion
 
     def _render(self, portion: Portion) -> list[File]:
         """Return the visible files with their views, and store new views."""
-        is_visible = [not self.reader.is_omitted(file.path) for file in portion.files]
         needs_view = [
-            row is None and is_shown and file.is_rendered and not file.source.error
-            for file, row, is_shown in zip(portion.files, portion.rows, is_visible, strict=True)
+            row is None and self._is_rendered(file)
+            for file, row in zip(portion.files, portion.rows, strict=True)
         ]
         requests = [file.request(file.view_mode) for file in compress(portion.files, needs_view)]
         views = render_all(requests, on_done=self.on_done)
-        new_rows: list[bytes | None] = [b""] * len(needs_view)  # records a text without secrets
-        for number, (file, row) in enumerate(zip(portion.files, portion.rows, strict=True)):
-            if needs_view[number]:
-                portion.files[number], new_rows[number] = self._with_view(file, next(views))
-            elif is_visible[number]:
-                portion.files[number] = _without_new_view(file, row)
+        rendered: list[File] = []
+        new_rows: list[tuple[bytes, bytes]] = []
+        for file, key, row, is_new in zip(*portion, needs_view, strict=True):
+            new_row: bytes | None = b""  # records a text without secrets
+            if is_new:
+                shown, new_row = self._with_view(file, next(views))
+            else:
+                shown = _without_new_view(file, row)
+            if key and row is None and new_row is not None:
+                new_rows.append((key, new_row))
+            if not self.reader.is_omitted(file.path):
+                rendered.append(shown)
+        self.index.put_many(_view_kind(), new_rows)
         if self.on_done:
             self.on_done(len(needs_view) - len(requests))
-        rows = zip(portion.keys, portion.rows, new_rows, strict=True)
-        new = [(key, data) for key, row, data in rows if key and row is None and data is not None]
-        self.index.put_many(_view_kind(), new)
-        return [*compress(portion.files, is_visible)]
+        return rendered
+
+    def _is_rendered(self, file: File) -> bool:
+        is_readable = not file.source.error and not self.reader.is_omitted(file.path)
+        return is_readable and file.is_rendered
 
     def _with_view(self, file: File, result: View | str) -> tuple[File, bytes | None]:
         """Return a file with its view or a view's error, and the row to store, ``None`` for none."""
@@ -203,9 +197,8 @@ def _without_new_view(file: File, row: bytes | None) -> File:
     text = file.source.text
     if file.source.error:
         return file.unreadable()
-    if file.is_rendered and row is not None:
-        return file._replace(view=_unpack(row, text))
-    return file._replace(view=View(text, language=fence_tag(file.path, text)))
+    view = _unpack(row, text) if row else View(text, language=fence_tag(file.path, text))
+    return file._replace(view=view)
 
 
 def stream_files(
@@ -243,6 +236,15 @@ def render_files(
             request, index=index, on_start=on_start, on_done=on_done, selection=selection
         )
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
+
+
+def cached_rows(
+    index: Index, kind: Callable[[], Kind], keys: Sequence[bytes]
+) -> list[bytes | None]:
+    """Return the cached row of each key, ``None`` also for the key ``b""``."""
+    present = [key for key in keys if key]
+    rows = iter(index.get_many(kind(), present) if present else ())
+    return [next(rows) if key else None for key in keys]
 
 
 @cache

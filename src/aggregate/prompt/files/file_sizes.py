@@ -12,7 +12,7 @@ from typing import Any
 from aggregate.base.concurrency import in_child
 from aggregate.base.errors import DeadlineError
 from aggregate.base.files import View, ViewMode, ViewRequest
-from aggregate.base.redaction import AS_THEY_ARE
+from aggregate.base.redaction import AS_THEY_ARE, redact
 from aggregate.base.text import line_count
 from aggregate.base.tokens import TokenCounter
 from aggregate.code.syntax import LanguageKind, language_of, read_module
@@ -20,11 +20,11 @@ from aggregate.code.views import render_all
 from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
 from aggregate.prompt.asking.request import Request
-from aggregate.prompt.document.token_counts import token_version
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import FileReader
-from aggregate.prompt.files.file_rendering import view_version
+from aggregate.prompt.files.file_rendering import cached_rows, view_version
 from aggregate.prompt.files.selection import select_files
+from aggregate.prompt.token_counts import token_version
 
 # Views that need no choices of the user.
 _MEASURED = (ViewMode.FULL, ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.SUMMARY)
@@ -80,11 +80,9 @@ def _measure_portion(
 ) -> list[FileSizes]:
     """Return the sizes of files, and cache new ones."""
     keys = [_key(file) for file in files]
-    rows = iter(index.get_many(_kind(), [key for key in keys if key]))
     sizes: dict[str, FileSizes] = {}
     unknown: list[tuple[File, bytes]] = []
-    for file, key in zip(files, keys, strict=True):
-        row = next(rows) if key else None
+    for file, key, row in zip(files, keys, cached_rows(index, _kind, keys), strict=True):
         if row or file.source.error:
             numbers = _ROW.unpack(row) if row else ()
             sizes[file.path] = FileSizes.of(file.path, numbers, error=file.source.error)
@@ -100,8 +98,9 @@ def _measure_portion(
         problems = [problem for view in views[part] for problem in _problems(view)]
         problem = next(iter(problems), "")
         sizes[file.path] = FileSizes.of(file.path, numbers, problem=problem)
-        # A view that took too long on a busy machine is not cached.
-        if key and not problems and all(isinstance(view, View) for view in views[part]):
+        # Cached are neither texts with secrets (rule I-5) nor views that took too long on a busy machine.
+        is_sound = not problems and all(isinstance(view, View) for view in views[part])
+        if key and is_sound and not redact(file.source.text, AS_THEY_ARE).is_changed:
             new_rows.append((key, _ROW.pack(*numbers)))
     index.put_many(_kind(), new_rows)
     return [sizes[file.path] for file in files]

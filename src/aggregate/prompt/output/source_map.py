@@ -7,14 +7,13 @@ from urllib.parse import unquote
 
 from aggregate.base.files import ShownText, source_lines
 from aggregate.prompt.document import Label, Section, Segment, SourceMap
-from aggregate.prompt.files.layout import file_heading, is_fenced
+from aggregate.prompt.files.layout import BEFORE_CONTENT, file_heading, is_fenced
 from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
 from aggregate.prompt.sections.turns import fenced_lines
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _ESCAPE = re.compile(r"\\(.)")
-# Lines of a file's block before its content, and before and behind it.
-_BEFORE_CONTENT, _AROUND_CONTENT = 3, 4
+_AROUND_CONTENT = BEFORE_CONTENT + 1  # lines of a file's block before and behind its content
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 
 
@@ -151,7 +150,7 @@ def _add_file(runs: SourceMap, segment: Segment) -> None:
     elif mapping.spans is None:
         _add_verbatim(runs, source, 1, lines - _AROUND_CONTENT, mapping)
     else:
-        content = segment.text.split("\n")[_BEFORE_CONTENT:-1]
+        content = segment.text.split("\n")[BEFORE_CONTENT:-1]
         if mapping.is_numbered:
             content = [line.partition(" | ")[2] for line in content]
         _add_view(runs, source, content, mapping)
@@ -234,7 +233,7 @@ def _add_diff(runs: SourceMap, segment: Segment) -> None:
     runs.add(1, Label.BLANK)
     runs.add(1, Label.FENCE, path)
     now = 0
-    for text in segment.text.split("\n")[_BEFORE_CONTENT:-1]:
+    for text in segment.text.split("\n")[BEFORE_CONTENT:-1]:
         if hunk := _HUNK.fullmatch(text):
             now = int(hunk[1])
             runs.add(1, Label.NOTE, path)
