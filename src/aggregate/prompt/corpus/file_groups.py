@@ -20,8 +20,7 @@ from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, TAGGED_NAMES, naming_class
 from aggregate.project.files import SourceFile, read_file
 from aggregate.project.index import Index, Kind, code_version, settled_mark
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_reading import ReadFacts
+from aggregate.prompt.files import File, ReadFacts
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,

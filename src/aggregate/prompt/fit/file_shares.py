@@ -5,8 +5,7 @@ from typing import Final
 
 from aggregate.code.views import is_the_text
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files.layout import rendered_segment
-from aggregate.prompt.files.line_runs import ALL_LINES, Run
+from aggregate.prompt.files import ALL_LINES, Run, rendered_segment
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.entry_order import (
     CHARACTERS_PER_TOKEN,

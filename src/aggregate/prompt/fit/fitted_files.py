@@ -10,10 +10,14 @@ from aggregate.base.files import View, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.code.views import EXCLUDED, is_the_text
 from aggregate.prompt.asking.request import ALL_FILES
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_rendering import RenderedFiles, error_sentence
-from aggregate.prompt.files.line_runs import marked_runs, signature_run
-from aggregate.prompt.files.selection import omission_remark
+from aggregate.prompt.files import (
+    File,
+    RenderedFiles,
+    error_sentence,
+    marked_runs,
+    omission_remark,
+    signature_run,
+)
 from aggregate.prompt.fit.candidates import Candidate, Candidates
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.sections.not_shown import Called, Hidden
