@@ -32,7 +32,7 @@ from aggregate.sending.clients.model_figures import (
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of, select_model
-from aggregate.sending.models import SHORT_LIFETIME, FinishReason, Reply
+from aggregate.sending.models import SCRIPTED, SHORT_LIFETIME, FinishReason, Reply
 from aggregate.sending.request_log import LoggedRequest, write_request
 from aggregate.sending.turn_composition import TurnComposer
 
@@ -201,9 +201,10 @@ def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str
 
 
 def _check_limits(prepared: Exchange) -> None:
-    daily = daily_limit(prepared.project.config.send.most_per_day)
-    most, max_output = prepared.selection.most, prepared.asked.max_output
-    could = None if most is None and daily is None else prepared.most_it_costs
+    most, daily = prepared.selection.most, daily_limit(prepared.project.config.send.most_per_day)
+    if prepared.provider == SCRIPTED or (most is None and daily is None):
+        return
+    could, max_output = prepared.most_it_costs, prepared.asked.max_output
     check_limits(prepared.client, could=could, max_output=max_output, most=most, daily=daily)
 
 
@@ -302,9 +303,8 @@ class _ReplyFile:
         self.path = reply_path(prompt)
         self.problem = ""  # why it is incomplete, such as a full disk
         self.is_empty = True  # only blanks so far
-        self.error: OSError | OutputError | None = (
-            None  # raised by ``on_text``, then not called again
-        )
+        # Raised by ``on_text``, which is then not called again
+        self.error: OSError | OutputError | None = None
         self._on_text, self._on_first = on_text, on_first
         self._pieces: list[str] = []
         try:
