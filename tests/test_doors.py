@@ -72,6 +72,7 @@ ONE_MODULE = (
     "project.table",
     "project.tables",
     "project.toml_text",
+    "project.watching",
     "prompt.document",
     "prompt.files.file_sizes",
     "prompt.files.layout",

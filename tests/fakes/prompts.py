@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aggregate import Prompt, Segment, Usage
 from aggregate.prompt.document import Image, Section, Stability
-from aggregate.prompt.sections import Omitted, discussion_segments
+from aggregate.prompt.sections import discussion_segments, fit_history
 from aggregate.sending import known_model
 from aggregate.sending.cache import (
     EarlierRequest,
@@ -54,9 +54,11 @@ def plan_of(
     )
 
 
-def talk(history: Sequence[object], left_out: tuple[int, int] | None = None) -> Sequence[Segment]:
-    """Return the segments of a discussion, of which some turns with their tokens may be left out."""
-    return discussion_segments(list(history), Omitted(*left_out) if left_out else None)
+def talk(history: Sequence[object], newest: int = 0) -> Sequence[Segment]:
+    """Return the segments of a discussion, or of its newest turns, each of 70 tokens."""
+    if not newest:
+        return discussion_segments(history)
+    return fit_history(history, 70 * (newest - 1), lambda text: 70 * ("###" in text)).segments
 
 
 def messages(plan: RequestPlan) -> list[tuple[str, str]]:

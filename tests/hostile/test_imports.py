@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-OTHERS = "click pydantic rich tiktoken tomlkit tree_sitter typing_extensions watchdog"
+OTHERS = "click pydantic rich tiktoken tomlkit tree_sitter typing_extensions"
 
 
 def before_us(folder: Path) -> set[str]:

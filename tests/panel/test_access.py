@@ -122,7 +122,7 @@ def test_no_file_beside_the_project_is_read(tmp_path: Path, path: str) -> None:
     (tmp_path / "outside.txt").write_text("outside words")
     panel = opened(tmp_path / "project", {**FILES, ".env": "KEY=hidden words\n"})
     (panel.folder / "link.txt").symlink_to(tmp_path / "outside.txt")
-    panel.session.disk_changed([], is_incomplete=True)
+    panel.session.catch_up()
     panel.session.compose()
     for answer in (
         panel.client.get("/api/file", params={"path": path}),

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, count, open_project, request_for
 from aggregate.prompt.fit import RevisionChanges, Shares
-from aggregate.prompt.sections import Omitted, discussion_segments, fit_history
+from aggregate.prompt.sections import discussion_segments, fit_history
 from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
 from tests.prompt.composing import result as merged
 
@@ -35,10 +35,11 @@ def test_the_oldest_turns_go_first() -> None:
     """Whole turns are left out from the beginning, and a line with their number and tokens counts too (rule B-5)."""
     fitted = fit_history(TURNS, 60, words)
     section = discussion_segments(TURNS)
-    shown = discussion_segments(TURNS[2:], Omitted(2, tokens_of(*section[1:3])))
-    assert fitted.segments == shown
-    assert [each.source for each in shown[2:]] == [each.source for each in section[3:]]
-    assert fitted.tokens == tokens_of(*shown)
+    heading, note, first, last = fitted.segments
+    assert (heading, last) == (section[0], section[4])
+    assert note.text == f"- 2 earlier turns are left out: {tokens_of(*section[1:3])} tokens"
+    assert first == replace(section[3], text=section[3].text.removeprefix("---\n\n"))
+    assert fitted.tokens == tokens_of(*fitted.segments)
     (cut,) = fitted.cuts
     assert (cut.section, cut.what) == ("history", "turns 1 to 2")
     assert cut.tokens == tokens_of(*section[1:3])
@@ -58,9 +59,13 @@ def test_a_share_of_the_discussion_is_a_maximum(limit: int) -> None:
     fitted = fit_history(TURNS, limit, words)
     assert fitted.tokens <= least.tokens + limit
     if fitted.cuts:
-        earlier = len(TURNS) - len(fitted.segments) + 1
-        note = Omitted(earlier, 0) if earlier else None
-        assert tokens_of(*discussion_segments(TURNS[earlier:], note)) > least.tokens + limit
+        section = discussion_segments(TURNS)
+        earlier = len(section) - len(fitted.segments)
+        note = fitted.segments[1:2] if earlier else ()
+        first = section[earlier + 1]
+        first = replace(first, text=first.text.removeprefix("---\n\n"))
+        more = (section[0], *note, first, *section[earlier + 2 :])
+        assert tokens_of(*more) > least.tokens + limit
 
 
 def test_shares_are_reserved_as_far_as_they_are_used(tmp_path: Path) -> None:

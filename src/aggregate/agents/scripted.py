@@ -26,7 +26,7 @@ class ScriptedCall(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    tool: str = Field(min_length=1, description="The name of the tool.")
+    tool: str = Field(min_length=1)
 
 
 class ScriptedReply(BaseModel):
@@ -34,30 +34,14 @@ class ScriptedReply(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: str = Field(default="", description="The answer.")
-    seconds: float = Field(default=0, ge=0, le=3600, description="Seconds until the answer.")
-    fail: str = Field(default="", description="The error to raise instead of an answer.")
-    failures: int = Field(
-        default=0,
-        ge=0,
-        description="Number of attempts that fail before the answer; 0 with a text in fail: all of them.",
-    )
-    cost: float = Field(
-        default=0,
-        ge=0,
-        allow_inf_nan=False,
-        description="Cost of the answer in US dollars, to test limits.",
-    )
-    calls: list[ScriptedCall] = Field(
-        default_factory=list,
-        description="Tool calls before the answer, one per turn: tool, and its arguments as further keys.",
-    )
-    refuse: bool = Field(
-        default=False, description="The failure is a refusal, which is not retried."
-    )
-    then: tuple["ScriptedReply", ...] = Field(
-        default=(), description="Answers to further attempts; the last one repeats."
-    )
+    text: str = ""
+    seconds: float = Field(default=0, ge=0, le=3600)  # until the answer
+    fail: str = ""  # the error to raise instead of an answer
+    failures: int = Field(default=0, ge=0)  # of attempts before the answer; 0 with ``fail``: all
+    refuse: bool = False  # the failure is a refusal, which is not retried
+    cost: float = Field(default=0, ge=0, allow_inf_nan=False)  # US dollars, to test limits
+    calls: list[ScriptedCall] = []  # before the answer, one per turn
+    then: tuple["ScriptedReply", ...] = ()  # answers to further attempts; the last one repeats
 
     @model_validator(mode="before")
     @classmethod
@@ -81,10 +65,7 @@ class ReplyScript(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    answers: dict[str, ScriptedReply] = Field(
-        default_factory=dict,
-        description="By ticket id or question: a text, a table, or a list of these.",
-    )
+    answers: dict[str, ScriptedReply] = {}  # by ticket id or question
 
 
 def load_replies(path: Path) -> Mapping[str, ScriptedReply]:

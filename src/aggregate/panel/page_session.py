@@ -286,28 +286,22 @@ class Session:
     def unwatched(self) -> None:
         self._disk.is_watched = False
 
-    def disk_changed(self, paths: Iterable[str], *, is_incomplete: bool = False) -> None:
+    def disk_changed(self, paths: Iterable[str]) -> None:
         changed = [path for path in paths if not HALF_WRITTEN.search(path)]
         config = {real_path(self.config), os.path.abspath(self.config)}
         base = self.base_dir
-        if not is_incomplete:
-            with self._lock:
-                is_saved = config.issuperset(changed) and self.draft.is_as_read()
-            if is_saved or is_own(changed, self.view.composed, base):
-                return
-        if is_incomplete or not config.isdisjoint(changed):
+        with self._lock:
+            is_saved = config.issuperset(changed) and self.draft.is_as_read()
+        if is_saved or is_own(changed, self.view.composed, base):
+            return
+        if not config.isdisjoint(changed):
             self._follow_config()
         display_paths = [display_path(path, base) for path in changed]
         with self._lock:
-            if is_incomplete:
-                self._disk.check_all()
-            else:
-                self._disk.note(display_paths, self.view.listed, base)
+            self._disk.note(display_paths, self.view.listed, base)
             self.revision += 1
         self._wanted.set()
-        self._send_event(
-            "disk", display_paths if len(display_paths) <= _MOST_PATHS and not is_incomplete else []
-        )
+        self._send_event("disk", display_paths if len(display_paths) <= _MOST_PATHS else [])
 
     def _follow_config(self) -> None:
         with self._lock:

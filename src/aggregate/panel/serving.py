@@ -25,7 +25,6 @@ from aggregate.panel.answers import Broadcast
 from aggregate.panel.app import Panel
 from aggregate.panel.composition import single_files
 from aggregate.panel.page_session import Session
-from aggregate.project.git import tracked_but_ignored
 from aggregate.project.watching import TreeWatch
 
 _HOST: Final = "127.0.0.1"
@@ -146,17 +145,16 @@ def _watch_folder(session: Session, root: Path, say: Callable[[str], None]) -> N
         return not session.is_closed and session.base_dir == root
 
     try:
-        with TreeWatch(root) as watch:
-            ignored = (root / name for name in tracked_but_ignored(str(root)))
-            watch.watch_files([session.config, *ignored])
-            session.catch_up()
-            composed = None
-            while is_wanted():
-                last, composed = composed, session.view.composed
-                if composed is not None and composed is not last:
-                    watch.watch_files(single_files(composed))
-                if changes := watch.wait(_CHECK_SECONDS):
-                    session.disk_changed(changes.paths, is_incomplete=changes.is_incomplete)
+        watch = TreeWatch(root)
+        watch.watch_files([session.config])
+        session.catch_up()
+        composed = None
+        while is_wanted():
+            last, composed = composed, session.view.composed
+            if composed is not None and composed is not last:
+                watch.watch_files(single_files(composed))
+            if changed := watch.wait(_CHECK_SECONDS):
+                session.disk_changed(changed)
     except (OSError, ConfigError) as error:
         say(f"changes on the disk are not shown until you reload: {error}")
         session.unwatched()

@@ -6,23 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aggregate.agents.goals import questions, replies
+from aggregate.agents.goals import lists, questions, replies
 from aggregate.agents.goals.answers import SHOWN_ITEMS, envelope_content
 from aggregate.agents.goals.branch import Branch, StepFailed
 from aggregate.agents.goals.calls import item_fills, sure_arguments
 from aggregate.agents.goals.goal_result import DENDRITES, failure_message, is_failure
-from aggregate.agents.goals.lists import (
-    ATTACHED,
-    USUAL,
-    ItemList,
-    find_list,
-    item_goal,
-    item_identity,
-    item_names,
-    lists_in,
-    rule_template,
-    without_attached,
-)
+from aggregate.agents.goals.lists import ItemList
 from aggregate.agents.goals.questions import QuestionKind
 from aggregate.agents.goals.words import Iteration, has_parts, is_compound, significant_words, words
 from aggregate.agents.limits import Limit
@@ -122,13 +111,13 @@ def find_loop(branch: Branch, step: str, iteration: Iteration | None) -> Loop | 
     """Find the list that a step loops over, unless an outer loop uses it (D-20, D-34)."""
     if iteration is None:
         return None
-    source = find_list(branch.context, iteration.noun, branch.run.cache_dir)
+    source = lists.find_list(branch.context, iteration.noun, branch.run.cache_dir)
     return Loop(step, iteration, source) if source and source.digest not in branch.lists else None
 
 
 def loop_over_result(branch: Branch, step: str, iteration: Iteration, result: Value) -> Loop | None:
     """Return the first list with several items in a result, unless an outer loop uses it."""
-    for source in () if is_failure(result) else lists_in(result, iteration.noun):
+    for source in () if is_failure(result) else lists.lists_in(result, iteration.noun):
         if len(source.items) > 1:
             return None if source.digest in branch.lists else Loop(step, iteration, source)
     return None
@@ -144,11 +133,11 @@ def list_in_reach(
     nouns = [iteration.noun] if iteration else []
     nouns += [noun for name in (*stems, tool.name) for noun in words(name)[-1:]]
     for noun in dict.fromkeys(nouns):
-        source = find_list(branch.context, noun, branch.run.cache_dir)
+        source = lists.find_list(branch.context, noun, branch.run.cache_dir)
         if not source or not source.items or not _takes_one(tool, stems, source, noun):
             continue
         certain = sure_arguments(tool, step, branch)
-        names = {name for item in item_names(source.items, noun) for name in item}
+        names = {name for item in lists.item_names(source.items, noun) for name in item}
         if certain and names.isdisjoint(map(str, certain.values())):
             return None  # "Get the price of article 9" is not about a list of others
         phrase = iteration.phrase if iteration and iteration.noun == noun else ""
@@ -159,7 +148,7 @@ def list_in_reach(
 def _takes_one(tool: Tool, stems: Sequence[str], source: ItemList, noun: str) -> bool:
     if any(parameter.type.startswith("list") for parameter in tool.required):
         return False
-    if not source.named and source.name and source.name not in USUAL:
+    if not source.named and source.name and source.name not in lists.USUAL:
         return False  # a list of something else
     if any(item_fills(tool, item, noun) for item in source.items):
         return source.named or isinstance(source.items[0], dict)
@@ -222,7 +211,7 @@ def template_for(branch: Branch, loop: Loop, *, ask: bool = False) -> str:
     Names of the items' fields are in braces. The template is made from the step by a rule, else by the model; else it
     is the step itself.
     """
-    by_rule = rule_template(loop.step, loop.iteration, loop.source.items[0])
+    by_rule = lists.rule_template(loop.step, loop.iteration, loop.source.items[0])
     if not loop.iteration.phrase or (by_rule and not ask):
         return by_rule or loop.step
     fields = questions.field_names(loop.source.fields or ["item"])
@@ -235,7 +224,7 @@ def item_branches(
 ) -> list[Branch]:
     """Return a branch for each item's sub-task; a ``chosen`` item gets a single step."""
     limit, listed = branch.run.limits.dendrites, loop.source.items
-    items = list({_item_key(item): without_attached(item) for item in listed}.values())
+    items = list({_item_key(item): lists.without_attached(item) for item in listed}.values())
     if duplicates := len(listed) - len(items):
         branch.warn(f"{duplicates} of {len(listed)} items are repeated and processed once.")
     if limit < len(items):
@@ -256,7 +245,7 @@ def item_branches(
         # A single step is decided here for all items; the model splits a compound one for each item.
         fields |= {"template": template, "decided": True, "tool": tool}
     return [
-        branch.below(number, item_goal(template, item, number), item=item, **fields)
+        branch.below(number, lists.item_goal(template, item, number), item=item, **fields)
         for number, item in enumerate(items[:limit], 1)
     ]
 
@@ -281,7 +270,7 @@ def items_result(
         "items_processed": len(results),
         "item_noun": loop.iteration.noun,
         DENDRITES: results,
-        "items": [{**item, ATTACHED: result} for item, result in attached],
+        "items": [{**item, lists.ATTACHED: result} for item, result in attached],
     }
 
 
@@ -289,7 +278,7 @@ def _unfinished(items: Sequence[Value]) -> str:
     """List unfinished items by id or content, in a sentence."""
     names = []
     for item in items[:SHOWN_ITEMS]:
-        identity = item_identity(item)
+        identity = lists.item_identity(item)
         name = str(identity[1]) if identity else json_text(item)
         names.append(questions.clip(name, LEFT_CHARACTERS))
     more = f" and {len(items) - len(names)} more" if len(items) > len(names) else ""
@@ -307,4 +296,4 @@ def with_results(result: Value, source: ItemList, spawned: dict[str, Any]) -> Va
 
 
 def _item_key(item: Value) -> str:
-    return json.dumps(jsonable(without_attached(item)), sort_keys=True)
+    return json.dumps(jsonable(lists.without_attached(item)), sort_keys=True)

@@ -7,17 +7,8 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from aggregate.agents.goals import answers, questions, replies, spread
+from aggregate.agents.goals import answers, calls, questions, replies, spread
 from aggregate.agents.goals.branch import Branch, ItemsUnclear, StepFailed, StepOutcome
-from aggregate.agents.goals.calls import (
-    FailureFeedback,
-    arguments_for,
-    choose_tool,
-    clarified,
-    item_arguments,
-    item_fills,
-    reflect,
-)
 from aggregate.agents.goals.chosen_items import meant_items
 from aggregate.agents.goals.goal_result import (
     NO_STEPS,
@@ -103,7 +94,7 @@ def run_neuron(branch: Branch, neuron: Neuron) -> Neuron:
     with node.timed():
         try:
             in_step = branch.at(node)
-            outcome = _do_step(in_step, step, choose_tool(in_step, step))
+            outcome = _do_step(in_step, step, calls.choose_tool(in_step, step))
         except (LimitReached, StepFailed) as reason:
             if isinstance(reason, LimitReached):
                 branch.run.budget.stop(reason.limit, node.place)
@@ -146,7 +137,9 @@ def _do_step(branch: Branch, step: str, tool: Tool | None) -> StepOutcome:
             below = spread.item_branches(branch, loop, template, tool)
             return _over_items(branch, loop, below)
     # The call for an item is about the item. A step for each item shows later whether one call was enough.
-    takes_item = branch.item is not None and tool and item_fills(tool, branch.item, branch.noun)
+    takes_item = (
+        branch.item is not None and tool and calls.item_fills(tool, branch.item, branch.noun)
+    )
     outcome = execute_step(branch, step, tool, trusted=bool(iteration or takes_item))
     if not tool or not iteration or not outcome.validated:
         return outcome
@@ -167,7 +160,9 @@ def _for_chosen(branch: Branch, reach: spread.Loop, tool: Tool) -> StepOutcome:
         (item,) = loop.source.items
         context = {**branch.context, f"dendrite_item_{branch.depth}_1": item}
         item_branch = replace(branch, item=item, noun=noun, chosen=True, context=context)
-        return execute_step(item_branch, reach.step, tool, trusted=item_fills(tool, item, noun))
+        return execute_step(
+            item_branch, reach.step, tool, trusted=calls.item_fills(tool, item, noun)
+        )
     template = spread.template_for(branch, loop)
     below = spread.item_branches(branch, loop, template, tool, chosen=loop is not reach)
     return _over_items(branch, loop, below)
@@ -181,7 +176,7 @@ def _over_result(
         return None
     template = spread.template_for(branch, loop, ask=True)
     try:
-        item_tool = choose_tool(branch, template)
+        item_tool = calls.choose_tool(branch, template)
         if item_tool is not None and item_tool.name == tool.name:
             return None
         below = spread.item_branches(branch, loop, template, item_tool)
@@ -239,14 +234,14 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
     """
     if tool is None:
         return _answer_step(branch, step)
-    step = clarified(branch, step, tool)
-    feedback = FailureFeedback()
+    step = calls.clarified(branch, step, tool)
+    feedback = calls.FailureFeedback()
     outcome = StepOutcome(None, validated=False)
     attempts = branch.run.limits.attempts
     for number in range(1, attempts + 1):
-        arguments = arguments_for(branch, step, tool, feedback)
+        arguments = calls.arguments_for(branch, step, tool, feedback)
         for item in branch.other_items:  # which the step does not mean
-            for name, value in item_arguments(tool, item, branch.noun).items():
+            for name, value in calls.item_arguments(tool, item, branch.noun).items():
                 if str(arguments.get(name)) == str(value):
                     reason = f"would be called for {value}, which the step does not mean"
                     raise ItemsUnclear(f"{tool.name} {reason}")
@@ -256,14 +251,14 @@ def execute_step(branch: Branch, step: str, tool: Tool | None, *, trusted: bool)
             # Without a word of a retry none can help (D-55).
             if result.get("retry") is not True or number == attempts:
                 return outcome
-            feedback = reflect(branch, step, tool, arguments, result)
+            feedback = calls.reflect(branch, step, tool, arguments, result)
             continue
         if trusted and _claims_success(result):
             return outcome
         outcome = _checked(branch, step, outcome)
         if outcome.validated or not tool.reads:
             return outcome
-        feedback = FailureFeedback(REJECTED)
+        feedback = calls.FailureFeedback(REJECTED)
     return outcome
 
 

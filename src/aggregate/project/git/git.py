@@ -52,11 +52,6 @@ def tracked_files(folder: str) -> list[str] | None:
     return None if listed is None else names_in(listed)
 
 
-def tracked_but_ignored(folder: str) -> list[str]:
-    arguments = ("ls-files", "-z", "--cached", "--ignored", "--exclude-standard")
-    return names_in(git(folder, *arguments, limits=GitLimits.for_rules()) or b"")
-
-
 def other_files(folder: str) -> list[str]:
     listed = git(
         folder, "ls-files", "-z", "--others", "--exclude-standard", limits=GitLimits.for_rules()

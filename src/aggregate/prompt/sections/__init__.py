@@ -18,6 +18,6 @@ else:
             "given": "cut_middle quoted task_segment",
             "subagent_results": "one_line results_segments",
             "tree": "Tree describing_files first_sentence",
-            "turns": "discussion_segments fit_history Omitted spoken_turn SpokenTurn turn_texts",
+            "turns": "discussion_segments fit_history spoken_turn SpokenTurn turn_texts",
         },
     )

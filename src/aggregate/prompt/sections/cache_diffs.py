@@ -2,30 +2,27 @@
 
 import re
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from difflib import Match, SequenceMatcher
+from difflib import SequenceMatcher
 
 from aggregate.base.files import ShownText, Span
-from aggregate.base.text import common_prefix, fence, longest_rising
+from aggregate.base.text import fence
 from aggregate.prompt.document import Section, Segment, Stability
 from aggregate.prompt.files.layout import file_heading, file_segment, is_fenced
 
 _CONTEXT = 3  # equal lines around a change, as ``diff -u`` has them
 
-# Pairs of lines compared between two unique lines: 500 with 500, some milliseconds. Longer stretches are replaced.
-_MOST_PAIRS = 250_000
+# Lines of a longer file that recur in a hundredth of it begin no match, which would take seconds.
+_MOST_COMPARED = 2_000
 
 _HUNK = re.compile(r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@")
 
 
 def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
-    matcher: SequenceMatcher[str] = SequenceMatcher()
-    matcher.matching_blocks = _equal(older, newer)  # type: ignore[attr-defined] # its cache
+    matcher = SequenceMatcher(None, older, newer, autojunk=len(newer) > _MOST_COMPARED)
     for group in matcher.get_grouped_opcodes(_CONTEXT):
-        _, first, _, to, _ = group[0]
-        _, _, end, _, until = group[-1]
+        (_, first, _, to, _), (_, _, end, _, until) = group[0], group[-1]
         yield f"@@ -{_range(first, end)} +{_range(to, until)} @@"
         for tag, i, j, k, m in group:
             mark = " " if tag == "equal" else "-"
@@ -55,42 +52,6 @@ def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
         if line[:1] in (" ", "+"):
             newer.append(line[1:])
     return [*newer, *older[position:]]
-
-
-def _equal(older: Sequence[str], newer: Sequence[str]) -> list[Match]:
-    """Return the blocks of equal lines in order, adjacent ones joined, and an empty last block."""
-    first = common_prefix(older, newer)
-    last = common_prefix(older[first:][::-1], newer[first:][::-1])
-    old, new = older[first : len(older) - last], newer[first : len(newer) - last]
-    blocks = [Match(0, 0, first)]
-    i = j = 0
-    for a, b in (*_unique_pairs(old, new), (len(old), len(new))):
-        if 0 < (a - i) * (b - j) <= _MOST_PAIRS:
-            matcher = SequenceMatcher(None, old[i:a], new[j:b], autojunk=False)
-            for start, to, size in matcher.get_matching_blocks():
-                blocks.append(Match(first + i + start, first + j + to, size))
-        is_end = a == len(old)
-        blocks.append(Match(first + a, first + b, last if is_end else 1))
-        i, j = a + 1, b + 1
-    joined: list[Match] = []
-    for block in blocks:
-        if joined and (joined[-1].a + joined[-1].size, joined[-1].b + joined[-1].size) == block[:2]:
-            joined[-1] = joined[-1]._replace(size=joined[-1].size + block.size)
-        elif block.size:
-            joined.append(block)
-    return [*joined, Match(len(older), len(newer), 0)]
-
-
-def _unique_pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pair the lines that occur once in both texts, as many as possible without crossing pairs."""
-    counts, newer_counts = Counter(old), Counter(new)
-    numbers = {line: number for number, line in enumerate(new) if newer_counts[line] == 1}
-    pairs = [
-        (number, numbers[line])
-        for number, line in enumerate(old)
-        if counts[line] == 1 and line in numbers
-    ]
-    return longest_rising(pairs)
 
 
 def _range(start: int, end: int) -> str:

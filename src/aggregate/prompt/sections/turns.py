@@ -8,6 +8,7 @@ lines begins with that role.
 
 import re
 from collections.abc import Mapping, Sequence, Set as AbstractSet
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from aggregate.base.text import as_seen, fence, heading_text, leaves_open, plain_headings
@@ -49,13 +50,6 @@ class SpokenTurn(NamedTuple):
     is_assistant: bool
 
 
-class Omitted(NamedTuple):
-    """How many first turns a budget leaves out, and their tokens (rule B-5)."""
-
-    number: int
-    tokens: int
-
-
 def build_discussion_section(history: Sequence[object]) -> str:
     """Render the turns without the heading of the section.
 
@@ -70,35 +64,24 @@ def build_discussion_text(history: Sequence[object]) -> str:
     return SEPARATOR.join(segment.text for segment in discussion_segments(history))
 
 
-def discussion_segments(
-    history: Sequence[object], omitted: Omitted | None = None
-) -> tuple[Segment, ...]:
+def discussion_segments(history: Sequence[object]) -> tuple[Segment, ...]:
     """Return the discussion's segments: a heading and the turns.
 
     Without turns there are none. The rule between two turns belongs to the later one, so that a segment does not depend
-    on later turns. Turns keep their numbers if the first ones are ``omitted``.
+    on later turns.
     """
-    if not history:
-        return ()
-    parts = [("## Discussion History", "")]
-    first = omitted.number + 1 if omitted else 1
-    if omitted:
-        turns = "1 earlier turn is" if first == 2 else f"{omitted.number:,} earlier turns are"
-        parts.append((f"- {turns} left out: {omitted.tokens:,} tokens", ""))
-    for number, text in enumerate(turn_texts(history), first):
-        rule = _BETWEEN if number > first else ""
-        name = f"{_NAME} {number}"
+    parts = [("## Discussion History", "")] if history else []
+    for number, text in enumerate(turn_texts(history), start=1):
+        name, rule = f"{_NAME} {number}", _BETWEEN if number > 1 else ""
         parts.append((f"{rule}### {name}{SEPARATOR}{text}", name))
     return tuple(
         Segment(Section.HISTORY, text, Stability.VOLATILE, source) for text, source in parts
     )
 
 
-def safe_discussion_segments(
-    history: Sequence[object], omitted: Omitted | None = None
-) -> tuple[Segment, ...]:
+def safe_discussion_segments(history: Sequence[object]) -> tuple[Segment, ...]:
     """Return the segments of the turns; headings that look like other sections are escaped."""
-    return discussion_segments([*map(_with_plain_headings, history)], omitted)
+    return discussion_segments([*map(_with_plain_headings, history)])
 
 
 def _with_plain_headings(entry: object) -> object:
@@ -109,7 +92,7 @@ def _with_plain_headings(entry: object) -> object:
 
 
 def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSection:
-    """Return the section of the newest turns.
+    """Return the section of the newest turns, with their numbers.
 
     It has at most ``limit`` tokens, not counting the last turn, which is always shown.
     """
@@ -120,24 +103,23 @@ def fit_history(history: Sequence[object], limit: int, count: Count) -> FittedSe
 
     def newest(size: int) -> tuple[Segment, ...]:
         number = last - size
-        omitted = Omitted(number, sum(sizes[:number])) if number else None
-        return safe_discussion_segments(history[number:], omitted)
+        if not number:
+            return complete
+        turns = "1 earlier turn is" if number == 1 else f"{number:,} earlier turns are"
+        note = f"- {turns} left out: {sum(sizes[:number]):,} tokens"
+        heading, first = complete[0], complete[number + 1]
+        first = replace(first, text=first.text.removeprefix(_BETWEEN))
+        return (heading, replace(heading, text=note), first, *complete[number + 2 :])
 
-    size = largest_size(newest, last, limit, count)
-    number = last - size
-    if not number:
-        return FittedSection(complete, needed, needed)
+    number = last - largest_size(newest, last, limit, count)
+    segments = newest(last - number)
     turns = f"turns 1 to {number}" if number > 1 else "turn 1"
-    cut = Cut("history", turns, sum(sizes[:number]), _CUT)
-    segments = newest(size)
-    return FittedSection(segments, tokens_of(segments, count), needed, (cut,))
+    cuts = (Cut("history", turns, sum(sizes[:number]), _CUT),) if number else ()
+    return FittedSection(segments, tokens_of(segments, count), needed, cuts)
 
 
 def excerpt_turn(segment: Segment) -> SpokenTurn | None:
-    """Return the turn of a segment.
-
-    Return ``None`` if the segment is not a turn of the discussion.
-    """
+    """Return the turn of a discussion's segment, ``None`` for another segment."""
     if segment.section is not Section.HISTORY:
         return None
     heading = _EXCERPT.match(segment.text)

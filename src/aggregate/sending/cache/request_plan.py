@@ -123,7 +123,7 @@ def plan_request(
     layout = layout_with_breakpoints(outline, policy, before)
     blocks = _blocks(prompt, layout, tokens, lifetime=policy.seconds)
     if message.strip():
-        text = SEPARATOR + message if prompt.segments else message
+        text = SEPARATOR + message if prompt.parts else message
         blocks.append(RequestBlock(BlockRole.MESSAGE, text, message_tokens))
     if turns is not None:
         blocks = _with_loop(blocks, turns, is_marked=policy.lookup is CacheLookup.BREAKPOINTS)
