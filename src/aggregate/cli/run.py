@@ -226,16 +226,11 @@ class AskedRun(AskedProject):
 @click.command(cls=RunCommand, params=[HELP_ALL])
 @click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
 @options.task_option
-@options.budget_option(
-    "Limit the prompt's tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True
-)
+@options.run_budget_option
 @option("-o --output", "FILE|-", "Write the prompt to this file; - prints it.")
 @option("--include", "GLOB", "Use only files that match. Repeatable.", multiple=True)
 @option("--exclude", "GLOB", "Skip files that match. Repeatable.", multiple=True)
-@options.seed_options(
-    focus="; without task and budget, or with --tier 3, make a Tier 3 context with this file in full",
-    has_since=False,
-)
+@options.run_seed_options
 @option(
     "--diff --since",
     "[=REV]",
@@ -296,10 +291,10 @@ class AskedRun(AskedProject):
     type=click.Choice(["auto", "summarize", "full"]),
 )
 @option("--tier", "", "Compose for this tier (only 3 changes anything).", type=click.IntRange(1, 3))
-@options.discussion_option("Show the turns", "the configured one")
+@options.run_discussion_option
 @flag("--no-history", "Leave the discussion out.")
 @options.generated_option
-@options.redact_option(sending=False)
+@options.run_redact_option
 @options.cache_options
 @options.json_option
 @options.quiet_option
