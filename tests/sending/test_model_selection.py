@@ -89,14 +89,6 @@ def test_a_model_of_another_company_is_refused(tmp_path: Path) -> None:
     assert asked(tmp_path, model="gpt-oss:20b") == ("compatible", "gpt-oss:20b")
 
 
-def test_what_a_persona_names_for_another_provider_is_said(tmp_path: Path) -> None:
-    """Its model and address are for its own provider; a warning says that they are not used (S-1)."""
-    text = '[personas.p]\nprovider = "deepseek"\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\n'
-    warnings = selected(tmp_path, text, provider="openai", persona="p").warnings
-    what = "the model m and the address http://127.0.0.1:9 for deepseek"
-    assert warnings[0] == f'persona "p" sets {what}: not used with --provider openai'
-
-
 def test_an_address_alone_is_of_no_default_provider(tmp_path: Path) -> None:
     """``--base-url`` without a provider means a server of one's own, whatever [send] says: no key goes there (S-2)."""
     by_user(USERS)

@@ -9,6 +9,7 @@ import pytest
 
 from aggregate import Prompt, load_config
 from aggregate.base.disk import state_folder
+from aggregate.cli.explain import find_prompt
 from aggregate.prompt import count_prompt
 from aggregate.prompt.audit import read_audit
 from aggregate.prompt.output import audit_path, request_log_path, write_numbered
@@ -16,7 +17,6 @@ from aggregate.sending import (
     Exchange,
     LoggedRequest,
     ModelSelection,
-    find_prompt,
     prepare_turn,
     read_request,
     recent_requests,

@@ -14,6 +14,7 @@ import pytest
 from aggregate import ChatRequest, ClientSetupError, ProviderError, Usage, load_config
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.send import AskedTurn
+from aggregate.panel.sending import RequestStop
 from aggregate.sending import (
     Charge,
     Exchange,
@@ -106,10 +107,11 @@ def prepared(tmp_path: Path, provider: str, url: str) -> Exchange:
 
 def stopped(turn: Exchange, *, on_text: Callable[[str], None] | None = None) -> str:
     """Send a turn, stop it when something has come, and return the error with its notes."""
-    client, stop = turn.client.stoppable(lambda *_: None)
+    stop = RequestStop()
+    client = turn.client.through(stop.guarded)
 
     def shown(piece: str) -> None:
-        Thread(target=stop).start()
+        Thread(target=stop.set).start()
 
     with pytest.raises(ProviderError, match="stopped") as caught:
         send_turn(replace(turn, client=client), on_text=on_text or shown)

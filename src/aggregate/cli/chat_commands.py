@@ -251,11 +251,7 @@ _COMMANDS = {
         lambda session, text: say(*plan_lines(session.plan(text or _PLANNED))),
     ),
     "cost": _Command(
-        "",
-        "Show the cost of this session, and how long the cache stays warm.",
-        lambda session, _: say(
-            session.totals(), *filter(None, [session.sent.warmth if session.sent else ""])
-        ),
+        "", "Show the cost of this session.", lambda session, _: say(session.totals())
     ),
     "undo": _Command(
         "",

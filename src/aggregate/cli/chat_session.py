@@ -129,11 +129,11 @@ class ChatSession:
         return f"{counted(spent.requests, 'answer')}: {_tokens(spent)}; {spent.price}"
 
     def standing(self) -> list[str]:
-        """Return the parts of the toolbar: cache warmth, cost, attachments, model."""
+        """Return the parts of the toolbar: cost, attachments, model."""
         attached = self.asked.attached
         number = len(attached.files) + len(attached.images)
-        parts = [self.sent.warmth if self.sent else "", self.spent.price]
-        return [*filter(None, parts), *([f"{number} attached"] if number else []), self._who]
+        parts = [f"{number} attached"] if number else []
+        return [self.spent.price, *parts, self._who]
 
     def attach(self, change: Callable[..., Attached], paths: Iterable[str]) -> None:
         self.point_at(attached=change(self.asked.attached, self.project(), tuple(paths)))

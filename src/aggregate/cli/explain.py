@@ -22,8 +22,7 @@ from aggregate.project.paths import compile_glob, is_glob
 from aggregate.prompt import Request, audit as audits, is_named, request_for
 from aggregate.prompt.audit import Audit
 from aggregate.prompt.document import Origin, OriginKind, SourceMap
-from aggregate.prompt.output.numbered_output import is_prompt, prune_outputs
-from aggregate.sending import find_prompt
+from aggregate.prompt.output.numbered_output import is_prompt, numbered_files, prune_outputs
 
 _HOW = "only aggregate run with --task or --budget records the sources of its prompt"
 
@@ -252,3 +251,10 @@ def _content(path: Path) -> bytes | None:
         return read_bytes(path, limit=CONTENT_BYTES)
     except (OSError, ValueError):
         return None
+
+
+def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
+    if re.fullmatch(r"\d+", name):
+        paths = dict(numbered_files(output_dir, namespace))
+        return paths.get(int(name), output_dir / f"{namespace}_{int(name):03d}.md")
+    return Path(name)

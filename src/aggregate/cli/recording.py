@@ -31,7 +31,7 @@ from aggregate.prompt import (
 )
 from aggregate.prompt.document import END, SEPARATOR, Section
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
-from aggregate.sending import LoggedRequest, prompt_tokens, read_request, write_request
+from aggregate.sending import LoggedRequest, read_request, write_request
 from aggregate.sending.cache import HashedPrompt, HashedSegment
 
 if TYPE_CHECKING:
@@ -111,7 +111,13 @@ class EditedPrompt:
             yield self._old[at : min(at + _PART_BYTES, end)]
 
     def tokens(self) -> "PromptTokens | None":
-        return prompt_tokens(self._new.parts) if self._counts else None
+        if not self._counts:
+            return None
+        from aggregate.prompt import PromptTokens  # a quiet run counts nothing
+
+        parts = self._new.parts
+        keys = [(Section(part.section), part.source) for part in parts]
+        return PromptTokens.of(keys, [part.tokens for part in parts])
 
     def record(self, path: Path, _tokens: object) -> None:
         write_request(LoggedRequest(path, self._new))

@@ -1,7 +1,7 @@
 """The prompts that ``run`` writes, with their warnings and token counts."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,14 @@ from aggregate.cli.asking import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all, write_path
 from aggregate.project.index import Index
 from aggregate.prompt import ALL_FILES, Request, for_reader, stream_prompt
+from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
 from aggregate.prompt.output.numbered_output import write_numbered
-from aggregate.sending import PromptMeter
+from aggregate.sending import log_written_prompt
+from aggregate.sending.cache import SYSTEM, HashedPrompt, HashedSegment, PrefixReport
 
 if TYPE_CHECKING:
     from aggregate.cli.recording import EditedPrompt
-    from aggregate.prompt import Composition, PromptTokens
-    from aggregate.sending.cache import PrefixReport
+    from aggregate.prompt import Composition, PromptTokens, SegmentCounter
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
 _ALWAYS_FITS = 1_000_000  # tokens: some model takes them, so its slow list need not be loaded
@@ -37,6 +38,80 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     for path, parts in folders.items():
         sums["/".join((*parts[: depth + 1], "")) or "."] += tokens[path]
     return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
+
+
+class PromptMeter:
+    """Hashes and counts the segments of a prompt during writing.
+
+    For a prompt with an audit it also collects the file of each line (A-1). Without ``has_log`` no record is written,
+    and the next prompt is not compared with this one.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        counter: "SegmentCounter | None" = None,
+        *,
+        has_account: bool = False,
+        has_log: bool = True,
+    ) -> None:
+        self._request, self._counter, self._has_log = request, counter, has_log
+        self._parts: list[HashedSegment] = []
+        self._source_map = SourceMap() if has_account else None
+
+    def tokens(self) -> "PromptTokens | None":
+        if self._counter is None:
+            return None
+        from aggregate.prompt import PromptTokens  # a quiet run counts nothing
+
+        keys = [(Section(part.section), part.source) for part in self._parts]
+        return PromptTokens.of(keys, self._counter.counts())
+
+    def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
+        last: tuple[str, bytes] | None = None
+        for segment in segments:
+            if last is not None:
+                yield SEPARATOR.encode()
+                self._count(*last, SEPARATOR)
+            if self._source_map is not None:
+                # Prompts without an account need none.
+                from aggregate.prompt.output.source_map import add_segment
+
+                add_segment(self._source_map, segment)
+            data = segment.text.encode()
+            section, source = segment.section, segment.source
+            self._parts.append(HashedSegment.of(data, 0, section=section, source=source))
+            yield data
+            last = segment.text, data
+        if last is not None:
+            yield END.encode()
+            self._count(*last, END)
+
+    def record(
+        self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
+    ) -> PrefixReport | None:
+        """Write the record and the audit of a prompt; compare it with the last prompt."""
+        request, parts = self._request, self._parts
+        if self._source_map is not None and tokens is not None:
+            from aggregate.prompt.audit import audit_of, write_audit
+            from aggregate.prompt.output.source_map import add_separator
+
+            size = sum(part.size + len(SEPARATOR) for part in parts)
+            size -= len(SEPARATOR) - len(END) if size else 0
+            source_map = self._source_map
+            add_separator(source_map)
+            write_audit(path, audit_of(request, prompt, tokens, size=size, source_map=source_map))
+        if not self._has_log:
+            return None
+        if tokens is not None and tokens.segments:
+            pairs = zip(parts, tokens.segments, strict=True)
+            parts = [replace(part, tokens=number) for part, number in pairs]
+        written = HashedPrompt((HashedSegment.of("", 0, section=SYSTEM), *parts))
+        return log_written_prompt(path, written, request)
+
+    def _count(self, text: str, data: bytes, separator: str) -> None:
+        if self._counter is not None:
+            self._counter.add(text, data, separator)
 
 
 class WrittenPrompt:

@@ -28,17 +28,13 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, named_discussions
 from aggregate.project.presets import budget_in_force
 from aggregate.project.tables import BEADS_MODE, ViewModeName
-from aggregate.prompt import (
-    Strategy,
-    discussion_turns,
-    for_reader,
-    redact_text,
-    scope_of,
-    shared_personas,
-)
+from aggregate.prompt import Strategy, discussion_turns, for_reader, redact_text, shared_personas
+from aggregate.prompt.audit import audit_of, write_audit
 from aggregate.prompt.document import Section
+from aggregate.prompt.output import map_sources
 from aggregate.prompt.output.numbered_output import write_numbered
-from aggregate.sending import PromptMeter
+from aggregate.sending import log_written_prompt
+from aggregate.sending.cache import HashedPrompt
 
 if TYPE_CHECKING:
     from aggregate.panel.sending import Sender
@@ -123,7 +119,7 @@ def _discussion(
     draft: Draft, project: Project, composed: ComposedDraft | None, warnings: list[str]
 ) -> dict[str, Any]:
     try:
-        turns = discussion_turns(project, draft.discussion, scope=scope_of(project)).all
+        turns = discussion_turns(project, draft.discussion).all
     except AggregateError as error:
         warnings.append(str(error))
         turns = ()
@@ -350,8 +346,12 @@ def _texts(body: Body, *keys: str) -> list[str]:
 def write_prompt(composed: ComposedDraft) -> Path:
     """Write a composed prompt to the next numbered file; return the path."""
     request, prompt = composed.request, composed.composition.prompt
-    meter = PromptMeter(request, has_account=request.is_audited)
-    pieces = meter.pieces(composed.composition if request.is_audited else prompt.segments)
-    path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
-    meter.record(path, composed.composition, composed.tokens)
+    folder, name = request.output_dir, request.namespace
+    path = write_numbered(folder, name, prompt.pieces(), project=request.written_in)
+    if request.is_audited:
+        size = sum(map(len, prompt.pieces()))
+        sources = map_sources(prompt.segments, is_written=True)
+        composition, tokens = composed.composition, composed.tokens
+        write_audit(path, audit_of(request, composition, tokens, size=size, source_map=sources))
+    log_written_prompt(path, HashedPrompt.of(prompt, composed.tokens.segments), request)
     return path

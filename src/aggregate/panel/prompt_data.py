@@ -10,6 +10,7 @@ from aggregate.base.files import ViewMode
 from aggregate.base.task import FileChoice
 from aggregate.base.text import common_prefix
 from aggregate.panel.composition import ComposedDraft
+from aggregate.project.configuration import Project, user_config
 from aggregate.prompt import File
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Section
@@ -34,14 +35,14 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
     """Return the default model's breakpoints and the unchanged beginning."""
     # Loaded late: the page shows the files meanwhile.
     from aggregate.sending.cache import HashedPrompt, compare_prefixes, plan_request
-    from aggregate.sending.clients import cache_policy, usual_recipient
+    from aggregate.sending.clients import cache_policy
 
     segments = composed.tokens.segments
     if len(segments) > _MOST_PLANNED:
         return CacheMarks()
     hashed = HashedPrompt.of(composed.composition.prompt, segments)
     lines = composed.lines
-    policy = cache_policy(*usual_recipient(composed.project))
+    policy = cache_policy(*_usual_recipient(composed.project))
     # Segment numbers include the instructions as the first segment.
     numbers = plan_request(hashed, policy).layout.breakpoints
     breakpoints = tuple(lines.last_line(number - 2) + 1 for number in numbers if number >= 2)
@@ -56,6 +57,18 @@ def cache_marks(composed: ComposedDraft, earlier: LoggedRequest | None) -> Cache
         changed = frozenset()
     kept_until = lines.last_line(shared - 2) if shared >= 2 else 0
     return CacheMarks(breakpoints, kept_until, compare_prefixes(old, new).sentence, changed)
+
+
+def _usual_recipient(project: Project) -> tuple[str, str]:
+    """Return the provider and model used without options."""
+    from aggregate.sending.clients import PROVIDERS, provider_of_model
+
+    for table in (project.config.send, user_config().send):
+        if table.provider or table.model:
+            provider = table.provider or provider_of_model(table.model)
+            default = PROVIDERS[provider].model if provider in PROVIDERS else ""
+            return provider, table.model or default
+    return "anthropic", PROVIDERS["anthropic"].model
 
 
 def _is_file(part: "HashedSegment") -> bool:

@@ -1,5 +1,6 @@
 """Send from the page: first plan a request with its cost, then send that plan."""
 
+import asyncio
 import secrets
 import threading
 from collections import OrderedDict
@@ -12,13 +13,50 @@ from aggregate.base.task import Task
 from aggregate.panel.page_session import Session
 from aggregate.prompt import for_reader
 from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
-from aggregate.sending.clients import NAMES, context_window
+from aggregate.sending.clients import NAMES, Ask, ChatRequest, OnText, context_window
+from aggregate.sending.models import Reply
 
 _MOST_PLANS: Final = 4  # unsent plans; a page shows one
 _MOST_MESSAGE: Final = 200_000  # characters
 _NO_MODEL: Final = (
     "no model is chosen: choose one here, or set one under [send] in the configuration"
 )
+
+
+class RequestStop:
+    """Stops one request from any thread, also while it waits before a retry."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # a second Ctrl-C may interrupt the first one's handler
+        self._is_set = False
+        self._cancel: Callable[[], object] | None = None
+
+    def set(self) -> None:
+        """End the request or prevent its start.
+
+        It may be called from any thread and more than once.
+        """
+        with self._lock:
+            self._is_set = True
+            if self._cancel:
+                self._cancel()
+
+    async def guarded(self, ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(ask(request, on_text))
+        with self._lock:
+            self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
+            if self._is_set:
+                task.cancel()
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not self._is_set:
+                raise
+            raise ProviderError("the request was stopped") from None
+        finally:
+            with self._lock:
+                self._cancel = None  # the loop ends with the request
 
 
 class Sender:
@@ -102,10 +140,11 @@ class Sender:
             turn = self._plans.pop(plan, None)
             if turn is None:
                 raise ToolError("this plan was already sent or dropped: plan again")
-            client, stop = turn.client.stoppable(report_wait)
-            self._sent[plan] = stop
+            stop = RequestStop()
+            client = replace(turn.client, on_wait=report_wait).through(stop.guarded)
+            self._sent[plan] = stop.set
             if self._has_ended:
-                stop()
+                stop.set()
         try:
             completed = send_turn(replace(turn, client=client), on_text=on_text)
         except BaseException:
@@ -124,7 +163,6 @@ class Sender:
             f"{usage.input:,} tokens in, {usage.cache_read:,} of them from the cache; {usage.output:,} out; "
             f"{completed.bill.sentence}",
             *([f"{spent.price} in all"] if spent.requests > 1 else []),
-            *([completed.warmth] if completed.warmth else []),
             f"the prompt is in {completed.path}",
             *completed.doubts,
         ]

@@ -10,11 +10,10 @@ import hashlib
 import json
 import zlib
 from base64 import b85decode, b85encode
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 
 from aggregate.base.files import ShownText
@@ -256,11 +255,12 @@ class SourceMap:
         return sum(run.lines for run in self.runs)
 
     def origin(self, line: int) -> Origin | None:
-        ends = [*accumulate(run.lines for run in self.runs)]
-        if not ends or not 1 <= line <= ends[-1]:
-            return None
-        index = bisect_right(ends, line - 1)
-        return self.runs[index].origin(line - 1 - (ends[index - 1] if index else 0))
+        start = 1
+        for run in self.runs:
+            if start <= line < start + run.lines:
+                return run.origin(line - start)
+            start += run.lines
+        return None
 
     def origins(self) -> Iterator[Origin]:
         for run in self.runs:

@@ -20,7 +20,7 @@ else:
             "exchange": "Exchange",
             "known_models": "LARGEST_IMAGE known_model",
             "model_selection": "ModelSelection provider_for select_model",
-            "request_log": "LoggedRequest PromptMeter find_prompt prompt_tokens read_request recent_requests write_request",
+            "request_log": "LoggedRequest log_written_prompt read_request recent_requests write_request",
             "second_look": "look_again",
             "turn": "prepare_turn send_turn",
         },

@@ -51,8 +51,7 @@ class Discussion:
     name: str = ""
 
     def turns(self, *, is_new: bool = False) -> DiscussionTurns:
-        scope, name = scope_of(self.project), discussion_name(self.name)
-        return discussion_turns(self.project, name, scope=scope, is_new=is_new)
+        return discussion_turns(self.project, discussion_name(self.name), is_new=is_new)
 
     def fork(self, new: str) -> Path:
         old, new = discussion_name(self.name), discussion_name(new)

@@ -11,7 +11,6 @@ from typing import Any
 from aggregate.project.configuration import Project
 from aggregate.prompt import Composition, Request
 from aggregate.prompt.document import Prompt
-from aggregate.prompt.output.numbered_output import request_log_path
 from aggregate.sending.bills import Bill
 from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.hashed_prompt import PrefixReport
@@ -114,12 +113,6 @@ class Exchange:
 
     def price(self, usage: Usage) -> Decimal | None:
         return cost(usage, self.model, provider=self.provider)
-
-    @property
-    def warmth(self) -> str:
-        """How long the provider's cache holds the prompt, in words; ``""`` if it has no cache."""
-        log = request_log_path(self.path)
-        return self.plan.warmth(time.time() - log.stat().st_mtime) if log.is_file() else ""
 
     @property
     def blocks(self) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ applies to its providers and to models whose names begin with one of its prefixe
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from math import ceil, sqrt
@@ -28,21 +28,6 @@ class ResponseFormat(StrEnum):
     TEXT = "text"  # unsupported: the answer is free text
     OBJECT = "object"  # a JSON object; the prompt describes its schema
     SCHEMA = "schema"  # JSON of a schema
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """Options accepted by a model."""
-
-    lowest_temperature: float | None = None  # ``None`` if the temperature must not be set
-    response_format: ResponseFormat = ResponseFormat.TEXT
-    takes_effort: bool = False
-    takes_tools: bool = False  # else tool calls are plain text
-
-    def temperature(self, requested: float | None) -> float | None:
-        if requested is None or self.lowest_temperature is None:
-            return None
-        return max(requested, self.lowest_temperature)
 
 
 # Bytes; no provider accepts a larger image in a request.
@@ -87,9 +72,7 @@ class Row(NamedTuple):
     models: str  # prefixes of names, ``""`` for all
     source: str
     as_of: str
-    values: Mapping[
-        str, Any
-    ]  # fields of ``CachePolicy`` and ``Capabilities``; images, ratio, window
+    values: Mapping[str, Any]  # fields of ``CachePolicy`` and ``KnownModel``
 
 
 # ``read`` and ``write`` are the prices of a cached and of a written token, relative to an input token; a test compares
@@ -173,12 +156,22 @@ _PROVIDERS: Final = frozenset(name for row in ROWS for name in row.providers.spl
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
+    """The cache of a model, and the options it accepts."""
+
     cache: CachePolicy = NO_CACHE
-    takes: Capabilities = field(default_factory=Capabilities)
+    lowest_temperature: float | None = None  # ``None`` if the temperature must not be set
+    response_format: ResponseFormat = ResponseFormat.TEXT
+    takes_effort: bool = False
+    takes_tools: bool = False  # else tool calls are plain text
     images: ImageRules | None = None
     ratio: int | None = None  # thousandths
     window: int | None = None
     as_of: str = AS_OF  # when the ratio was read
+
+    def temperature(self, requested: float | None) -> float | None:
+        if requested is None or self.lowest_temperature is None:
+            return None
+        return max(requested, self.lowest_temperature)
 
 
 @lru_cache(maxsize=200)
@@ -199,10 +192,8 @@ def known_model(provider: str, model: str) -> KnownModel:
         values.update(row.values)
         if "ratio" in row.values:
             values["as_of"] = row.as_of
-    takes = {key: values.pop(key) for key in Capabilities.__slots__ if key in values}
-    rest = {key: values.pop(key) for key in ("images", "ratio", "window", "as_of") if key in values}
-    cache = CachePolicy(**values) if values else NO_CACHE
-    return KnownModel(cache, Capabilities(**takes), **rest)
+    policy = {key: values.pop(key) for key in CachePolicy.__slots__ if key in values}
+    return KnownModel(CachePolicy(**policy) if policy else NO_CACHE, **values)
 
 
 def accepted_images(

@@ -17,7 +17,7 @@ from aggregate.base.task import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable
-from aggregate.prompt import discussion_turns, find_persona, is_users_own, scope_of
+from aggregate.prompt import discussion_turns, find_persona, is_users_own
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model
@@ -82,14 +82,6 @@ class _Source:
 _NOWHERE: Final = _Source("")
 
 
-class _Recipient(NamedTuple):
-    """The source of each part of a request's recipient."""
-
-    provider: _Source
-    address: _Source
-    model: _Source
-
-
 def select_model(
     project: Project,
     selection: ModelSelection,
@@ -100,9 +92,8 @@ def select_model(
 ) -> tuple[Client, ModelSelection]:
     """Choose provider, model and options; return the client, and the selection without open fields."""
     sources = _sources(project, selection)
-    recipient = _recipient(sources)
-    provider, address, model = recipient
-    environ, address_warnings = _for_project_address(project, recipient, environ)
+    provider, address, model = _recipient(sources)
+    environ, warnings = _for_project_address(project, address, provider.provider, environ)
     client = open_client(
         provider.provider,
         model=model.values.model,
@@ -135,7 +126,8 @@ def select_model(
         system=selection.system or persona.system_prompt,
         chosen=chosen,
     )
-    warnings = (*_unfollowed(project, sources, provider.provider), *address_warnings)
+    if project.config.models and not is_users_own(project.path):
+        warnings += (f"[models] of a project is not used: move it to {global_config_path()}",)
     return client, replace(
         selection, warnings=(*warnings, *_decided_by_project(project, selection))
     )
@@ -175,8 +167,8 @@ def _sources(project: Project, selection: ModelSelection) -> Sequence[_Source]:
     )
 
 
-def _recipient(sources: Sequence[_Source]) -> _Recipient:
-    """Choose provider, address and model; raise ``ClientSetupError`` for another company's model.
+def _recipient(sources: Sequence[_Source]) -> tuple[_Source, _Source, _Source]:
+    """Return the sources of provider, address and model; raise ``ClientSetupError`` for another company's model.
 
     A model and an address belong to the provider of the same source.
     """
@@ -201,10 +193,10 @@ def _recipient(sources: Sequence[_Source]) -> _Recipient:
         is_users = source is option and (provider.name == _OPTION or has_address)
         is_open = not source.provider and source in (option, persona)
         if fits or is_users or (is_open and has_address):
-            return _Recipient(provider, address, source)
+            return provider, address, source
         if is_open:
             raise _foreign_model(source, provider, maker)
-    return _Recipient(provider, address, _Source(_USUAL))
+    return provider, address, _Source(_USUAL)
 
 
 def _foreign_model(source: _Source, provider: _Source, maker: str) -> ClientSetupError:
@@ -220,24 +212,8 @@ def _discussion(project: Project, selection: ModelSelection, client: Client) -> 
     if selection.discussion or client.provider != SCRIPTED or project.path is None:
         return selection.discussion
     # Without a model the turns go to a separate discussion, unless one is configured.
-    turns = discussion_turns(project, None, scope=scope_of(project))
+    turns = discussion_turns(project, None)
     return "" if turns.configured or turns.path else SCRIPTED_DISCUSSION
-
-
-def _unfollowed(project: Project, sources: Sequence[_Source], provider: str) -> tuple[str, ...]:
-    warnings: tuple[str, ...] = ()
-    option, persona, *_ = sources
-    names = []
-    if persona.values.model and not option.values.model:
-        names.append(f"model {persona.values.model}")
-    if persona.values.base_url and not option.values.base_url:
-        names.append(f"address {display_address(persona.values.base_url)}")
-    if names and persona.provider not in ("", provider):
-        settings = f"{persona.name} sets the {' and the '.join(names)} for {persona.provider}"
-        warnings += (f"{settings}: not used with --provider {provider}",)
-    if project.config.models and not is_users_own(project.path):
-        warnings += (f"[models] of a project is not used: move it to {global_config_path()}",)
-    return warnings
 
 
 def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[str, ...]:
@@ -255,10 +231,9 @@ def _decided_by_project(project: Project, selection: ModelSelection) -> tuple[st
 
 
 def _for_project_address(
-    project: Project, recipient: _Recipient, environ: Mapping[str, str] | None
+    project: Project, address: _Source, provider: str, environ: Mapping[str, str] | None
 ) -> tuple[Mapping[str, str] | None, tuple[str, ...]]:
     """Return an environment without keys, and a warning, if only the project sets the address."""
-    provider, address, _ = recipient
     if not address.address_key:
         return environ, ()
     base_url, users = address.values.base_url, user_config()
@@ -266,10 +241,10 @@ def _for_project_address(
     users_addresses = {
         (table.provider or COMPATIBLE, origin(table.base_url)) for table in tables if table.base_url
     }
-    if (provider.provider, origin(base_url)) in users_addresses:
+    if (provider, origin(base_url)) in users_addresses:
         return environ, ()
     server = display_address(base_url)
-    if provider.provider == COMPATIBLE and is_loopback(base_url):
+    if provider == COMPATIBLE and is_loopback(base_url):
         keys = os.environ if environ is None else environ
         has_key = any(keys.get(variable) for variable in PROVIDERS[COMPATIBLE].keys)
         hint = " ; with --base-url the key is sent too" if has_key else ""
@@ -280,7 +255,7 @@ def _for_project_address(
     fix = f"move the {table} to {global_config_path()}, or add --base-url"
     problem = (
         f"only the project sets the address {server}: to send to it, {fix}"
-        if provider.provider == COMPATIBLE
+        if provider == COMPATIBLE
         else f"a project's {table} may set an address for {COMPATIBLE} only, so that no key is sent there: {fix}"
     )
     raise ConfigError(problem, path=str(project.path), key=address.address_key)

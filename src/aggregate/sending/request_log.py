@@ -6,13 +6,12 @@ of the genuine ones.
 
 import json
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aggregate.base.disk.reading import CONTENT_BYTES, open_regular, read_text
 from aggregate.base.disk.writing import (
@@ -26,10 +25,9 @@ from aggregate.base.disk.writing import (
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Level, SentFile
 from aggregate.prompt import Request
-from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
+from aggregate.prompt.document import SEPARATOR, Section
 from aggregate.prompt.output.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.hashed_prompt import (
-    SYSTEM,
     BlockLayout,
     HashedPrompt,
     HashedSegment,
@@ -37,9 +35,6 @@ from aggregate.sending.cache.hashed_prompt import (
     compare_prefixes,
     digest,
 )
-
-if TYPE_CHECKING:
-    from aggregate.prompt import Composition, PromptTokens, SegmentCounter
 
 _FILE: Final = "sent_requests.json"
 _MOST: Final = 200  # remembered records of a project
@@ -169,13 +164,6 @@ def read_segment(request: LoggedRequest, number: int) -> str | None:
     return text if digest(text) == part.digest else None
 
 
-def find_prompt(output_dir: Path, namespace: str, name: str) -> Path:
-    if re.fullmatch(r"\d+", name):
-        paths = dict(numbered_files(output_dir, namespace))
-        return paths.get(int(name), output_dir / f"{namespace}_{int(name):03d}.md")
-    return Path(name)
-
-
 def _read_hash(
     section: str, source: str, digest: str, tokens: int, size: int, *, is_first: bool
 ) -> HashedSegment:
@@ -212,86 +200,10 @@ def _size(value: object) -> int:
     return value
 
 
-def prompt_tokens(
-    parts: Sequence[HashedSegment], counts: Sequence[int] | None = None
-) -> "PromptTokens":
-    """Sum the tokens of a prompt's segments, by default those of the hashed segments."""
-    from aggregate.prompt import PromptTokens  # a quiet run counts nothing
-
-    keys = [(Section(part.section), part.source) for part in parts]
-    return PromptTokens.of(keys, counts or [part.tokens for part in parts])
-
-
-class PromptMeter:
-    """Hashes and counts the segments of a prompt during writing.
-
-    For a prompt with an audit it also collects the file of each line (A-1). Without ``has_log`` no record is written,
-    and the next prompt is not compared with this one.
-    """
-
-    def __init__(
-        self,
-        request: Request,
-        counter: "SegmentCounter | None" = None,
-        *,
-        has_account: bool = False,
-        has_log: bool = True,
-    ) -> None:
-        self._request, self._counter, self._has_log = request, counter, has_log
-        self._parts: list[HashedSegment] = []
-        self._source_map = SourceMap() if has_account else None
-
-    def tokens(self) -> "PromptTokens | None":
-        if self._counter is None:
-            return None
-        return prompt_tokens(self._parts, self._counter.counts())
-
-    def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
-        last: tuple[str, bytes] | None = None
-        for segment in segments:
-            if last is not None:
-                yield SEPARATOR.encode()
-                self._count(*last, SEPARATOR)
-            if self._source_map is not None:
-                # Prompts without an account need none.
-                from aggregate.prompt.output.source_map import add_segment
-
-                add_segment(self._source_map, segment)
-            data = segment.text.encode()
-            section, source = segment.section, segment.source
-            self._parts.append(HashedSegment.of(data, 0, section=section, source=source))
-            yield data
-            last = segment.text, data
-        if last is not None:
-            yield END.encode()
-            self._count(*last, END)
-
-    @get_monitor().scope("log_written_prompt")
-    def record(
-        self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
-    ) -> PrefixReport | None:
-        """Write the record and the audit of a prompt; compare it with the last prompt."""
-        request, parts = self._request, self._parts
-        if self._source_map is not None and tokens is not None:
-            from aggregate.prompt.audit import audit_of, write_audit
-            from aggregate.prompt.output.source_map import add_separator
-
-            size = sum(part.size + len(SEPARATOR) for part in parts)
-            size -= len(SEPARATOR) - len(END) if size else 0
-            source_map = self._source_map
-            add_separator(source_map)
-            write_audit(path, audit_of(request, prompt, tokens, size=size, source_map=source_map))
-        if not self._has_log:
-            return None
-        if tokens is not None and tokens.segments:
-            pairs = zip(parts, tokens.segments, strict=True)
-            parts = [replace(part, tokens=number) for part, number in pairs]
-        written = HashedPrompt((HashedSegment.of("", 0, section=SYSTEM), *parts))
-        recent = recent_requests(request.output_dir, request.namespace, before=path)
-        earlier = next((logged for logged in recent if not logged.provider), None)
-        write_request(LoggedRequest(path, written))
-        return compare_prefixes(earlier.prompt, written) if earlier else None
-
-    def _count(self, text: str, data: bytes, separator: str) -> None:
-        if self._counter is not None:
-            self._counter.add(text, data, separator)
+@get_monitor().scope("log_written_prompt")
+def log_written_prompt(path: Path, prompt: HashedPrompt, request: Request) -> PrefixReport | None:
+    """Record a prompt that was written but not sent; compare it with the last prompt."""
+    recent = recent_requests(request.output_dir, request.namespace, before=path)
+    earlier = next((logged for logged in recent if not logged.provider), None)
+    write_request(LoggedRequest(path, prompt))
+    return compare_prefixes(earlier.prompt, prompt) if earlier else None

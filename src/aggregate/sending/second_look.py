@@ -28,7 +28,7 @@ from aggregate.prompt import (
     read_answer,
     with_answer,
 )
-from aggregate.sending.bills import charged, spent_today
+from aggregate.sending.bills import charged, daily_limit, spent_today
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.model_figures import cost
 from aggregate.sending.clients.protocol import ChatRequest, Effort
@@ -121,15 +121,15 @@ def _client(name: str, base_url: str) -> Client:
 
 
 def _check_day(client: Client, message: str, daily: float | None) -> None:
-    limits = [most for most in (daily, user_config().send.most_per_day) if most is not None]
-    if not limits or client.provider == SCRIPTED:
+    most = daily_limit(daily)
+    if most is None or client.provider == SCRIPTED:
         return
     tokens = client.ratio.provider_tokens(count(_INSTRUCTIONS + message))
     usage = Usage(fresh=tokens, output=_REQUEST.max_output)
     price = cost(usage, client.model, provider=client.provider)
     if price is None:
         raise ProviderError(f"most_per_day is set, and the price of {client.model} is unknown")
-    if spent_today() + price > Decimal(str(min(limits))):
+    if spent_today() + price > Decimal(str(most)):
         raise ProviderError(f"it could cost {dollars(price)}, above most_per_day")
 
 

@@ -302,9 +302,8 @@ class _ReplyFile:
         self.path = reply_path(prompt)
         self.problem = ""  # why it is incomplete, such as a full disk
         self.is_empty = True  # only blanks so far
-        self.error: OSError | OutputError | None = (
-            None  # raised by ``on_text``, then not called again
-        )
+        # Raised by ``on_text``, which is then not called again
+        self.error: OSError | OutputError | None = None
         self._on_text, self._on_first = on_text, on_first
         self._pieces: list[str] = []
         try:

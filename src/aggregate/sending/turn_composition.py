@@ -213,7 +213,7 @@ class TurnComposer:
         if policy.long_seconds and learned.distrusts_hours:
             policy = replace(policy, long_seconds=0)
             warnings += (_NO_HOURS,)
-        asked = client.planned(replace(request_of(selection), system=system))
+        asked = client.supported(replace(request_of(selection), system=system))
         last = _find_last_request(request, client, asked, policy=policy)
         return cls(client, learned, policy, asked, images, last, warnings)
 

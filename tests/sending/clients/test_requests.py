@@ -64,7 +64,7 @@ def test_a_request_holds_what_its_provider_takes(
     client.send(ChatRequest(PROMPT, "Why?", temperature=0.0, schema=SCHEMA))
     (request,) = requests_of(client)
     schema = None if form is ResponseFormat.TEXT else SCHEMA
-    takes = known_model(provider, model).takes
+    takes = known_model(provider, model)
     assert (request.temperature, request.schema) == (temperature, schema)
     assert (takes.response_format, takes.temperature(None)) == (form, None)
 

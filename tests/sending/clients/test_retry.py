@@ -27,7 +27,8 @@ from aggregate import (
     Usage,
     open_client,
 )
-from aggregate.sending.clients import RequestStop, Retry, cost
+from aggregate.panel.sending import RequestStop
+from aggregate.sending.clients import Retry, cost
 from aggregate.sending.clients.connection import retry_after
 from tests.fakes.http_server import QuietHandler, serving
 from tests.fakes.prompts import state

@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter
 from aggregate.base.tokens import count
 from aggregate.prompt.asking.results import ProducedText
 from aggregate.prompt.document import END, SEPARATOR, Prompt, Section, Segment
+from aggregate.sending.models import ToolCall
 
 # Checked when read: a negative amount in a database would raise a run's limit.
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -123,7 +124,7 @@ class TicketStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerReply:
-    """The reply of one attempt: first the worker's fields, then those of the attempt."""
+    """The reply of one attempt or turn: the worker's fields, then the attempt's, then the turn's."""
 
     text: str  # the answer, or why there is none
     tokens: Annotated[int, Field(ge=0)] = 0  # input and output together; 0 if unknown
@@ -138,6 +139,9 @@ class WorkerReply:
     again: bool = False  # whether another attempt may help
     refused: str = ""  # why an answer was refused, for the next attempt
     seconds: Amount = 0.0
+    calls: tuple[ToolCall, ...] = ()  # of tools; ``text`` stands before them
+    native: Any = None  # the turn in the provider's own form
+    refuses_tools: bool = False  # whether the server or the model takes no tools
 
     @classmethod
     def from_recorded(cls, record: object) -> "WorkerReply":

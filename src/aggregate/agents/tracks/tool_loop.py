@@ -7,7 +7,7 @@ only on recorded data.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from time import monotonic
 from typing import Any, Final
@@ -20,7 +20,6 @@ from aggregate.agents.tracks.attempt import CORRECT_IT, Action, Steps
 from aggregate.agents.tracks.trees import Changes
 from aggregate.agents.tracks.turns import (
     CallWatch,
-    Turn,
     announces_call,
     call_instructions,
     malformed,
@@ -113,15 +112,15 @@ class ToolLoop:
             is_last = self._is_last()
             if is_last and self.turns and not self.turns[-1].note:
                 self.turns[-1] = replace(self.turns[-1], note=LAST_TURN)
-            reply, calls, native, _ = self._ask()
-            if calls and is_last:
+            reply = self._ask()
+            if reply.calls and is_last:
                 raise self._failed(
                     f"it called tools again instead of answering in its last turn, {len(self.turns) + 1} of "
                     f"{self.limits.max_turns}: allow more with max_turns or max_tokens, or ask for less"
                 )
-            if calls:
-                results = tuple(self._called(calls))
-                native = None if self._as_text else native
+            if reply.calls:
+                results = tuple(self._called(reply.calls))
+                native = None if self._as_text else reply.native
                 self._add_turn(LoopTurn(reply.text, results, native=native), reply.tokens)
                 if reason := self._watch.stuck(results):
                     raise self._failed(reason)
@@ -142,7 +141,7 @@ class ToolLoop:
                 f"its context of {self._size:,} tokens exceeds max_tokens, {most:,}{rest}: "
                 "raise max_tokens, or lower its budget"
             )
-        return self._ask().reply
+        return self._ask()
 
     def _add_turn(self, turn: LoopTurn, tokens: int) -> None:
         """Add a turn of ``tokens`` tokens to the next request."""
@@ -188,7 +187,7 @@ class ToolLoop:
         self.seconds += record["seconds"]
         return record
 
-    def _ask(self) -> Turn:
+    def _ask(self) -> WorkerReply:
         record = self._record("turn", self._send)
         if record.get("refuses_tools") and not self._as_text:
             self._as_text = True
@@ -197,21 +196,19 @@ class ToolLoop:
             record = self._record("turn", self._send)
         if "timeout" in record:
             raise self._over(f"took {self.assignment.timeout:g} s")
-        turn = Turn.of(record)
-        reply = turn.reply
+        reply = WorkerReply.from_recorded(record)
         self.tokens += reply.tokens
         if reply.tokens:  # else no server was reached
             self.cost = None if reply.cost is None else (self.cost or 0.0) + reply.cost
         if reply.status.has_failed:
             raise self._failed(reply.text, again=reply.again)
         self._warnings |= dict.fromkeys(filter(None, [reply.warning]))
-        return turn
+        return reply
 
     def _send(self) -> dict[str, Any]:
         """Send the next request; return the record of the reply."""
         offered = {*self.assignment.tools, READ_RESULT} if self.assignment.tools else set()
-        turn = take_turn(self.client, self._request(), in_text=offered)
-        return turn.record()
+        return asdict(take_turn(self.client, self._request(), in_text=offered))
 
     def _request(self) -> ChatRequest:
         assignment = self.assignment

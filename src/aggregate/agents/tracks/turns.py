@@ -6,9 +6,9 @@ texts.
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from aggregate.agents.tools import ToolRegistry, checked_arguments
 from aggregate.agents.tracks.assignment import TicketStatus, WorkerReply
@@ -36,27 +36,7 @@ from aggregate.sending.models import (
 )
 
 
-class Turn(NamedTuple):
-    """The reply to one request; with calls its text stands before them."""
-
-    reply: WorkerReply
-    calls: tuple[ToolCall, ...] = ()
-    native: Any = None  # the reply in the provider's own form
-    refuses_tools: bool = False
-
-    def record(self) -> dict[str, Any]:
-        calls = [asdict(call) for call in self.calls]
-        extras = {"calls": calls, "native": self.native, "refuses_tools": self.refuses_tools}
-        return asdict(self.reply) | extras
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "Turn":
-        calls = tuple(ToolCall(**call) for call in record["calls"])
-        reply = WorkerReply.from_recorded(record)
-        return cls(reply, calls, record["native"], record["refuses_tools"])
-
-
-def take_turn(client: Client, request: ChatRequest, *, in_text: Collection[str]) -> Turn:
+def take_turn(client: Client, request: ChatRequest, *, in_text: Collection[str]) -> WorkerReply:
     """Send a request; return its reply, or the error as a failed reply.
 
     Calls of the tools ``in_text`` are also read from the text.
@@ -64,18 +44,21 @@ def take_turn(client: Client, request: ChatRequest, *, in_text: Collection[str])
     try:
         reply = _metered(client, request, client.send(request))
     except ClientError as error:
-        failed = WorkerReply(str(error), provider=client.provider, status=TicketStatus.FAILED)
-        if not isinstance(error, ProviderError):
-            return Turn(failed)
-        failed = replace(failed, again=error.retryable)
-        return Turn(failed, refuses_tools=refuses_tools(error))
+        refusal = error if isinstance(error, ProviderError) else None
+        return WorkerReply(
+            str(error),
+            provider=client.provider,
+            status=TicketStatus.FAILED,
+            again=refusal is not None and refusal.retryable,
+            refuses_tools=refusal is not None and refuses_tools(refusal),
+        )
     text, calls = reply.text, reply.calls
     if in_text and not calls:
         calls = calls_in_text(text, in_text)
     if in_text and not (calls or request.tools) and reply.stop is FinishReason.LENGTH:
         text, calls = without_cut_call(text)
     fault = "" if calls else _fault_of(reply)
-    answer = WorkerReply(
+    return WorkerReply(
         fault or text,
         reply.usage.input + reply.usage.output,
         "; ".join(_doubts(reply, calls, request.max_output)),
@@ -86,8 +69,9 @@ def take_turn(client: Client, request: ChatRequest, *, in_text: Collection[str])
         status=TicketStatus.FAILED if fault else TicketStatus.DONE,
         # A retry is useful unless the model refused.
         again=bool(fault) and reply.stop is not FinishReason.REFUSED,
+        calls=tuple(calls),
+        native=reply.native if reply.calls else None,
     )
-    return Turn(answer, calls, reply.native if reply.calls else None)
 
 
 def size_of(client: Client, *texts: str) -> int:

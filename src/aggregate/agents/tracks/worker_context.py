@@ -6,7 +6,6 @@ budget of its own, or with large focus files, is composed alone.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -68,8 +67,7 @@ if TYPE_CHECKING:
 # Share of a budget beside a ticket's focus files and task; with less it does not share a beginning.
 LEAST_ROOM: Final = 0.5
 _CHARACTERS: Final = 12  # for each token: a longer text exceeds a budget without being counted
-_AROUND_FILE = 200  # more than a heading and fences beside a path, which may be escaped
-_AROUND_ALL = 1_000  # more than all headings, notes and separators
+_AROUND_ALL = 1_000  # tokens; more than all headings, notes and separators
 _SEPARATOR_TOKENS = 1  # at the most, where it does not join the last token
 _REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it
 
@@ -139,7 +137,6 @@ class WorkerContexts:
         self._warnings: dict[str, None] = {}
         # Set by ``share``. A provider's cache begins with the instructions: only equal ones may go first.
         self._instructions_last = False
-        self._alone: set[str] = set()
         self._chosen: dict[str, ChosenFiles] = {}
         # Whether several tickets' contexts begin alike, with enough for a provider's cache
         self.shares_beginning = False
@@ -209,24 +206,21 @@ class WorkerContexts:
         self._instructions_last = len(set(map(self._instructions, tickets))) > 1
         shares_much = self._files.share(tickets)
         plans = [self._plan(ticket) for ticket in tickets]
-        self._alone = {plan.ticket.id for plan in plans if plan.granted.is_own}
+        alone = {plan.ticket.id for plan in plans if plan.granted.is_own}
         self._chosen = {}
         groups: dict[object, list[TicketPlan]] = {}
         for plan in plans:
             if not plan.granted.is_own:
-                key = (plan.granted.budget, plan.request.strategy, plan.request.tier)
+                key = (plan.granted.budget, plan.request.is_summary, plan.request.tier)
                 groups.setdefault(key, []).append(plan)
         for group in groups.values():
             exceeding = [plan for plan in group if self._needs_choice(plan)]
             if 2 * len(exceeding) > len(group):
                 self._choose_for_group(group)
-            self._alone |= {plan.ticket.id for plan in exceeding} - self._chosen.keys()
+            alone |= {plan.ticket.id for plan in exceeding} - self._chosen.keys()
         sizes = [chosen.beginning.characters for chosen in self._chosen.values()]
-        self.shares_beginning = (
-            len(plans) - len(self._alone) > 1
-            and shares_much
-            and all(size >= SHARED_CHARACTERS for size in sizes)
-        )
+        shares_much = shares_much and all(size >= SHARED_CHARACTERS for size in sizes)
+        self.shares_beginning = shares_much and len(plans) - len(alone) > 1
 
     def assignment(
         self, ticket: Ticket, results: Mapping[str, AggregatedResult], key: str
@@ -356,26 +350,12 @@ class WorkerContexts:
         return plan.room_of_files - tokens_of(*in_full.values())
 
     def _fits_surely(self, plan: TicketPlan) -> bool:
-        """Return whether a ticket certainly fits its budget.
-
-        Only the sizes of files are used. A token has at least one byte. The answer is ``False`` if a size is unknown,
-        such as for a file named by a part of its path.
-        """
-        files = self._files
-        entries = files.focused.entries
-        if files.spec or any(entry.item.force_full or entry.tier for entry in entries):
+        """Return whether a ticket certainly fits its budget, so that nothing need be composed."""
+        entries = self._files.focused.entries
+        if self._files.spec or any(entry.item.force_full or entry.tier for entry in entries):
             return False
-        others = files.other_sections
-        # Of the discussion only the last turn is always shown.
-        shown = [one for one in others if one.section is not Section.HISTORY] + [*others[-1:]]
-        texts = (*(segment.text for segment in shown), plan.message, plan.system)
-        size = _AROUND_ALL + sum(len(text.encode(errors="replace")) for text in texts)
-        with suppress(OSError, ValueError):
-            for focus in plan.ticket.focus_files:
-                size += (files.focused.base_dir / focus).stat().st_size
-                size += _AROUND_FILE + 2 * len(focus.encode(errors="replace"))
-            return size < plan.granted.budget.tokens
-        return False
+        others = tokens_of(*self._files.other_sections)
+        return self._room_beside_focus(plan) > others + _AROUND_ALL
 
     def _compose_alone(
         self, plan: TicketPlan, results: tuple[Results, ...] = (), *, asks: bool = False

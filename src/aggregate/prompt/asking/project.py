@@ -88,7 +88,7 @@ class DiscussionTurns(NamedTuple):
 
 
 def discussion_turns(
-    project: Project, name: str | None, *, scope: Scope, is_new: bool = False
+    project: Project, name: str | None, *, is_new: bool = False
 ) -> DiscussionTurns:
     """Return the turns of a discussion (rule S-4)."""
     if name == NO_DISCUSSION:
@@ -107,7 +107,7 @@ def discussion_turns(
                 path=str(project.path) if project.path else None,
             )
         return DiscussionTurns(configured)
-    check_within(file, scope)
+    check_within(file, scope_of(project))
     discussion = read_discussion(file)
     if name is None and discussion.is_begun_by_send and not configured:
         return DiscussionTurns()
@@ -115,10 +115,7 @@ def discussion_turns(
 
 
 def check_within(file: Path | None, scope: Scope) -> None:
-    """Raise ``ScopeError`` for a link out of the scope.
-
-    ``file`` is a file of the user.
-    """
+    """Raise ``ScopeError`` if a file of the user is a link out of the scope."""
     if file and not scope.allow_outside and not is_inside(real_path(file), scope.root):
         raise ScopeError(f"{OUTSIDE}: {file}")
 
@@ -135,10 +132,7 @@ def files_of_sections(config: Path, request: Request) -> list[str]:
 
 
 def find_persona(project: Project, name: str) -> PersonaTable:
-    """Return the persona of a name.
-
-    The project's personas come before the user's. Without a name the persona is empty.
-    """
+    """Return a persona, first of the project, then of the user; without a name an empty one."""
     if not name:
         return PersonaTable()
     personas = {**shared_personas(), **project.config.personas}

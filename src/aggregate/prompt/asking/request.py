@@ -55,8 +55,7 @@ class Request:
     screenshots: tuple[str, ...]
     shown_from: Path  # screenshots' paths are shown relative to this folder
     history: tuple[object, ...]
-    strategy: Strategy
-    summary_only: bool  # whether ``AUTO`` shows summaries
+    is_summary: bool  # whether files are shown by summaries (rule M-30)
     beads: bool
     output_dir: Path
     namespace: str
@@ -159,16 +158,9 @@ class Request:
     def is_tier3(self) -> bool:
         return self.tier == FOCUS_TIER or bool(self.focus_files)
 
-    @property
-    def is_summary(self) -> bool:
-        return self.strategy.is_summary(summary_only=self.summary_only)
-
 
 def is_named(path: str, entry: str, focus_files: Iterable[str]) -> bool:
-    """Return whether ``focus_files`` name a file.
-
-    They name it by its entry, or by the last parts of its path.
-    """
+    """Return whether ``focus_files`` name a file, by its entry or the last parts of its path."""
     return any(focus == entry or _names(focus, path) for focus in focus_files)
 
 
@@ -205,10 +197,7 @@ def unknown_focus(focus: str, paths: Sequence[str]) -> str:
 
 
 def for_reader(warnings: Sequence[str]) -> list[str]:
-    """Return the warnings needed by a reader of the prompt.
-
-    Warnings about binary files skipped by the default glob are left out.
-    """
+    """Return the warnings for a reader, without those on binary files of the default glob."""
     sentences = []
     for warning in warnings:
         sentence = warning.removeprefix(f"{ALL_FILES}: ").removesuffix(f": {ALL_FILES}")

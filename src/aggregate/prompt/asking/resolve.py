@@ -133,7 +133,7 @@ def request_for(
     name, turns = discussion_name(discussion or ""), DiscussionTurns()
     if with_history:
         wanted_name = None if discussion is None else name
-        turns = discussion_turns(project, wanted_name, scope=scope, is_new=is_new)
+        turns = discussion_turns(project, wanted_name, is_new=is_new)
     redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
     doubts = _doubts(config, strategy)
     if finish or not sending:
@@ -149,8 +149,7 @@ def request_for(
         screenshots=screenshots,
         shown_from=folder,
         history=turns.all,
-        strategy=Strategy.parse(strategy),
-        summary_only=config.project.summary_only,
+        is_summary=Strategy.parse(strategy).is_summary(summary_only=config.project.summary_only),
         beads=config.project.execution_mode == BEADS_MODE,
         output_dir=project.prompts,
         namespace=config.output.namespace or _namespace(title),

@@ -159,10 +159,7 @@ def record_audit(path: Path, request: Request, decided: "Composition", prompt: P
 
 
 def audit_pieces(audit: Audit) -> Iterator[bytes]:
-    """Yield the text of an audit's file in pieces.
-
-    The text is ASCII JSON with one line per key or row.
-    """
+    """Yield an audit's file in pieces: ASCII JSON with one line per key or row."""
     data = audit_data(replace(audit, rows=()))
     if audit.source_map:
         sources, runs = pack_map(audit.source_map, [row.path for row in audit.rows])

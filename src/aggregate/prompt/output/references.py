@@ -192,10 +192,7 @@ def _reference(ref_id: str, folder: Path, size: int, data: Value) -> DataReferen
 
 
 def _read(ref_id: str, folder: Path) -> bytes:
-    """Read the file of a stored value.
-
-    Refuse links, and ids of files elsewhere (rule D-47).
-    """
+    """Read the file of a stored value; refuse links, and ids of files elsewhere (rule D-47)."""
     if _REF_ID.fullmatch(ref_id):
         path = folder / f"{ref_id}.json"
         with suppress(OSError, OutputError):

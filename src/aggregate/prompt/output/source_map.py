@@ -181,10 +181,7 @@ def _add_view(runs: SourceMap, path: str, content: Sequence[str], shown: ShownTe
 
 
 def _add_between(runs: SourceMap, path: str, content: Sequence[str], gap: tuple[int, int]) -> None:
-    """Record lines of a view without lines of the file.
-
-    Gap marks get the lines of ``gap``.
-    """
+    """Record lines of a view without lines of the file; gap marks get the lines of ``gap``."""
     for text in content:
         if not text.strip():
             runs.add(1, Label.BLANK)

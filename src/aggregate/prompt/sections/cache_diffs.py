@@ -31,10 +31,7 @@ def unified_diff(older: Sequence[str], newer: Sequence[str]) -> Iterator[str]:
 
 
 def patched(older: Sequence[str], diff: Iterable[str]) -> list[str] | None:
-    """Apply a diff to a file's older lines.
-
-    The diff is from ``unified_diff``. Return ``None`` if it does not fit the lines.
-    """
+    """Apply a diff of ``unified_diff`` to the older lines, ``None`` if it does not fit them."""
     newer: list[str] = []
     position = 0
     for line in diff:
@@ -104,10 +101,7 @@ def file_lines(block: str) -> list[str]:
 
 
 def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
-    """Return a file's lines as sent so far.
-
-    They result from the blocks and diffs sent; return ``None`` if these do not fit together.
-    """
+    """Return a file's lines after the sent blocks and diffs, ``None`` if these do not fit."""
     lines: list[str] | None = []
     for text in texts:
         if not _is_diff(text, path):
@@ -118,10 +112,7 @@ def sent_lines(texts: Sequence[str], path: str) -> list[str] | None:
 
 
 def is_sent(texts: Sequence[str], lines: Sequence[str], now: Segment) -> bool:
-    """Return whether the sent texts show the current file.
-
-    The texts are blocks and diffs, which result in ``lines``.
-    """
+    """Return whether the sent blocks and diffs, which result in ``lines``, show the file."""
     if not texts or not _is_diff(texts[-1], now.source):
         return bool(texts) and texts[-1] == now.text
     return is_fenced(now.text) and lines == file_lines(now.text)
@@ -132,10 +123,7 @@ def _is_diff(text: str, path: str) -> bool:
 
 
 def shown_in_older(block: str, now: Segment) -> ShownText | None:
-    """Map an older block's lines to the file's present lines.
-
-    ``None`` if lines of the block are missing in the file.
-    """
+    """Map an older block's lines to the file's lines, ``None`` if the file lacks some."""
     if now.shown is None or not now.shown.source or now.shown.is_message:
         return None
     spans = _find_runs(block.split("\n")[3:-1], now.shown.source.split("\n"))

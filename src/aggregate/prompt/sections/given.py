@@ -35,10 +35,7 @@ def project_segment(name: str, *, is_overview: bool = False, is_whole: bool = Fa
 
 
 def task_line(words: str) -> Segment | None:
-    """Return the task's beginning as a line.
-
-    The line is for the top of a prompt. Without a task return ``None``.
-    """
+    """Return the task's first line for the top of a prompt, ``None`` without a task."""
     line = heading_text(first_line(words, _LONGEST_TASK))
     text = f"- Task, in full at the end: {line}"
     return Segment(Section.PROJECT, text, Stability.VOLATILE) if line else None

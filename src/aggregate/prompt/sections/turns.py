@@ -174,10 +174,7 @@ def _role_of(turn: Mapping[Any, Any]) -> str:
 
 
 def _misleads(text: str, roles: AbstractSet[str], *, behind: bool = False) -> bool:
-    """Return whether a text could mislead as a turn.
-
-    One of its lines looks like a turn of these roles, or would hide the next turn.
-    """
+    """Return whether a line looks like a turn of these roles, or would hide the next turn."""
     text = f"x{text}" if behind else text
     lines = as_seen(text)
     if leaves_open(text) or _RULE.search(lines) or _HEADING.search(lines):

@@ -11,7 +11,7 @@ else:
         __name__,
         {
             "breakpoints": "EarlierRequest lost_share with_pause",
-            "hashed_prompt": "BlockLayout compare_prefixes HashedPrompt HashedSegment PrefixReport",
+            "hashed_prompt": "BlockLayout compare_prefixes HashedPrompt HashedSegment PrefixReport SYSTEM",
             "request_plan": "block_prefixes charge messages_of plan_request RequestPlan role_and_words SimulatedCache",
         },
     )

@@ -72,16 +72,6 @@ class RequestPlan:
     message_tokens: int
     policy: CachePolicy
 
-    def warmth(self, age: float) -> str:
-        """Say how long the provider's cache still holds this request, sent ``age`` seconds ago."""
-        if self.policy.lookup is CacheLookup.NONE:
-            return ""
-        lifetimes = set(self.layout.lifetimes or (self.policy.seconds,))
-        remaining = [lifetime - age for lifetime in lifetimes if lifetime > age]
-        minutes, seconds = divmod(int(min(remaining, default=0)), 60)
-        part = "partly " if len(remaining) < len(lifetimes) else ""
-        return f"cache {part}warm for {minutes}:{seconds:02}" if remaining else "cache cold"
-
     @property
     def system(self) -> str:
         return "".join(block.text for block in self.blocks if block.role is BlockRole.SYSTEM)

@@ -13,11 +13,11 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "client": "Client redacting RequestStop Retry Script scripted_client ScriptedTransport",
+            "client": "Client redacting Retry Script scripted_client ScriptedTransport",
             "connection": "refuses_tools",
             "deltas": "LeadingThoughts",
             "model_figures": "cache_policy context_window cost exceeded_window shipped_ratio takes_tools truncation_warning",
             "protocol": "Ask ChatRequest Effort loop_texts OnText",
-            "providers": "NAMES PROVIDERS open_client priced_models usual_recipient",
+            "providers": "NAMES PROVIDERS open_client priced_models provider_of_model",
         },
     )

@@ -3,11 +3,11 @@
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aggregate.sending.cache.request_plan import BlockRole, Message, RequestBlock, messages_of
-from aggregate.sending.clients.connection import SdkApi, event_fields, events_of, finish_reason
-from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
+from aggregate.sending.clients.connection import SdkApi, finish_reason
+from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.models import (
     LONG_LIFETIME,
     FinishReason,
@@ -19,9 +19,6 @@ from aggregate.sending.models import (
     reported_tokens,
 )
 
-if TYPE_CHECKING:
-    from anthropic import AsyncAnthropic
-
 PROVIDERS = frozenset({"anthropic", "minimax"})
 
 
@@ -31,54 +28,43 @@ class AnthropicApi(SdkApi):
     error, class_name = "APIError", "AsyncAnthropic"
     headers = ("ANTHROPIC_CUSTOM_HEADERS",)
 
-    async def ask(
-        self, client: "AsyncAnthropic", request: ChatRequest, on_text: OnText | None
-    ) -> Reply:
-        body = request_body(request)
-        if on_text is None:
-            return parse_reply(event_fields(await client.messages.create(**body)))
-        return parse_reply(await _streamed(client, body, on_text, request.meter))
+    def body(self, request: ChatRequest) -> dict[str, Any]:
+        return request_body(request)
 
+    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
+        more = {"stream": True} if is_streamed else {}
+        return await client.messages.create(**body, **more)
 
-async def _streamed(
-    client: "AsyncAnthropic", body: dict[str, Any], on_text: OnText, meter: Meter
-) -> dict[str, Any]:
-    """Receive a streamed message and return it as one; fields that the server omits are absent."""
-    message: dict[str, Any] = {}
-    blocks = _Blocks()
-    usage: dict[str, Any] = {}
-    stream = await client.messages.create(**body, stream=True)
-    meter.begin()
-    async for event in events_of(stream):
-        fields = event_fields(event)
-        delta = reported_fields(fields.get("delta"))
-        if str(fields.get("type")).startswith("content_block_"):
-            kind, text = blocks.add(fields, delta)
-            meter.add(text)
-            if text and kind == "text":
-                on_text(text)
-            continue
-        start = reported_fields(fields.get("message"))
-        for part in (start, delta):
-            message |= {key: part[key] for key in ("model", "stop_reason") if part.get(key)}
-        if reported := reported_fields(start.get("usage") or fields.get("usage")):
-            # Servers that count only once send 0 later.
-            usage |= {key: value for key, value in reported.items() if value}
-            meter.report(parse_usage(usage))
-    if not (blocks.all or message):
-        # A ValueError, so that the request is retried.
-        raise ValueError("the answer broke off before its end")
-    return {**message, "content": blocks.all, "usage": usage}
+    def begin(self) -> "_StreamedMessage":
+        return _StreamedMessage()
+
+    def parse(self, answer: Mapping[str, Any]) -> Reply:
+        return parse_reply(answer)
 
 
 @dataclass(slots=True)
-class _Blocks:
-    """The content blocks of a partly received message."""
-
-    all: list[dict[str, Any]] = field(default_factory=list)
+class _StreamedMessage:
+    head: dict[str, Any] = field(default_factory=dict)
+    blocks: list[dict[str, Any]] = field(default_factory=list)
     by_index: dict[object, dict[str, Any]] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
 
-    def add(self, fields: Mapping[str, Any], delta: dict[str, Any]) -> tuple[str, str]:
+    def add(self, fields: dict[str, Any], meter: Meter) -> str:
+        delta = reported_fields(fields.get("delta"))
+        if str(fields.get("type")).startswith("content_block_"):
+            kind, text = self._add_to_block(fields, delta)
+            meter.add(text)
+            return text if kind == "text" else ""
+        start = reported_fields(fields.get("message"))
+        for part in (start, delta):
+            self.head |= {key: part[key] for key in ("model", "stop_reason") if part.get(key)}
+        if reported := reported_fields(start.get("usage") or fields.get("usage")):
+            # Servers that count only once send 0 later.
+            self.usage |= {key: value for key, value in reported.items() if value}
+            meter.report(parse_usage(self.usage))
+        return ""
+
+    def _add_to_block(self, fields: Mapping[str, Any], delta: dict[str, Any]) -> tuple[str, str]:
         """Add a received piece to its block.
 
         Return the type of the block and the text of the piece. A piece without a beginning or an index continues the
@@ -91,12 +77,23 @@ class _Blocks:
             kind = "tool_use" if "partial_json" in piece else "thinking"
             kind = "text" if "text" in piece or "citation" in piece else kind
         index = fields["index"] if type(fields.get("index")) in (int, str) else None
-        candidates = [] if start else [self.by_index.get(index), *self.all[-1:]]
+        candidates = [] if start else [self.by_index.get(index), *self.blocks[-1:]]
         block = next((block for block in candidates if block and block["type"] == kind), None)
         if block is None and piece:
             block = self.by_index[index] = {"type": kind}
-            self.all.append(block)
+            self.blocks.append(block)
         return (kind, "") if block is None else (block["type"], _add_piece(block, piece))
+
+    def rest(self) -> str:
+        if not (self.blocks or self.head):
+            # A ValueError, so that the request is retried.
+            raise ValueError("the answer broke off before its end")
+        return ""
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        """The message; fields that the server omits are absent."""
+        return {**self.head, "content": self.blocks, "usage": self.usage}
 
 
 def _add_piece(block: dict[str, Any], piece: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
-from threading import RLock
 from time import monotonic
 from typing import Any, Final
 
@@ -21,7 +20,7 @@ from aggregate.prompt import count_prompt
 from aggregate.prompt.document import Prompt
 from aggregate.sending.cache.hashed_prompt import HashedPrompt
 from aggregate.sending.cache.request_plan import (
-    RequestPlan,
+    UNPLANNED,
     SimulatedCache,
     charge,
     messages_of,
@@ -110,42 +109,6 @@ class Retry:
         return doubling_delay(failed, self.first, self.longest) * jitter
 
 
-class RequestStop:
-    """Stops one request from any thread, also while it waits before a retry."""
-
-    def __init__(self) -> None:
-        self._lock = RLock()  # a second Ctrl-C may interrupt the first one's handler
-        self._is_set = False
-        self._cancel: Callable[[], object] | None = None
-
-    def set(self) -> None:
-        """End the request or prevent its start.
-
-        It may be called from any thread and more than once.
-        """
-        with self._lock:
-            self._is_set = True
-            if self._cancel:
-                self._cancel()
-
-    async def guarded(self, ask: Ask, request: ChatRequest, on_text: OnText | None) -> Reply:
-        loop = asyncio.get_running_loop()
-        task = asyncio.ensure_future(ask(request, on_text))
-        with self._lock:
-            self._cancel = lambda: loop.call_soon_threadsafe(task.cancel)
-            if self._is_set:
-                task.cancel()
-        try:
-            return await task
-        except asyncio.CancelledError:
-            if not self._is_set:
-                raise
-            raise ProviderError("the request was stopped") from None
-        finally:
-            with self._lock:
-                self._cancel = None  # the loop ends with the request
-
-
 logger: Final = logging.getLogger(__name__)
 MALFORMED: Final = frozenset({400, 422})  # statuses of a request rejected by the provider
 NO_IMAGES: Final = 500  # llama.cpp's status for images if its model supports none
@@ -168,10 +131,10 @@ class Client:
     layers: tuple[Middleware, ...] = field(default=(), repr=False)  # outermost first
     address: str = ""  # ``""``: the provider's default
 
-    def planned(self, request: ChatRequest) -> ChatRequest:
-        """Return the request with its plan and only supported options."""
+    def supported(self, request: ChatRequest) -> ChatRequest:
+        """Return the request with its model and only supported options."""
         model = request.model or self.model
-        takes = known_model(self.provider, model).takes
+        takes = known_model(self.provider, model)
         has_form = takes.response_format is not ResponseFormat.TEXT
         return replace(
             request,
@@ -180,18 +143,22 @@ class Client:
             schema=request.schema if has_form else None,
             effort=request.effort if takes.takes_effort else None,
             tools=request.tools if takes.takes_tools else (),
-            plan=request.plan if request.is_planned else self._plan(request, model),
         )
 
-    def _plan(self, request: ChatRequest, model: str) -> RequestPlan:
+    def planned(self, request: ChatRequest) -> ChatRequest:
+        """Return the request with its plan and only supported options."""
+        request = self.supported(request)
+        if request.plan is not UNPLANNED:
+            return request
         tokens, system = count_prompt(request.prompt).segments, request.system
-        return plan_request(
+        plan = plan_request(
             HashedPrompt.of(request.prompt, tokens, system=system, system_tokens=count(system)),
-            cache_policy(self.provider, model),
+            cache_policy(self.provider, request.model),
             message=request.message,
             message_tokens=count(request.message) + sum(map(count, loop_texts(request))),
             turns=request.turns,
         )
+        return replace(request, plan=plan)
 
     def send(self, request: ChatRequest, on_text: OnText | None = None) -> Reply:
         """Send a request and return the answer.
@@ -224,13 +191,6 @@ class Client:
     def through(self, layer: Middleware) -> "Client":
         """Return a client whose requests pass through another function, ``layer``, before all others."""
         return replace(self, layers=(layer, *self.layers))
-
-    def stoppable(
-        self, on_wait: Callable[[float, ProviderError], None]
-    ) -> tuple["Client", Callable[[], None]]:
-        """Return a client for one request, and a function that stops this request from any thread."""
-        stop = RequestStop()
-        return replace(self, on_wait=on_wait).through(stop.guarded), stop.set
 
     async def _exchange(self, request: ChatRequest, on_text: OnText | None) -> Reply:
         request = self.planned(request)

@@ -17,13 +17,13 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Protocol, cast
 from urllib.parse import quote, quote_plus
 
 from aggregate.base.addresses import UNREADABLE, display_address, origin
 from aggregate.base.errors import ClientSetupError, ProviderError
 from aggregate.base.messages import install_command
-from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
 from aggregate.sending.models import FinishReason, Reply, reported_fields
 
 if TYPE_CHECKING:
@@ -85,6 +85,19 @@ class ConnectionLimits:
 DEFAULT_LIMITS: Final = ConnectionLimits()
 
 
+class StreamedAnswer(Protocol):
+    """A partly received answer."""
+
+    @property
+    def whole(self) -> Any: ...  # noqa: ANN401 - in the API's form
+
+    def add(self, fields: dict[str, Any], meter: Meter) -> str:
+        """Add the fields of an event; return new text of the answer, without thoughts."""
+
+    def rest(self) -> str:
+        """Return the text that was held back until the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class SdkApi:
     """An adapter that loads its SDK with the first request.
@@ -119,7 +132,36 @@ class SdkApi:
                 return await self.ask(client, request, on_text)
 
     async def ask(self, client: Any, request: ChatRequest, on_text: OnText | None) -> Reply:  # noqa: ANN401
+        body = self.body(request)
+        if on_text is None:
+            return self.parse(self.fields(await self.call(client, body, is_streamed=False)))
+        answer = self.begin()
+        stream = await self.call(client, body, is_streamed=True)
+        request.meter.begin()
+        async for event in events_of(stream):
+            if text := answer.add(self.fields(event), request.meter):
+                on_text(text)
+        if text := answer.rest():
+            on_text(text)
+        return self.parse(answer.whole)
+
+    def body(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the arguments of the SDK's call."""
         raise NotImplementedError
+
+    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
+        raise NotImplementedError
+
+    def begin(self) -> StreamedAnswer:
+        raise NotImplementedError
+
+    def parse(self, answer: Any) -> Reply:  # noqa: ANN401 - a whole answer in the API's form
+        raise NotImplementedError
+
+    def fields(self, event: object) -> dict[str, Any]:
+        """Return the fields of an object of the SDK as received, empty for other objects."""
+        dump = getattr(event, "to_dict", None)
+        return reported_fields(dump(warnings=False) if callable(dump) else event)
 
     def open(self, module: Any) -> Any:  # noqa: ANN401
         is_own = self.class_name.removeprefix("Async").lower() == self.provider
@@ -411,12 +453,6 @@ def finish_reason(reason: object, *, has_answer: bool) -> FinishReason:
     if not reason and not has_answer:
         raise ValueError("the answer broke off before its end")
     return STOPS.get(str(reason).lower(), FinishReason.OTHER)
-
-
-def event_fields(event: object) -> dict[str, Any]:
-    """Return the fields of an object of an SDK as received, empty for other objects."""
-    dump = getattr(event, "to_dict", None)
-    return reported_fields(dump(warnings=False) if callable(dump) else event)
 
 
 async def events_of(stream: AsyncIterator[object]) -> AsyncIterator[Any]:

@@ -4,6 +4,7 @@ import re
 from base64 import urlsafe_b64decode
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,10 @@ from aggregate.sending.cache.request_plan import Message, RequestBlock, messages
 from aggregate.sending.clients.connection import (
     SdkApi,
     certificates,
-    events_of,
     finish_reason,
     http_client_options,
 )
-from aggregate.sending.clients.protocol import ChatRequest, OnText
+from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.models import (
     FinishReason,
     LoopTurn,
@@ -61,25 +61,38 @@ class GeminiApi(SdkApi):
             async with client.aio as session:
                 yield session
 
-    async def ask(
-        self, client: "AsyncClient", request: ChatRequest, on_text: OnText | None
-    ) -> Reply:
-        body = request_body(request)
-        if on_text is None:
-            answer = await client.models.generate_content(**body)
-            return parse_reply([answer.model_dump(mode="json")])
-        parts = []
-        stream = await client.models.generate_content_stream(**body)
-        request.meter.begin()
-        async for event in events_of(stream):
-            part = event.model_dump(mode="json")
-            parts.append(part)
-            text = parse_text(part)
-            request.meter.add(text)
-            request.meter.report(parse_usage(reported_fields(part.get("usage_metadata"))))
-            if text:
-                on_text(text)
-        return parse_reply(parts)
+    def body(self, request: ChatRequest) -> dict[str, Any]:
+        return request_body(request)
+
+    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
+        if is_streamed:
+            return await client.models.generate_content_stream(**body)
+        return await client.models.generate_content(**body)
+
+    def begin(self) -> "_StreamedParts":
+        return _StreamedParts([])
+
+    def parse(self, answer: Mapping[str, Any] | list[dict[str, Any]]) -> Reply:
+        return parse_reply(answer if isinstance(answer, list) else [dict(answer)])
+
+    def fields(self, event: Any) -> dict[str, Any]:  # noqa: ANN401
+        fields: dict[str, Any] = event.model_dump(mode="json")
+        return fields
+
+
+@dataclass(slots=True)
+class _StreamedParts:
+    whole: list[dict[str, Any]]
+
+    def add(self, fields: dict[str, Any], meter: Meter) -> str:
+        self.whole.append(fields)
+        text = parse_text(fields)
+        meter.add(text)
+        meter.report(parse_usage(reported_fields(fields.get("usage_metadata"))))
+        return text
+
+    def rest(self) -> str:
+        return ""
 
 
 def request_body(request: ChatRequest) -> dict[str, Any]:

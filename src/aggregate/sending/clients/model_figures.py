@@ -82,7 +82,7 @@ def own_model(name: str) -> ModelTable | None:
 
 
 def takes_tools(provider: str, model: str) -> bool:
-    return known_model(provider, model).takes.takes_tools
+    return known_model(provider, model).takes_tools
 
 
 def cache_policy(provider: str, model: str) -> CachePolicy:

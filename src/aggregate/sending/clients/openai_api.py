@@ -3,9 +3,10 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aggregate.sending.cache.request_plan import (
     BlockRole,
@@ -15,15 +16,9 @@ from aggregate.sending.cache.request_plan import (
     messages_of,
 )
 from aggregate.sending.clients.anthropic_api import cache_control
-from aggregate.sending.clients.connection import (
-    SdkApi,
-    event_fields,
-    events_of,
-    finish_reason,
-    mappings,
-)
+from aggregate.sending.clients.connection import SdkApi, finish_reason, mappings
 from aggregate.sending.clients.deltas import LeadingThoughts, add_delta, content_text
-from aggregate.sending.clients.protocol import ChatRequest, Meter, OnText
+from aggregate.sending.clients.protocol import ChatRequest, Meter
 from aggregate.sending.known_models import ResponseFormat, known_model
 from aggregate.sending.models import (
     COMPATIBLE,
@@ -39,9 +34,6 @@ from aggregate.sending.models import (
     reported_tokens,
 )
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
 PROVIDERS = frozenset({"openai", "deepseek", COMPATIBLE, GATEWAY})
 BREAKPOINT: Mapping[str, Any] = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 # Fields of the model's message to send back with the results of its calls, thoughts included.
@@ -54,47 +46,54 @@ class OpenAiApi(SdkApi):
     error, class_name = "OpenAIError", "AsyncOpenAI"
     headers = ("OPENAI_CUSTOM_HEADERS", "OpenAI-Organization", "OpenAI-Project")
 
-    async def ask(
-        self, client: "AsyncOpenAI", request: ChatRequest, on_text: OnText | None
-    ) -> Reply:
-        body = request_body(request, provider=self.provider)
+    @property
+    def _may_think(self) -> bool:
         # OpenAI sends no thoughts, so a <think> tag in its answer is text.
-        thinks = self.provider != "openai"
-        if on_text is None:
-            completion = await client.chat.completions.create(**body)
-            return parse_reply(event_fields(completion), may_think=thinks)
-        answer = await _streamed(client, body, on_text, request.meter, may_think=thinks)
-        return parse_reply(answer, may_think=thinks)
+        return self.provider != "openai"
+
+    def body(self, request: ChatRequest) -> dict[str, Any]:
+        return request_body(request, provider=self.provider)
+
+    async def call(self, client: Any, body: dict[str, Any], *, is_streamed: bool) -> Any:  # noqa: ANN401
+        more = {"stream": True, "stream_options": {"include_usage": True}} if is_streamed else {}
+        return await client.chat.completions.create(**body, **more)
+
+    def begin(self) -> "_StreamedCompletion":
+        return _StreamedCompletion(LeadingThoughts(is_open=not self._may_think))
+
+    def parse(self, answer: Mapping[str, Any]) -> Reply:
+        return parse_reply(answer, may_think=self._may_think)
 
 
-async def _streamed(
-    client: "AsyncOpenAI", body: dict[str, Any], on_text: OnText, meter: Meter, *, may_think: bool
-) -> dict[str, Any]:
-    """Return a streamed completion as one; fields omitted by the server are absent."""
-    message: dict[str, Any] = {}
-    usage: dict[str, Any] = {}
-    model, reason = "", None
-    stream = await client.chat.completions.create(
-        **body, stream=True, stream_options={"include_usage": True}
-    )
-    meter.begin()
-    thoughts = LeadingThoughts(is_open=not may_think)
-    async for event in events_of(stream):
-        fields = event_fields(event)
+@dataclass(slots=True)
+class _StreamedCompletion:
+    thoughts: LeadingThoughts
+    message: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+    reason: object = None
+
+    def add(self, fields: dict[str, Any], meter: Meter) -> str:
         choice = next(iter(mappings(fields.get("choices"))), {})
-        model, reason = fields.get("model") or model, choice.get("finish_reason") or reason
+        self.model = fields.get("model") or self.model
+        self.reason = choice.get("finish_reason") or self.reason
         delta = reported_fields(choice.get("delta") or choice.get("message"))
-        meter.add(add_delta(message, delta))
+        meter.add(add_delta(self.message, delta))
         for holder in (choice, fields, reported_fields(fields.get("x_groq"))):
             if reported := reported_fields(holder.get("usage")):
-                usage = reported
-                meter.report(parse_usage(usage))
-        if text := thoughts.without(content_text(delta.get("content"))):
-            on_text(text)
-    if text := thoughts.rest(is_cut=finish_reason(reason, has_answer=True) is FinishReason.LENGTH):
-        on_text(text)
-    choice = {"finish_reason": reason, "message": message}
-    return {"usage": usage, "model": model, "choices": [choice]}
+                self.usage = reported
+                meter.report(parse_usage(reported))
+        return self.thoughts.without(content_text(delta.get("content")))
+
+    def rest(self) -> str:
+        stop = finish_reason(self.reason, has_answer=True)
+        return self.thoughts.rest(is_cut=stop is FinishReason.LENGTH)
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        """The completion; fields omitted by the server are absent."""
+        choice = {"finish_reason": self.reason, "message": self.message}
+        return {"usage": self.usage, "model": self.model, "choices": [choice]}
 
 
 def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[str, Any]:
@@ -106,7 +105,7 @@ def request_body(request: ChatRequest, *, provider: str = COMPATIBLE) -> dict[st
     is_openai = provider == "openai"
     limit = "max_completion_tokens" if is_openai else "max_tokens"
     body: dict[str, Any] = {"model": request.model, limit: request.max_output}
-    form = known_model(provider, request.model).takes.response_format
+    form = known_model(provider, request.model).response_format
     is_object = request.schema is not None and form is ResponseFormat.OBJECT
     if is_object:
         body["response_format"] = {"type": "json_object"}

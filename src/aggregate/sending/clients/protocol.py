@@ -84,10 +84,6 @@ class ChatRequest:
     meter: Meter = field(default_factory=Meter, compare=False, repr=False)
 
     @property
-    def is_planned(self) -> bool:
-        return self.plan is not UNPLANNED
-
-    @property
     def text_only(self) -> "ChatRequest":
         plan = self.plan
         if plan.has_images:

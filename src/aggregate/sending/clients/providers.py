@@ -165,13 +165,3 @@ def _priced(provider: str, model: str) -> PricedModel:
     name, ratio = f"{provider}/{model}" if provider else model, token_ratio(provider, model).value
     prices = price(Usage(fresh=_PRICED)), price(Usage(output=_PRICED))
     return PricedModel(name, context_window(model), *prices, ratio)
-
-
-def usual_recipient(project: Project) -> tuple[str, str]:
-    """Return the provider and model used without options."""
-    for table in (project.config.send, user_config().send):
-        if table.provider or table.model:
-            provider = table.provider or provider_of_model(table.model)
-            default = PROVIDERS[provider].model if provider in PROVIDERS else ""
-            return provider, table.model or default
-    return "anthropic", PROVIDERS["anthropic"].model

@@ -213,7 +213,7 @@ class Heartbeat(ABC):
                 self.renew()
                 after_beat()
                 is_away = False
-            except (SQLAlchemyError, dbos_errors.DBOSException) as error:
+            except (SQLAlchemyError, dbos_errors.DBOSException, StateError) as error:
                 if not is_away:
                     away(first_line(error))
                 is_away = True

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from threading import BoundedSemaphore, Event, Lock, Thread
+from threading import BoundedSemaphore, Event, Lock
 from time import monotonic, sleep
 from typing import Any, Self
 
@@ -74,7 +74,6 @@ class WorkerProcess:
         # while its attempt goes on.
         self._busy: dict[Event, str] = {}
         self._trees = Trees(partial(PackTable, self._engine))
-        self._watch = Thread(target=self._watch_cancelled, name="conductor-cancel", daemon=True)
         self._idle: set[str] = set()
         self._requeues: Counter[str] = Counter()
 
@@ -107,7 +106,6 @@ class WorkerProcess:
                 DBOS.launch()
                 self._recover_dead()
                 self._heartbeat.start(self._look_after, self._away)
-                self._watch.start()
         except BaseException:
             _ONLY.release()
             raise
@@ -122,7 +120,6 @@ class WorkerProcess:
             while self._busy and monotonic() < end:
                 sleep(POLL_SECONDS)
             self._heartbeat.stop()
-            self._watch.join(timeout=CLOSE_SECONDS)
             # DBOS leaves threads behind, waiting for other processes; they must not reach for the
             # database any more. It sees to that on an engine of its own only.
             sa.event.listen(self._engine, "do_connect", _refuse_connection)
@@ -193,19 +190,17 @@ class WorkerProcess:
         except ValueError:
             refuse_row(f"an attempt at {assignment.ticket}")
 
-    def _watch_cancelled(self) -> None:
-        """Stop the attempts at cancelled tickets."""
-        while not self._stop.wait(STOP_SECONDS):
-            busy = dict(self._busy)
-            # While the database is away attempts go on.
-            with suppress(StateError, WorkerStopping):
-                cancelled = self._queue.cancelled(set(busy.values()))
-                for stop in (stop for stop, key in busy.items() if key in cancelled):
-                    stop.set()
-
     def _look_after(self) -> None:
-        """Recover tickets of dead workers; requeue tickets that this worker took but does not run."""
+        """Recover tickets of dead workers, stop cancelled ones, and requeue idle ones.
+
+        An idle ticket was taken by this worker, which does not run it.
+        """
         self._recover_dead()
+        busy = dict(self._busy)
+        cancelled = self._queue.cancelled(set(busy.values()))
+        for stop, key in busy.items():
+            if key in cancelled:
+                stop.set()
         taken = self._queue.taken_by(self.executor_id)
         idle_before, self._idle = self._idle, taken - set(self._busy.values())
         idle_twice = idle_before & self._idle  # a new ticket is not busy yet
