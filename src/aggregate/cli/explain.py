@@ -53,8 +53,8 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
         data = audits.audit_data(replace(audit, rows=tuple(rows) or audit.rows))
         output.write_json(data["rows"] if rows else data)
     elif rows:
-        for number, row in enumerate(rows):
-            output.write_rows(*([""] if number else []), *audits.row_lines(audit, row))
+        for position, row in enumerate(rows):
+            output.write_rows(*([""] if position else []), *audits.row_lines(audit, row))
     else:
         print_audit(audit, title=prompt.name)
 
