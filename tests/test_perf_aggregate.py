@@ -18,7 +18,6 @@ def test_build_tier3_context_scaling(tmp_path: Path) -> None:
         "build_file_items": 1,
         "build_markdown_no_history": 1,
         "build_tier3_context": 1,
-        "read_files": 1,
         "render_files": 1,
     }
     assert all(timing.total == timing.last > 0 for timing in timings.values())

@@ -9,11 +9,11 @@ from hypothesis import given, settings, strategies as st
 
 from aggregate import ConfigError
 from aggregate.project.git import (
-    AttributesReader,
     LoggedCommit,
     changed_lines,
     commit_ids,
     find_head,
+    generated_marks,
     read_changes,
     read_commits,
     read_contexts,
@@ -535,25 +535,21 @@ def test_marks_are_those_of_git(
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     git(folder, "init", "-q")
-    assert AttributesReader(str(folder)).marks(FILES) == as_git_says(folder)
+    assert generated_marks(str(folder), FILES) == (as_git_says(folder), [])
 
 
-def test_what_cannot_be_used_is_told(tmp_path: Path) -> None:
-    """Links and files with too many rules are reported and ignored."""
-    rules = "\n".join(f"{i}*{i}?x linguist-generated" for i in range(2_000 + 1))
-    project(
-        tmp_path, {"p/many/.gitattributes": rules, "p/.gitattributes": "*.py linguist-generated\n"}
-    )
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    """Links to attributes are ignored, and so are attributes outside of a repository."""
+    project(tmp_path, {"p/.gitattributes": "*.py linguist-generated\n"})
     project(tmp_path, {"outside": "* linguist-generated\n", "p/linked/x.c": ""})
     (tmp_path / "p/linked/.gitattributes").symlink_to(tmp_path / "outside")
-    reader = AttributesReader(str(tmp_path / "p"))
-    assert reader.marks(["many/a.py", "many/1x1yx", "linked/x.c"]) == {"many/a.py": True}
-    assert [(path, reason[:8]) for path, reason in reader.problems] == [
-        ("many/.gitattributes", "not used")
-    ]
+    paths = ["many/a.py", "linked/x.c", "../outside"]
+    assert generated_marks(str(tmp_path / "p"), paths) == ({}, [])
+    git(tmp_path / "p", "init", "-q")
+    assert generated_marks(str(tmp_path / "p"), paths) == ({"many/a.py": True}, [])
 
 
 def test_a_deep_tree_ends(tmp_path: Path) -> None:
     """A path of thousands of folders needs no recursion."""
     deep = "d/" * 5_000 + "a.py"
-    assert AttributesReader(str(tmp_path)).marks([deep]) == {}
+    assert generated_marks(str(tmp_path), [deep]) == ({}, [])

@@ -259,7 +259,8 @@ def test_outlines_and_full_views(tmp_path: Path) -> None:
 def test_gitattributes_above_the_base_folder(tmp_path: Path) -> None:
     """Those of the checkout count from its root down; what lies above it does not."""
     project(tmp_path, {".gitattributes": "*.py linguist-generated\n"})
-    folder = project(tmp_path / "clone", {"src/deep/a.py": "x\n", ".git/HEAD": ""})
+    folder = project(tmp_path / "clone", {"src/deep/a.py": "x\n"})
+    git(folder, "init", "-q")
     assert list(contents(composed(folder / "src", "**/*.py"))) == ["deep/a.py"]
     project(folder, {".gitattributes": "src/deep/* linguist-generated\n"})
     assert list(contents(composed(folder / "src", "**/*.py"))) == ["**/*.py"]

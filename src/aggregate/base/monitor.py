@@ -1,14 +1,10 @@
 """Timings of named scopes, readable while the pipeline runs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
-from typing import Any, Final, TypeVar
-
-_Item = TypeVar("_Item")
-_END: Final[Any] = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +27,10 @@ class Monitor:
         try:
             yield
         finally:
-            self.add(name, perf_counter() - start)
-
-    def add(self, name: str, seconds: float) -> None:
-        with self._lock:
-            old = self._timings.get(name, Timing(0, 0.0, 0.0))
-            self._timings[name] = Timing(old.count + 1, old.total + seconds, seconds)
-
-    def steps(self, name: str, items: Iterable[_Item]) -> Iterator[_Item]:
-        """Yield items, and time how long producing them takes."""
-        seconds = 0.0
-        rest = iter(items)
-        try:
-            while True:
-                start = perf_counter()
-                item = next(rest, _END)
-                seconds += perf_counter() - start
-                if item is _END:
-                    return
-                yield item
-        finally:
-            self.add(name, seconds)
+            seconds = perf_counter() - start
+            with self._lock:
+                old = self._timings.get(name, Timing(0, 0.0, 0.0))
+                self._timings[name] = Timing(old.count + 1, old.total + seconds, seconds)
 
     def timings(self) -> dict[str, Timing]:
         with self._lock:

@@ -29,9 +29,8 @@ from aggregate.project.history import NO_DISCUSSION, named_discussions
 from aggregate.project.presets import budget_in_force
 from aggregate.project.tables import BEADS_MODE, ViewModeName
 from aggregate.prompt import Strategy, discussion_turns, for_reader, redact_text, shared_personas
-from aggregate.prompt.audit import audit_of, write_audit
+from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Section
-from aggregate.prompt.output import map_sources
 from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import log_written_prompt
 from aggregate.sending.cache import HashedPrompt
@@ -349,9 +348,6 @@ def write_prompt(composed: ComposedDraft) -> Path:
     folder, name = request.output_dir, request.namespace
     path = write_numbered(folder, name, prompt.pieces(), project=request.written_in)
     if request.is_audited:
-        size = sum(map(len, prompt.pieces()))
-        sources = map_sources(prompt.segments, is_written=True)
-        composition, tokens = composed.composition, composed.tokens
-        write_audit(path, audit_of(request, composition, tokens, size=size, source_map=sources))
+        record_audit(path, request, composed.composition, prompt)
     log_written_prompt(path, HashedPrompt.of(prompt, composed.tokens.segments), request)
     return path

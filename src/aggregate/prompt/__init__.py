@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.output.split import *
     from aggregate.prompt.sections.fitted import FittedSection
-    from aggregate.prompt.sections.subagent_results import READ_RESULT, fit_results, result_texts
+    from aggregate.prompt.sections.subagent_results import (
+        READ_RESULT,
+        fit_results,
+        result_texts,
+        results_within,
+    )
     from aggregate.prompt.token_counts import *
 else:
     __getattr__ = door(
@@ -39,7 +44,7 @@ else:
             "files.file_rendering": "RenderedFiles render_files",
             "fit.sent_files": "grown_files",
             "fit_prompt": "compose_within_budget",
-            "sections.subagent_results": "READ_RESULT fit_results result_texts",
+            "sections.subagent_results": "READ_RESULT fit_results result_texts results_within",
             "sections.fitted": "FittedSection",
             "asking.project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
             "corpus.ranked_files": "RankedFiles check_focus rank_files",

@@ -236,9 +236,9 @@ def given_parts(
     if results:
         # Few prompts have results.
         from aggregate.base.tokens import count
-        from aggregate.prompt.sections.subagent_results import results_without_budget
+        from aggregate.prompt.sections.subagent_results import WITHOUT_BUDGET, results_within
 
-        parts[Section.RESULTS] = results_without_budget(results, count)
+        parts[Section.RESULTS] = results_within(results, WITHOUT_BUDGET, count).segments
     return parts
 
 

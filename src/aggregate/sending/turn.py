@@ -40,7 +40,7 @@ from aggregate.sending.clients.model_figures import (
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of, select_model
-from aggregate.sending.models import SHORT_LIFETIME, FinishReason, Reply
+from aggregate.sending.models import SCRIPTED, SHORT_LIFETIME, FinishReason, Reply
 from aggregate.sending.request_log import LoggedRequest, write_request
 from aggregate.sending.turn_composition import TurnComposer
 
@@ -208,9 +208,10 @@ def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str
 
 
 def _check_limits(prepared: Exchange) -> None:
-    daily = daily_limit(prepared.project.config.send.most_per_day)
-    most, max_output = prepared.selection.most, prepared.asked.max_output
-    could = None if most is None and daily is None else prepared.most_it_costs
+    most, daily = prepared.selection.most, daily_limit(prepared.project.config.send.most_per_day)
+    if prepared.provider == SCRIPTED or (most is None and daily is None):
+        return
+    could, max_output = prepared.most_it_costs, prepared.asked.max_output
     check_limits(prepared.client, could=could, max_output=max_output, most=most, daily=daily)
 
 

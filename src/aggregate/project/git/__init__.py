@@ -12,7 +12,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "git": "AttributesReader list_files unignored without_filters",
+            "git": "generated_marks list_files unignored without_filters",
             "git_changes": "FileChange changed_lines context_rules find_commit read_changes read_contexts",
             "git_log": "Head LoggedCommit commit_ids find_head read_commits",
             "git_process": "IDENTITY OWN_LIMITS git own_git unquoted why_no_history",

@@ -111,30 +111,12 @@ def git(
     folder: str,
     *arguments: str,
     stdin: bytes = b"",
-    may_say_no: bool = False,
     limits: GitLimits = _USUAL,
     variables: Mapping[str, str] | None = None,
-    tells_stop: bool = False,
 ) -> bytes | None:
-    """Return the output of ``git ARGUMENTS`` run in ``folder``.
-
-    Returns None if git fails or is missing.
-
-    Args:
-        folder: Inside the repository.
-        arguments: The command.
-        stdin: Its input.
-        may_say_no: Exit code 1 is success too.
-        limits: Time limits.
-        variables: Added to the environment.
-        tells_stop: Raise ``StoppedError`` for a killed command.
-    """
+    """Return the output of ``git ARGUMENTS`` run in ``folder``, None if git fails or is missing."""
     answer = bounded_git(folder, *arguments, stdin=stdin, limits=limits, variables=variables)
-    if answer is None:
-        return None
-    if answer.code < 0 and tells_stop:
-        raise StoppedError
-    return answer.data if answer.code == 0 or (may_say_no and answer.code == 1) else None
+    return answer.data if answer and answer.is_complete else None
 
 
 def bounded_git(

@@ -115,7 +115,7 @@ class FileStream:
         """
         selection = self.reader.selection
         files = self.reader.portions(hashed=self.index.is_used)
-        portions = map(self._look_up, get_monitor().steps("read_files", files))
+        portions = map(self._look_up, files)
         can_outline = selection.generated is GeneratedView.OUTLINE
         is_small = len(selection.files) <= PORTION
         if is_small or can_outline or any(file.is_rendered for file in selection.files):

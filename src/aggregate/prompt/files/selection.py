@@ -14,7 +14,7 @@ from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.text import heading_text
 from aggregate.base.values import row_maker
 from aggregate.project.files import FolderListing, ResolvedPath, display_path, display_prefix
-from aggregate.project.git import AttributesReader
+from aggregate.project.git import generated_marks
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, TooManyRulesError
 from aggregate.prompt.asking.request import focus_paths
@@ -229,12 +229,11 @@ def with_generated_policy(selection: Selection, request: "Request") -> Selection
     base = real_path(request.base_dir)
     root = project_root(base)
     below_root = base[len(root) :].replace(os.sep, "/").strip("/")
-    reader = AttributesReader(root)
     paths = (file.path for file in by_glob)
-    marks = reader.marks(paths, base=f"{below_root}/" if below_root else "")
+    marks, problems = generated_marks(root, paths, base=f"{below_root}/" if below_root else "")
     return replace(
         selection,
-        skipped=(*selection.skipped, *reader.problems),
+        skipped=(*selection.skipped, *problems),
         generated=request.generated,
         focus_paths=focused,
         marks=marks,
