@@ -49,7 +49,7 @@ else:
             "asking.project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
             "corpus.ranked_files": "RankedFiles check_focus rank_files",
             "asking.request": "ALL_FILES FOCUS_TIER Request Strategy find_named focus_paths for_reader is_named",
-            "asking.resolve": "NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
+            "asking.resolve": "AskedViews NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
             "files.selection": "own_output_filter select_files",
             "corpus.sheet": "SHEET_TOKENS Sheet is_unsure make_sheet read_answer with_answer",
             "output.split": "cuts_of split_prompt",

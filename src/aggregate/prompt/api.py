@@ -18,7 +18,7 @@ from aggregate.project.paths import Scope
 from aggregate.project.tables import BEADS_MODE
 from aggregate.prompt.asking.project import open_project
 from aggregate.prompt.asking.request import Request, Strategy
-from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, request_for
+from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, AskedViews, request_for
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -244,9 +244,8 @@ def run(
     project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
     request = request_for(
         project,
-        strategy=aggregation_strategy,
+        views=AskedViews(strategy=aggregation_strategy, tier=tier),
         focus_files=focus_files,
-        tier=tier,
         task=task,
         budget=budget,
         redact=redact,

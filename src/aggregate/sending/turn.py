@@ -17,7 +17,15 @@ from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.project.index import user_index
-from aggregate.prompt import Request, compose_prompt, find_persona, find_preset, request_for
+from aggregate.prompt import (
+    AskedViews,
+    Request,
+    auto_budget,
+    compose_prompt,
+    find_persona,
+    find_preset,
+    request_for,
+)
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import charged, check_limits, daily_limit, keep_charge
@@ -154,15 +162,14 @@ def _request(
     persona = find_persona(project, selection.persona)
     preset = persona.preset or project.config.project.active_preset
     budget = _budget(project, selection, preset)
+    if budget == AUTO:
+        window, answer = context_window(client.model), request_of(selection).max_output
+        budget = auto_budget(window, answer, most=project.config.budget.most)
     request = request_for(
         project,
-        strategy=persona.aggregation_strategy or None,
-        preset=preset or None,
+        views=AskedViews(persona.aggregation_strategy or None, preset or None),
         budget=budget,
-        window=context_window(client.model) if budget == AUTO else None,
-        answer=request_of(selection).max_output,
         discussion=selection.discussion,
-        is_new=True,
         task=task,
         sending=True,
         redact=selection.redact,
