@@ -49,6 +49,7 @@ class WrittenPrompt:
 
     tokens: "PromptTokens | None" = None
     prefix: PrefixReport | None = None
+    _counter: "SegmentCounter | None" = None
 
     def __init__(
         self,
@@ -62,7 +63,6 @@ class WrittenPrompt:
     ) -> None:
         self.request, self._has_log = request, index.is_used
         self._parts: list[HashedSegment] = []
-        self._counter: SegmentCounter | None = None
         self._source_map = SourceMap() if request.is_audited and is_file else None
         if edited is None and (counts or self._source_map is not None):
             from aggregate.prompt import SegmentCounter  # slow to load
