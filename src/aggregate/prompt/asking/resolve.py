@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aggregate.base.disk.reading import project_root, read_text
+from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView
@@ -25,11 +25,11 @@ from aggregate.base.task import (
     Task,
     parse_amount,
 )
-from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
+from aggregate.project.configuration import Project, global_config_path, user_config
 from aggregate.project.files import display_path
 from aggregate.project.history import discussion_name
 from aggregate.project.table import as_data
-from aggregate.project.tables import BEADS_MODE, BudgetTable, Config, TaskTable
+from aggregate.project.tables import BEADS_MODE, BudgetTable, Config, PromptTable, TaskTable
 from aggregate.prompt.asking.found_secrets import redact_text
 from aggregate.prompt.asking.project import (
     DiscussionTurns,
@@ -62,7 +62,7 @@ _CANNOT_HAVE_ASKED: Final = (
 )
 _INSTRUCTIONS: Final = "the instructions"
 _NOT_FOLLOWED: Final = (
-    "prompt.instructions: ignored, since you do not trust this project: see aggregate trust"
+    "prompt.instructions: only your own configuration can give some; or use --instructions"
 )
 
 
@@ -135,8 +135,7 @@ def request_for(
     redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
     doubts = _doubts(config, strategy)
     if finish or not sending:
-        has_both = wanted is not None and tokens is not None
-        finish, more = _finish_of(finish or Finish(), project, redaction, wanted, has_both=has_both)
+        finish, more = _finish_of(finish or Finish(), config.prompt, wanted, redaction)
         doubts += more
     title = config.project.name or folder.resolve().name
     return Request(
@@ -275,22 +274,17 @@ def _whole_files(places: Sequence[Place]) -> tuple[str, ...]:
 
 
 def _finish_of(
-    finish: Finish, project: Project, redaction: Redaction, task: Task | None, *, has_both: bool
+    finish: Finish, table: PromptTable, task: Task | None, redaction: Redaction
 ) -> tuple[Finish, tuple[str, ...]]:
     """Return the user's instructions and attachments, and doubts about them.
 
-    Secrets in these texts are replaced before a budget can shorten the texts. ``has_both``: there are a task and a
-    budget, so the project's own instructions apply.
+    Secrets in these texts are replaced before a budget can shorten the texts.
     """
-    user, config = user_config().prompt, project.config.prompt
-    instructions, doubts = finish.instructions, list[str]()
+    user, instructions, doubts = user_config().prompt, finish.instructions, list[str]()
     if not instructions and user.instructions:
         instructions = (read_instructions(user.instructions, global_config_path().parent),)
-    elif not instructions and config.instructions:
-        if project.path and not is_trusted(project_root(project.folder)):
-            doubts.append(_NOT_FOLLOWED)
-        elif has_both:
-            instructions = (read_instructions(config.instructions, project.folder),)
+    elif not instructions and table.instructions:
+        doubts.append(_NOT_FOLLOWED)
     clean: list[Given] = []
     for text_part in (*instructions, *finish.attached):
         text, warnings = redact_text(text_part.text, text_part.title, redaction)
@@ -299,7 +293,7 @@ def _finish_of(
     number = len(instructions)
     finish = replace(
         finish,
-        has_frame=finish.has_frame and user.frame and config.frame,
+        has_frame=finish.has_frame and user.frame and table.frame,
         changes=finish.changes or (task.since if task else ""),
         instructions=tuple(clean[:number]),
         attached=tuple(clean[number:]),
