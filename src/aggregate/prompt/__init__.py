@@ -51,6 +51,6 @@ else:
             "files.selection": "own_output_filter select_files",
             "corpus.sheet": "SHEET_TOKENS Sheet is_unsure make_sheet read_answer with_answer",
             "output.split": "cuts_of split_prompt",
-            "token_counts": "PromptTokens SavedCounts SegmentCounter count_prompt",
+            "token_counts": "COUNT PromptTokens SavedCounts SegmentCounter count_prompt token_kind",
         },
     )
