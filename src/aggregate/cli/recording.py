@@ -79,7 +79,7 @@ def edited_prompt(this: ThisRun, request: Request, *, counts: bool) -> "EditedPr
 class EditedPrompt:
     """The last prompt with the blocks of changed files replaced.
 
-    It can be used like a ``Composition``, and like its ``PromptMeter``.
+    ``WrittenPrompt`` uses it like a ``Composition``.
     """
 
     rows: "Sequence[File]"
@@ -119,7 +119,7 @@ class EditedPrompt:
         keys = [(Section(part.section), part.source) for part in parts]
         return PromptTokens.of(keys, [part.tokens for part in parts])
 
-    def record(self, path: Path, _tokens: object) -> None:
+    def record(self, path: Path) -> None:
         write_request(LoggedRequest(path, self._new))
 
 

@@ -354,15 +354,15 @@ def _write(
             request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
         )
         if output.is_printed:
-            write_pieces(written.pieces)
+            write_pieces(written.pieces())
         elif request.output_file:
-            has_records = write_named(request.output_file, written.pieces)
+            has_records = write_named(request.output_file, written.pieces())
             path = request.output_file if has_records else None
         else:
             root = request.written_in if asked.remote is None else Path(project_root(Path()))
             folder, name = request.output_dir, request.namespace
             suffix = ".xml" if request.is_xml else ".md"
-            path = write_numbered(folder, name, written.pieces, project=root, suffix=suffix)
+            path = write_numbered(folder, name, written.pieces(), project=root, suffix=suffix)
     if path and not output.as_json:
         write_path(path)
     written.record(path)

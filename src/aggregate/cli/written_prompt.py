@@ -1,7 +1,7 @@
 """The prompts that ``run`` writes, with their warnings and token counts."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all, write_path
 from aggregate.project.index import Index
-from aggregate.prompt import ALL_FILES, Request, for_reader, stream_prompt
+from aggregate.prompt import ALL_FILES, Composition, Request, for_reader, stream_prompt
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
 from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import log_written_prompt
@@ -20,7 +20,7 @@ from aggregate.sending.cache import SYSTEM, HashedPrompt, HashedSegment, PrefixR
 
 if TYPE_CHECKING:
     from aggregate.cli.recording import EditedPrompt
-    from aggregate.prompt import Composition, PromptTokens, SegmentCounter
+    from aggregate.prompt import PromptTokens, SegmentCounter
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
 _ALWAYS_FITS = 1_000_000  # tokens: some model takes them, so its slow list need not be loaded
@@ -40,34 +40,46 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
 
 
-class PromptMeter:
-    """Hashes and counts the segments of a prompt during writing.
+class WrittenPrompt:
+    """A prompt on its way to a file: its bytes, then its counts, records and warnings.
 
-    For a prompt with an audit it also collects the file of each line (A-1). Without ``has_log`` no record is written,
-    and the next prompt is not compared with this one.
+    For a prompt with an audit it also collects the file of each line (A-1). Without the index no record is written, and
+    the next prompt is not compared with this one. An ``edited`` prompt has its own bytes and record.
     """
+
+    tokens: "PromptTokens | None" = None
+    prefix: PrefixReport | None = None
+    _counter: "SegmentCounter | None" = None
 
     def __init__(
         self,
         request: Request,
-        counter: "SegmentCounter | None" = None,
+        index: Index,
         *,
-        has_account: bool = False,
-        has_log: bool = True,
+        counts: bool,
+        bar: Bar,
+        is_file: bool = True,
+        edited: "EditedPrompt | None" = None,
     ) -> None:
-        self._request, self._counter, self._has_log = request, counter, has_log
+        self.request, self._has_log = request, index.is_used
         self._parts: list[HashedSegment] = []
-        self._source_map = SourceMap() if has_account else None
+        self._source_map = SourceMap() if request.is_audited and is_file else None
+        if edited is None and (counts or self._source_map is not None):
+            from aggregate.prompt import SegmentCounter  # slow to load
 
-    def tokens(self) -> "PromptTokens | None":
-        if self._counter is None:
-            return None
-        from aggregate.prompt import PromptTokens  # a quiet run counts nothing
+            self._counter = SegmentCounter(index)
+        self.stream: Composition | EditedPrompt = edited or stream_prompt(
+            request, index=index, on_start=bar.start, on_done=bar.advance
+        )
 
-        keys = [(Section(part.section), part.source) for part in self._parts]
-        return PromptTokens.of(keys, self._counter.counts())
+    def pieces(self) -> Iterator[bytes]:
+        if isinstance(self.stream, Composition):
+            yield from self._counted(self.stream)
+        else:
+            yield from self.stream.pieces
 
-    def pieces(self, segments: Iterable[Segment]) -> Iterator[bytes]:
+    def _counted(self, segments: Iterable[Segment]) -> Iterator[bytes]:
+        """Yield the bytes of segments; hash and count them meanwhile."""
         last: tuple[str, bytes] | None = None
         for segment in segments:
             if last is not None:
@@ -87,73 +99,43 @@ class PromptMeter:
             yield END.encode()
             self._count(*last, END)
 
-    def record(
-        self, path: Path, prompt: "Composition", tokens: "PromptTokens | None"
-    ) -> PrefixReport | None:
-        """Write the record and the audit of a prompt; compare it with the last prompt."""
-        request, parts = self._request, self._parts
-        if self._source_map is not None and tokens is not None:
-            from aggregate.prompt.audit import audit_of, write_audit
-            from aggregate.prompt.output.source_map import add_separator
-
-            size = sum(part.size + len(SEPARATOR) for part in parts)
-            size -= len(SEPARATOR) - len(END) if size else 0
-            source_map = self._source_map
-            add_separator(source_map)
-            write_audit(path, audit_of(request, prompt, tokens, size=size, source_map=source_map))
-        if not self._has_log:
-            return None
-        if tokens is not None and tokens.segments:
-            pairs = zip(parts, tokens.segments, strict=True)
-            parts = [replace(part, tokens=number) for part, number in pairs]
-        written = HashedPrompt((HashedSegment.of("", 0, section=SYSTEM), *parts))
-        return log_written_prompt(path, written, request)
-
     def _count(self, text: str, data: bytes, separator: str) -> None:
         if self._counter is not None:
             self._counter.add(text, data, separator)
 
-
-class WrittenPrompt:
-    """A prompt on its way to a file, then its counts and warnings."""
-
-    tokens: "PromptTokens | None" = None
-    prefix: "PrefixReport | None" = None
-
-    def __init__(
-        self,
-        request: Request,
-        index: Index,
-        *,
-        counts: bool,
-        bar: Bar,
-        is_file: bool = True,
-        edited: "EditedPrompt | None" = None,
-    ) -> None:
-        self.request = request
-        self.stream: Composition | EditedPrompt
-        self.meter: PromptMeter | EditedPrompt
-        self.pieces: Iterable[bytes]
-        self._record: Callable[[Path, PromptTokens | None], PrefixReport | None]
-        if edited:
-            self.stream = self.meter = edited
-            self.pieces, self._record = edited.pieces, edited.record
-            return
-        counter = None
-        has_audit = request.is_audited and is_file
-        if counts or has_audit:
-            from aggregate.prompt import SegmentCounter  # slow to load
-
-            counter = SegmentCounter(index)
-        stream = stream_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
-        meter = PromptMeter(request, counter, has_account=has_audit, has_log=index.is_used)
-        self.stream, self.meter, self.pieces = stream, meter, meter.pieces(stream)
-        self._record = lambda path, tokens: meter.record(path, stream, tokens)
-
     def record(self, path: Path | None) -> None:
-        self.tokens = self.meter.tokens()
-        if path:
-            self.prefix = self._record(path, self.tokens)
+        """Write the record and the audit of a prompt; compare it with the last prompt."""
+        if not isinstance(self.stream, Composition):
+            self.tokens = self.stream.tokens()
+            if path:
+                self.stream.record(path)
+            return
+        if self._counter is not None:
+            from aggregate.prompt import PromptTokens  # a quiet run counts nothing
+
+            keys = [(Section(part.section), part.source) for part in self._parts]
+            self.tokens = PromptTokens.of(keys, self._counter.counts())
+        if path and self._source_map is not None and self.tokens is not None:
+            self._write_audit(path, self.stream, self.tokens, self._source_map)
+        if path and self._has_log:
+            parts = self._parts
+            if self.tokens is not None and self.tokens.segments:
+                pairs = zip(parts, self.tokens.segments, strict=True)
+                parts = [replace(part, tokens=number) for part, number in pairs]
+            written = HashedPrompt((HashedSegment.of("", 0, section=SYSTEM), *parts))
+            self.prefix = log_written_prompt(path, written, self.request)
+
+    def _write_audit(
+        self, path: Path, prompt: Composition, tokens: "PromptTokens", source_map: SourceMap
+    ) -> None:
+        from aggregate.prompt.audit import audit_of, write_audit
+        from aggregate.prompt.output.source_map import add_separator
+
+        size = sum(part.size + len(SEPARATOR) for part in self._parts)
+        size -= len(SEPARATOR) - len(END) if size else 0
+        add_separator(source_map)
+        audit = audit_of(self.request, prompt, tokens, size=size, source_map=source_map)
+        write_audit(path, audit)
 
     def warnings(self) -> list[str]:
         stream, tokens = self.stream, self.tokens

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from aggregate.prompt.corpus.file_corpus import *
     from aggregate.prompt.corpus.ranked_files import *
     from aggregate.prompt.corpus.sheet import *
-    from aggregate.prompt.edited_files import *
     from aggregate.prompt.files.file import *
     from aggregate.prompt.files.file_reading import *
     from aggregate.prompt.files.file_rendering import *
@@ -35,9 +34,8 @@ else:
         {
             "api": "compose_prompt stream_prompt",
             "asking.found_secrets": "FoundSecrets redact_text",
-            "assemble": "Composition assemble find_screenshots read_images with_references",
+            "assemble": "Composition assemble edited_blocks find_screenshots known_files known_rows read_images with_references",
             "composer": "Composer",
-            "edited_files": "edited_blocks known_files known_rows",
             "corpus.file_corpus": "FileCorpus read_files",
             "files.file": "File",
             "files.file_reading": "missing_grammars redact_file",

@@ -1,36 +1,35 @@
-"""Assemble the prompt from rendered files and the other sections."""
+"""Assemble the prompt from rendered files and the other sections; record its files for later runs."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
-from aggregate.base.files import FileRecord
+from aggregate.base.files import Entry, FileItem, FileRecord
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
+from aggregate.project.configuration import CONFIG_NAME
 from aggregate.project.files import FolderListing, display_path, read_image_header
+from aggregate.project.index import Index
 from aggregate.prompt.asking.found_secrets import FoundSecrets
 from aggregate.prompt.asking.request import Request, is_named, unknown_focus
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.files.layout import (
-    FILES,
-    FILES_SUMMARY,
-    FILES_TIER3,
-    as_documents,
-    files_section,
-    files_segments,
-    numbered,
+from aggregate.prompt.files import (
+    File,
+    FileReader,
+    FileStream,
+    RenderedFiles,
+    Selection,
+    check_refused,
+    prompt_files,
     rendered_segment,
     screenshots_section,
-    tier3_segments,
+    with_generated_policy,
 )
 from aggregate.prompt.sections.given import attached_section, instructions_section
 from aggregate.prompt.sections.turns import safe_discussion_segments
@@ -176,7 +175,7 @@ class Composition:
             history = safe_discussion_segments(request.history)
             parts = given_parts(history, request.results, request.finish)
         segments = section_segments(
-            self._file_segments(self._noted(self._secrets)),
+            prompt_files(self._noted(self._secrets), request, self.listed),
             parts,
             images=self._images,
             beads=beads,
@@ -189,20 +188,6 @@ class Composition:
             self.rows.append(file.without_text())
             secrets.note_file(file.path, file.source.secrets)
             yield file
-
-    def _file_segments(self, files: Iterable[File]) -> Iterable[Segment]:
-        request = self.request
-        if request.budget is not None:
-            title = FILES_SUMMARY if request.is_summary else FILES
-            title = FILES_TIER3 if request.is_tier3 else title
-            shown = files_section(title, chain(map(rendered_segment, files), self.listed))
-        elif request.is_tier3:
-            shown = iter(tier3_segments(files, request.focus_files))
-        else:
-            shown = files_segments(files, is_summary=request.is_summary)
-        if request.is_numbered:
-            shown = map(numbered, shown)
-        return as_documents(shown) if request.is_xml else shown
 
     @property
     def source_map(self) -> "SourceMap":
@@ -321,3 +306,65 @@ def with_references(
     from aggregate.prompt.output.references import compact_results  # 70 ms
 
     return compact_results(results, cache_dir=cache_dir, threshold=threshold)
+
+
+# Files that affect more than their own block.
+_STEERING = (".gitignore", ".gitattributes", ".gitmodules", CONFIG_NAME)
+# A recorded file: path, location, number of its entry, whether a glob matches it, whether it is an error, and its own
+# entry. The location is ``""`` if it may affect more than its own block. The own entry is for files without a number.
+Row = tuple[str, str, int, bool, bool, tuple[str, bool, str] | None]
+
+
+def known_rows(composition: Composition, steering: Sequence[str]) -> list[Row]:
+    """Return data about a prompt's files for later runs.
+
+    The list is empty if a changed file could affect other files' blocks. ``steering`` are absolute paths of files that
+    affect other files, such as ``.gitignore``.
+    """
+    request, source = composition.request, composition.source
+    depends = request.is_audited or request.is_tier3 or request.is_summary or request.results
+    if depends or request.is_numbered or not isinstance(source, FileStream):
+        return []
+    numbers = {id(entry): number for number, entry in enumerate(request.entries)}
+    special = {*source.reader.noted, *composition.secret_places, *steering}
+    rows: list[Row] = []
+    for file in composition.rows:
+        location, number = file.file, numbers.get(id(file.entry), -1)
+        if "/." in location or not location.startswith("/"):
+            location = os.path.abspath(location) if location else ""
+        is_special = file.path.rpartition("/")[2] in _STEERING
+        is_special = is_special or not special.isdisjoint((file.path, location))
+        if number < 0 or is_special or file.is_error:
+            location = ""
+        own = (file.item.path, file.item.auto_aggregate, file.view_mode.value)
+        entry = None if number >= 0 else own
+        rows.append((file.path, location, number, file.by_glob, file.is_error, entry))
+    return rows
+
+
+def known_files(request: Request, rows: Sequence[Sequence[Any]]) -> list[File]:
+    """Return the files of recorded rows; ``request`` has the entries of then."""
+    files: list[File] = []
+    for path, location, number, by_glob, is_error, own in rows:
+        entry = request.entries[number]
+        if own:
+            entry_path, auto_aggregate, mode = own
+            entry = Entry(FileItem(entry_path, auto_aggregate, view_mode=mode))
+        files.append(File(path, location, entry, by_glob, is_error=is_error))
+    return files
+
+
+def edited_blocks(request: Request, files: Sequence[File]) -> Mapping[str, str] | None:
+    """Render the blocks of changed files by path.
+
+    Return ``None`` if more than these blocks may change in the prompt.
+    """
+    selection = with_generated_policy(Selection(tuple(files)), request)
+    reader = FileReader(request.redaction, selection)
+    rendered = tuple(FileStream(reader, Index(None, limit=0)))
+    has_notes = reader.noted or selection.skipped
+    if has_notes or any(file.is_error or file.source.secrets for file in rendered):
+        return None
+    if [file.without_text() for file in rendered] != [*files]:
+        return None
+    return {file.path: rendered_segment(file).text for file in rendered}

@@ -268,12 +268,12 @@ def _as_known(file: File, facts: ReadFacts, notes: FileReader) -> File | None:
     if not facts.generated and notes.why_generated(file, facts):
         # Marked by .gitattributes alone: its size is not stored.
         facts = ReadFacts.of(file.path, read_file(file.file))
-    if notes.omits(file, facts):
+    file = notes.judge(file, facts)
+    if notes.is_omitted(file.path):
         return None
-    notes.note_facts(file.path, facts)
     modified = modified_at(file.file) if facts.error else 0.0
     source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
-    return notes.as_generated(file, facts)._replace(source=source)
+    return file._replace(source=source)
 
 
 def _numbered_parts(groups: Sequence[FileGroup], numbers: Mapping[int, int]) -> list[_NumberedPart]:

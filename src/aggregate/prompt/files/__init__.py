@@ -15,11 +15,11 @@ else:
         __name__,
         {
             "file": "File",
-            "file_reading": "ReadFacts",
-            "file_rendering": "RenderedFiles error_sentence render_files view_version",
+            "file_reading": "FileReader ReadFacts",
+            "file_rendering": "check_refused error_sentence FileStream render_files RenderedFiles view_version",
             "file_sizes": "FileSizes measure_files",
-            "layout": "file_block file_segment FILES MORE_TOKENS files_section files_segments rendered_segment screenshots_section",
+            "layout": "file_block file_segment FILES files_section files_segments MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
             "line_runs": "ALL_LINES as_runs marked_runs Run signature_run",
-            "selection": "omission_remark resolve_entries select_files Selection",
+            "selection": "omission_remark resolve_entries select_files Selection with_generated_policy",
         },
     )
