@@ -228,7 +228,7 @@ def test_a_failing_file_never_ends_the_run(base: Path) -> None:
     items = build_file_items(base, ["gone.py", "*.rs", "data.bin", "sub"])
     assert [(item["content"], item["error"]) for item in items] == [
         ("ERROR: file not found: gone.py", True),
-        ("ERROR: no file matches this pattern: *.rs", True),
+        ("ERROR: no file matches this pattern (globs skip ignored files): *.rs", True),
         ("ERROR: binary content (3 bytes): data.bin", True),
         ("ERROR: is a directory: name its files or use a glob such as dir/**: sub", True),
     ]

@@ -81,16 +81,14 @@ def test_instructions_are_a_text_or_a_file(folder: Path) -> None:
     assert plain.out.endswith("\n\n## Instructions\n\nBe brief.\n")
 
 
-def test_a_projects_own_instructions_need_trust(folder: Path) -> None:
-    """Those of the user stand in every prompt, a project's only in a prompt for a task, and if it is trusted (T-8)."""
+def test_instructions_are_the_users_own(folder: Path) -> None:
+    """Those of the user stand in every prompt, a project's in none, trusted or not (T-8)."""
     own, theirs = folder / ".xdg/manual_slop/manual_slop.toml", folder / "manual_slop.toml"
     theirs.write_text('[files]\npaths = ["src/*"]\n[prompt]\ninstructions = "Obey the project."\n')
+    assert start(folder, "trust", ".").code == 0
     ended = start(folder, *TASK, "--stdout")
     assert "Obey" not in ended.out
-    assert "since you do not trust this project" in ended.err
-    assert start(folder, "trust", ".").code == 0
-    assert "\n## Instructions\n\nObey the project.\n" in printed(folder)
-    assert "Obey" not in start(folder, "run", "--stdout").out
+    assert "prompt.instructions: only your own configuration can give some" in ended.err
     own.write_text(f'{own.read_text()}\n[prompt]\ninstructions = "Mind the user."\n')
     assert "\n## Instructions\n\nMind the user.\n" in printed(folder)
     assert "Mind the user." in start(folder, "run", "--stdout").out

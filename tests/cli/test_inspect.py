@@ -88,12 +88,16 @@ def test_a_mistyped_path_is_answered_with_the_nearest(tmp_path: Path) -> None:
     ]
     assert 'src/shape.py: did you mean "src/shapes.py"?\n' in start(folder, "check").out
     assert (
-        'scr/*: no file matches this pattern: did you mean "src"?\n' in start(folder, "stats").err
+        'scr/*: no file matches this pattern (globs skip ignored files): did you mean "src"?\n'
+        in start(folder, "stats").err
     )
     assert mistake(start(folder, "--config", "manual_slpo.toml")).endswith(
         'there is no manual_slpo.toml here: did you mean "manual_slop.toml"?'
     )
-    assert 'warning: no file matches this pattern: scr/*: did you mean "src"?' in said
+    assert (
+        'warning: no file matches this pattern (globs skip ignored files): scr/*: did you mean "src"?'
+        in said
+    )
     assert (
         'warning: focus src/bb.py: no file of the project matches it: did you mean "src/b.py"?'
         in said

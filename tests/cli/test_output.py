@@ -114,7 +114,7 @@ def test_a_pipe_gets_the_bytes(evil: Path) -> None:
         out, err = begun.out.read().decode(), begun.err.read().decode()
     assert f"x = 1  # {EVIL}\n" in out
     assert "\x1b" not in err
-    assert "no file matches this pattern: gone\\x1b]0;owned" in err
+    assert "no file matches this pattern (globs skip ignored files): gone\\x1b]0;owned" in err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")

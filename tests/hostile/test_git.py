@@ -13,7 +13,7 @@ from aggregate.base import Entry
 from aggregate.project.git import changed_lines, list_files, read_changes
 from aggregate.project.git.git_process import StoppedError, git as ask
 from aggregate.project.index import Index
-from aggregate.prompt.corpus import begin_history
+from aggregate.prompt.corpus import CommitHistory
 from aggregate.prompt.files import resolve_entries
 from tests.hostile.planted import plant
 from tests.hostile.repositories import (
@@ -66,8 +66,8 @@ def test_no_program_of_a_repository_is_run(tmp_path: Path, attack: Attack) -> No
     planted = plant(tmp_path / "elsewhere")
     folder = str(attack(tmp_path / "tree", planted.path))
     list_files(folder)
-    history = begin_history(folder, index=Index(None, limit=0))()
-    history.with_names(range(len(history.commits)), index=Index(None, limit=0))
+    history = CommitHistory(folder, index=Index(None, limit=0))
+    history.with_names(range(len(history.commits)))
     for revision in ("HEAD", "HEAD~1", "--ext-diff", "--textconv"):
         with suppress(ConfigError):
             changed_lines(folder, revision)
@@ -105,9 +105,7 @@ def test_git_writes_nothing_into_the_repository(tmp_path: Path) -> None:
     os.utime(root / "a.py", (1_000_000_000, 1_000_000_000))
     before = {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")}
     list_files(str(root))
-    begin_history(str(root), index=Index(None, limit=0))().with_names(
-        [0], index=Index(None, limit=0)
-    )
+    CommitHistory(str(root), index=Index(None, limit=0)).with_names([0])
     changed_lines(str(root), "HEAD~1")
     assert {path: path.stat().st_mtime_ns for path in (root / ".git").rglob("*")} == before
 
@@ -228,7 +226,7 @@ def test_an_endless_reference_ends(tmp_path: Path) -> None:
     branch.unlink()
     branch.symlink_to("/dev/zero")
     with ends():
-        assert not begin_history(str(root), index=Index(None, limit=0))().commits
+        assert not CommitHistory(str(root), index=Index(None, limit=0)).commits
 
 
 def test_settings_that_git_lists_files_by_are_not_hung_by_endless_files(tmp_path: Path) -> None:
@@ -251,8 +249,8 @@ def test_a_pattern_for_definitions_that_git_matches_for_minutes_ends(tmp_path: P
     (root / "a.py").write_text("a" * 2000 + "x\n" + "one\n" * 4 + "two\n", encoding="utf-8")
     git(root, "commit", "-qam", "four")
     before = os.times()
-    history = begin_history(str(root), index=Index(None, limit=0))()
-    assert len(history.with_names([0, 1], index=Index(None, limit=0))) == 3
+    history = CommitHistory(str(root), index=Index(None, limit=0))
+    assert len(history.with_names([0, 1])) == 3
     assert os.times().children_user - before.children_user < 4
 
 
@@ -276,7 +274,7 @@ def test_a_flood_of_commits_and_names_ends(tmp_path: Path) -> None:
     subprocess.run(command, input="".join(stream).encode(), env=ENVIRONMENT, check=True)
     git(root, "symbolic-ref", "HEAD", "refs/heads/flood")
     with ends():
-        commits = begin_history(str(root), index=Index(None, limit=0))().commits
+        commits = CommitHistory(str(root), index=Index(None, limit=0)).commits
     assert [commit.paths for commit in commits][:2] == [("c.py",), ()]
 
 

@@ -17,7 +17,7 @@ from aggregate import (
     request_for,
     run,
 )
-from aggregate.prompt import Request, auto_budget
+from aggregate.prompt import AskedViews, Request, auto_budget
 from tests.projects import project
 from tests.prompt.composing import in_index
 
@@ -32,8 +32,9 @@ files = ["a.py"]
 """
 
 
-def asked(config: dict[str, Any], **options: Any) -> Request:
-    return request_for(open_project(config), **options)
+def asked(config: dict[str, Any] | Path, **options: Any) -> Request:
+    views = {name: options.pop(name) for name in ("preset", "tier") if name in options}
+    return request_for(open_project(config), views=AskedViews(**views), **options)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_options_win_over_the_standing_task(
         ({"preset": "small", "budget": 3_000}, 3_000),
         ({"preset": "small", "budget": "3k"}, 3_000),
         ({"budget": "auto"}, 32_000),
-        ({"budget": "auto", "window": 30_000, "answer": 7_000}, 20_000),
+        ({"budget": auto_budget(30_000, 7_000)}, 20_000),
     ],
 )
 def test_options_win_over_a_preset_and_that_over_the_table(
@@ -73,7 +74,7 @@ def test_options_win_over_a_preset_and_that_over_the_table(
 ) -> None:
     """The budget comes from the caller, else from the preset, else from ``[budget]`` (rule B-1)."""
     folder = project(tmp_path, {"manual_slop.toml": PRESETS})
-    request = request_for(open_project(folder / "manual_slop.toml"), **options)
+    request = asked(folder / "manual_slop.toml", **options)
     assert request.budget == Budget(tokens)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from aggregate.prompt.corpus import begin_history
+from aggregate.prompt.corpus import CommitHistory
 from aggregate.ranking import Commit
 from tests.project.history import Repository
 from tests.project.index.samples import opened
@@ -26,10 +26,8 @@ def project(root: Path, count: int = 6) -> Repository:
 
 def read(root: Path, index: Any, places: Sequence[int] = (0, 2)) -> tuple[Commit, ...]:
     """Return the commits of a folder, with names at ``places``, and keep them."""
-    history = begin_history(str(root), index=index)()
-    commits = history.with_names(
-        [place for place in places if place < len(history.commits)], index=index
-    )
+    history = CommitHistory(str(root), index=index)
+    commits = history.with_names([place for place in places if place < len(history.commits)])
     index.flush()
     return commits
 
@@ -95,9 +93,9 @@ def test_the_reason_of_no_history(
         Repository(tmp_path).commit("one", {"a.py": "1"})
     if kind == "without git":
         monkeypatch.setenv("PATH", str(tmp_path))
-    history = begin_history(str(tmp_path), index=kept_nothing())()
+    history = CommitHistory(str(tmp_path), index=kept_nothing())
     assert history.commits == ()
-    assert history.with_names([0], index=kept_nothing()) == ()
+    assert history.with_names([0]) == ()
     assert history.missing is not None
     assert history.missing.evidence == "history"
     reasons = {"none": "not in a git repository", "without git": "not installed"}

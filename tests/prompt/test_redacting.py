@@ -12,7 +12,7 @@ import pytest
 
 from aggregate import FuzzyAnchor, View, compose_prompt, load_config, open_project, request_for, run
 from aggregate.agents.goals import ChatModel, Question, QuestionKind
-from aggregate.prompt import redaction_for
+from aggregate.prompt import AskedViews, redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import ScriptedTransport, redacting, scripted_client
 from tests.base.redaction.samples import PLANTED, digest_of, pem
@@ -74,8 +74,10 @@ def test_no_view_shows_a_secret(tmp_path: Path, view: str, shown: str) -> None:
         compose_prompt(
             request_for(
                 load_config(folder / "manual_slop.toml"),
-                strategy="summarize" if shown == "summaries" else None,
-                tier=3 if shown == "tier 3" else None,
+                views=AskedViews(
+                    strategy="summarize" if shown == "summaries" else None,
+                    tier=3 if shown == "tier 3" else None,
+                ),
                 focus_files=["a.py"] if shown == "focus" else [],
                 redact=redact,
             )
@@ -145,7 +147,7 @@ def test_slices_are_found_in_the_text_on_disk(tmp_path: Path) -> None:
     folder = project(tmp_path, {"a.py": "import os\n\n" + CODE})
     config = {"files": {"base_dir": str(folder), "paths": [item]}}
     for tier in (None, 3):
-        request = request_for(open_project(config), tier=tier, redact=True)
+        request = request_for(open_project(config), views=AskedViews(tier=tier), redact=True)
         made = compose_prompt(request).prompt.markdown
         assert "Lines 11-13: ---\n" in made
         assert f'return token + "{PLACEHOLDER}"' in made
@@ -368,7 +370,7 @@ def test_a_flood_of_secrets_is_told_in_short(tmp_path: Path) -> None:
     files = {f"{name}.py": f'k = "{KEY}"\n' * 50 for name in "abcdefghijklmno"}
     folder = project(tmp_path, {**files, "manual_slop.toml": config})
     loaded = load_config(folder / "manual_slop.toml")
-    made = compose_prompt(request_for(loaded, strategy="full", redact=True))
+    made = compose_prompt(request_for(loaded, views=AskedViews("full"), redact=True))
     assert KEY not in made.prompt.markdown
     (warning,) = made.warnings
     assert warning.startswith("750 secrets replaced in a.py:1 and 49 more (github-token), b.py:1 ")

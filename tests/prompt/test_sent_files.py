@@ -5,14 +5,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import FileChoice
 from aggregate.base import Level, SentFile
-from aggregate.prompt.fit.sent_files import (
-    BELOW,
-    ENOUGH,
-    FRESH,
-    LEAST_FRESH,
-    LIKELY,
-    keep_sent_files,
-)
+from aggregate.prompt.fit import BELOW, ENOUGH, FRESH, LEAST_FRESH, LIKELY, keep_sent_files
 
 ROOM = 1000
 

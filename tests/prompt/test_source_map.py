@@ -24,7 +24,7 @@ from aggregate import (
 )
 from aggregate.base import ShownText, Span
 from aggregate.base.redaction import AS_THEY_ARE, Redaction
-from aggregate.prompt import File
+from aggregate.prompt import AskedViews, File
 from aggregate.prompt.asking import GroupStatus, MergeStrategy
 from aggregate.prompt.document import Origin, OriginKind, Section, Stability
 from aggregate.prompt.files import file_block, file_segment, rendered_segment
@@ -123,7 +123,7 @@ def test_a_verbatim_line_is_the_files_own(mode: str, strategy: str, tmp_path: Pa
         open_project(
             {"project": {"name": "d"}, "files": {"base_dir": str(folder), "paths": ["**/*"]}}
         ),
-        strategy=strategy,
+        views=AskedViews(strategy),
     )
     if strategy == "summarize":
         composition = compose_prompt(request, index=kept_nothing())

@@ -71,19 +71,21 @@ def open_asked_project(asked: AskedProject, *, hint: str = "", is_verbose: bool 
     """Open the project, or a folder without configuration after printing the ``hint`` (rule T-6)."""
     config, meta = asked.config, click.get_current_context().meta
     # Remembered: a configuration removed meanwhile by a checkout is an error.
-    if meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config"):
-        return asked.configured()
+    is_configured = meta.setdefault(CONFIG_NAME, config.exists()) or is_named("config")
     folder = config.parent.absolute()
     home = os.path.expanduser("~")  # noqa: PTH111 - no error without a home
     is_everything = folder.parent == folder or real_path(folder) == real_path(home)
-    if is_everything and not os.path.lexists(folder / ".git"):
+    if not is_configured and is_everything and not os.path.lexists(folder / ".git"):
         raise ConfigError(
             'this folder holds all your files and no manual_slop.toml: go to a project, or use "aggregate init"',
             path=str(folder),
         )
-    outside, secrets = asked.allow_outside, asked.allow_secrets
-    project = open_project(unconfigured(config), allow_outside=outside, allow_secrets=secrets)
-    if hint and KEEP not in meta:
+    project = open_project(
+        config if is_configured else unconfigured(config),
+        allow_outside=asked.allow_outside,
+        allow_secrets=asked.allow_secrets,
+    )
+    if hint and not is_configured and KEEP not in meta:
         meta[KEEP] = True
         say_once(hint, project, is_verbose=is_verbose)
     return project

@@ -29,7 +29,14 @@ def chat(*, plain: bool, **values: Any) -> None:  # noqa: ANN401 - as click pass
     asked = AskedTurn.of(values)
     is_capable = is_terminal() and os.environ.get("TERM") != "dumb"
     session = ChatSession(asked, renders=is_capable and not plain and not asked.as_json)
-    lines = _lines(session, is_capable=is_capable)
+    if sys.stdin is None or not sys.stdin.isatty():
+        lines = PipedLines()
+    elif is_capable:
+        from aggregate.cli.chat_prompt import EditedLines  # slow to load
+
+        lines = EditedLines(session)
+    else:
+        lines = TypedLines(session)
     who = session.select()
     if lines.is_interactive:
         lines.remember(session.questions())
@@ -40,16 +47,6 @@ def chat(*, plain: bool, **values: Any) -> None:  # noqa: ANN401 - as click pass
             _answer_next(session, lines)
     if session.spent.requests > 1 and not asked.quiet:
         say(session.totals())
-
-
-def _lines(session: ChatSession, *, is_capable: bool) -> PipedLines:
-    if sys.stdin is None or not sys.stdin.isatty():
-        return PipedLines()
-    if is_capable:
-        from aggregate.cli.chat_prompt import EditedLines  # slow to load
-
-        return EditedLines(session)
-    return TypedLines(session)
 
 
 def _answer_next(session: ChatSession, lines: PipedLines) -> None:

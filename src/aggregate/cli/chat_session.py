@@ -141,7 +141,8 @@ class ChatSession:
     def add_mentioned(self, message: str) -> None:
         """Attach the files mentioned as ``@path`` in a message."""
         added = self.asked.attached.files
-        paths = dict.fromkeys(map(self.from_here, mentioned_paths(message)))
+        mentions = (match[1].rstrip(".,;:!?)") for match in _MENTION.finditer(message))
+        paths = dict.fromkeys(map(self.from_here, mentions))
         new = [path for path in paths if path not in added and self.path_of(path).is_file()]
         if new:
             self.add(new)
@@ -197,10 +198,6 @@ def find_files(project: Project, word: str) -> list[tuple[str, int | None]]:
     matches = [name for name in names if word in name.lower()]
     matches.sort(key=lambda name: (f"/{word}" not in f"/{name.lower()}", len(name), name))
     return [(name, tokens_of_file(base / name)) for name in matches[:_MAX_SUGGESTIONS]]
-
-
-def mentioned_paths(message: str) -> list[str]:
-    return [match[1].rstrip(".,;:!?)") for match in _MENTION.finditer(message)]
 
 
 def tokens_of_file(file: Path) -> int | None:

@@ -13,14 +13,7 @@ import click
 
 from aggregate.agents.tracks import TicketStatus, make_worker, run_control, run_worker
 from aggregate.base.errors import DatabaseAwayError
-from aggregate.cli.conduct import (
-    AskedTerms,
-    decision_options,
-    past_run_options,
-    run_options,
-    start_track,
-    worker_options,
-)
+from aggregate.cli import conduct
 from aggregate.cli.options import flag, take
 from aggregate.cli.output import say, warn, write_result, write_rows
 from aggregate.project.configuration import Project
@@ -29,31 +22,31 @@ from aggregate.prompt.sections import one_line
 
 
 @click.command()
-@run_options
+@conduct.run_options
 def resume(track: str, **values: Any) -> None:  # noqa: ANN401 - as click passes them
     """Continue the latest run of TRACK: run open and failed tickets.
 
     Print the report's path; the exit code is 1 if a ticket failed.
     """
-    start_track(track, values, resume=True)
+    conduct.start_track(track, values, resume=True)
 
 
 @click.command()
-@run_options
+@conduct.run_options
 @click.argument("tickets", nargs=-1, required=True)
 def retry(track: str, tickets: tuple[str, ...], **values: Any) -> None:  # noqa: ANN401 - as above
     """Run TICKETS of TRACK's latest run again, with their dependents.
 
     New results replace the old ones. Name one child of a list as fan[2].
     """
-    start_track(track, values, retry=tickets)
+    conduct.start_track(track, values, retry=tickets)
 
 
 _WATCH_SECONDS = 0.5
 
 
 @click.command()
-@past_run_options
+@conduct.past_run_options
 @click.argument("ticket", default="")
 @flag("--watch", "Keep updating until the run ends.")
 def status(track: str, config: Path, database: str, ticket: str, watch: bool) -> None:
@@ -131,7 +124,7 @@ def _step(line: dict[str, Any]) -> str:
 
 
 @click.command()
-@past_run_options
+@conduct.past_run_options
 @click.argument("ticket", default="")
 def diff(track: str, config: Path, database: str, ticket: str) -> None:
     """Print the changes of TICKET, or of TRACK's latest run, as a patch."""
@@ -139,7 +132,7 @@ def diff(track: str, config: Path, database: str, ticket: str) -> None:
 
 
 @click.command()
-@past_run_options
+@conduct.past_run_options
 def apply(track: str, config: Path, database: str) -> None:
     """Apply the changes of TRACK's latest run to your files; list them.
 
@@ -152,7 +145,7 @@ def apply(track: str, config: Path, database: str) -> None:
 
 
 @click.command()
-@past_run_options
+@conduct.past_run_options
 def drop(track: str, config: Path, database: str) -> None:
     """Discard the changes of TRACK's latest run, with its branches."""
     run_id = run_control.drop(open_project(config), track, database=database)
@@ -160,14 +153,14 @@ def drop(track: str, config: Path, database: str) -> None:
 
 
 @click.command()
-@decision_options
+@conduct.decision_options
 def approve(config: Path, ticket: str, **values: str) -> None:
     """Approve a waiting TICKET; run its dependents."""
     _decide(config, ticket, **values, approved=True)
 
 
 @click.command()
-@decision_options
+@conduct.decision_options
 def reject(config: Path, ticket: str, **values: str) -> None:
     """Reject a waiting TICKET; do not run its dependents."""
     _decide(config, ticket, **values, approved=False)
@@ -183,7 +176,7 @@ def _decide(
 
 
 @click.command()
-@past_run_options
+@conduct.past_run_options
 def cancel(track: str, config: Path, database: str) -> None:
     """Cancel the current run of TRACK."""
     run_id = run_control.cancel(open_project(config), track, database=database)
@@ -191,7 +184,7 @@ def cancel(track: str, config: Path, database: str) -> None:
 
 
 @click.command()
-@past_run_options
+@conduct.past_run_options
 def forget(track: str, config: Path, database: str) -> None:
     """Delete the finished runs of TRACK from the database; keep files."""
     forgotten = run_control.forget(open_project(config), track, database=database)
@@ -204,7 +197,7 @@ _LAST_SECONDS = 5.0  # for a stopping worker's current attempt
 
 
 @click.command()
-@worker_options
+@conduct.worker_options
 def worker(database: str, lease: float, **values: Any) -> None:  # noqa: ANN401 - as above
     """Work on the tickets of every track on a database until interrupted."""
     stop = Event()
@@ -217,7 +210,7 @@ def worker(database: str, lease: float, **values: Any) -> None:  # noqa: ANN401 
         last.start()
 
     signal.signal(signal.SIGTERM, end)
-    asked = take(AskedTerms, values)
+    asked = take(conduct.AskedTerms, values)
     answering = make_worker(
         asked.spec,
         redaction=redaction_for(sending=True),

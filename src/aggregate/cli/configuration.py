@@ -36,7 +36,14 @@ from aggregate.project.files import FolderListing, dependency_folders
 from aggregate.project.git import unignored
 from aggregate.project.paths import IgnoreRules
 from aggregate.project.presets import ContextPreset, ContextPresetManager, preset_toml
-from aggregate.prompt import compose_prompt, count_prompt, open_project, request_for, select_files
+from aggregate.prompt import (
+    AskedViews,
+    compose_prompt,
+    count_prompt,
+    open_project,
+    request_for,
+    select_files,
+)
 from aggregate.prompt.document import END
 
 _COUNTED = 2000  # files whose tokens init counts; more would take as long as a run
@@ -113,7 +120,9 @@ def _problems(asked: AskedProject) -> list[str]:
     sentences: dict[str, None] = {}
     for preset in (None, *presets):
         # A budget would hide the problems of omitted files.
-        request = replace(request_for(project, preset=preset), budget=None, task=None)
+        request = replace(
+            request_for(project, views=AskedViews(preset=preset)), budget=None, task=None
+        )
         composition = compose_prompt(request)
         prefix = f'preset "{preset}": ' if preset else ""
         sentences |= {

@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -54,7 +53,8 @@ def explain(number: str | None, path: str | None, config: Path, as_json: bool) -
         data = audits.audit_data(replace(audit, rows=tuple(rows) or audit.rows))
         output.write_json(data["rows"] if rows else data)
     elif rows:
-        print_rows(audit, rows)
+        for position, row in enumerate(rows):
+            output.write_rows(*([""] if position else []), *audits.row_lines(audit, row))
     else:
         print_audit(audit, title=prompt.name)
 
@@ -83,11 +83,6 @@ def print_audit(audit: Audit, *, title: str = "") -> None:
         header, *rows = lines.table
         output.write_rendered(f"{bold}{header}{plain}\n" + "".join(f"{row}\n" for row in rows))
     output.write_rows(*lines.footing)
-
-
-def print_rows(audit: Audit, rows: Sequence[FileChoice]) -> None:
-    for number, row in enumerate(rows):
-        output.write_rows(*([""] if number else []), *audits.row_lines(audit, row))
 
 
 def audited_prompt(name: str, request: Request) -> tuple[Path, Audit]:

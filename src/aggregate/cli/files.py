@@ -20,7 +20,7 @@ from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
 from aggregate.project.files import read_file
 from aggregate.project.index import open_index
-from aggregate.prompt import for_reader, missing_grammars, request_for
+from aggregate.prompt import AskedViews, for_reader, missing_grammars, request_for
 from aggregate.prompt.files.file_sizes import FileSizes, measure_files
 
 
@@ -93,7 +93,9 @@ def stats(
     """Show the files by folder: lines, definitions, tokens in each view."""
     recording = Recording(click.get_current_context().obj)
     project = open_asked_project(AskedProject(**values))
-    request = request_for(project, preset=preset, with_history=False, generated=generated)
+    request = request_for(
+        project, views=AskedViews(preset=preset, generated=generated), with_history=False
+    )
     recording.begin(request)
     with (
         open_index(use=not no_cache, verify=verify) as index,

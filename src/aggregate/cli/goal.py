@@ -84,7 +84,7 @@ _USUAL = EngineLimits()
 )
 @number("--max-seconds seconds", "Stop after this many seconds.", POSITIVE, default=_USUAL.seconds)
 @number("--max-steps steps", "Do at most this many steps.", default=_USUAL.steps)
-@options.redact_option(sending=True)
+@options.turn_redact_option
 @flag("--trace", "Print the steps, with times and tokens, on stderr.")
 @options.json_option
 def goal(

@@ -113,15 +113,18 @@ number_of_tokens = parsed_by(parse_number)
 
 
 def budget_option(text: str, *, may_be_all: bool = False) -> Decorator:
-    from aggregate.prompt import NO_BUDGET  # the list of commands does not load it
-
     def parse(value: str) -> Amount | str:
+        from aggregate.prompt import NO_BUDGET  # the list of commands does not load it
+
         return value if may_be_all and value == NO_BUDGET else parse_amount(value)
 
     metavar = "N|auto|all" if may_be_all else "N|auto"
     return option("--budget", metavar, text, callback=parsed_by(parse))
 
 
+run_budget_option = budget_option(
+    "Limit the prompt's tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True
+)
 config_option = option(
     "-c --config",
     "",
@@ -173,37 +176,50 @@ task_option = option(
 )
 
 
-def seed_options(*, focus: str = "", has_since: bool = True) -> Decorator:
-    since = option(
-        "--since",
-        "REV",
-        "Rank from the changes since this git revision, such as HEAD for uncommitted ones.",
-        default="",
-    )
-    return together(
-        option(
-            "--focus",
-            "PATH[:LINE[-LINE]]",
-            f"Show this file, or the code around these lines, and rank from there{focus}. Repeatable.",
-            multiple=True,
-            type=click.Path(),  # for shell completion
-        ),
-        option(
-            "--symbol symbols",
-            "NAME",
-            "Rank from the definitions of this name, or of Class.name. Repeatable.",
-            multiple=True,
-        ),
-        *([since] if has_since else []),
+def _focus(more: str = "") -> Decorator:
+    return option(
+        "--focus",
+        "PATH[:LINE[-LINE]]",
+        f"Show this file, or the code around these lines, and rank from there{more}. Repeatable.",
+        multiple=True,
+        type=click.Path(),  # for shell completion
     )
 
 
-def discussion_option(text: str, usual: str = "the one without a name") -> Decorator:
+_symbol = option(
+    "--symbol symbols",
+    "NAME",
+    "Rank from the definitions of this name, or of Class.name. Repeatable.",
+    multiple=True,
+)
+_since = option(
+    "--since",
+    "REV",
+    "Rank from the changes since this git revision, such as HEAD for uncommitted ones.",
+    default="",
+)
+turn_seed_options = together(_focus(), _symbol, _since)
+run_seed_options = together(
+    _focus(
+        "; without task and budget, or with --tier 3, make a Tier 3 context with this file in full"
+    ),
+    _symbol,
+)
+
+
+def _discussion(text: str, usual: str) -> Decorator:
     text = f"{text} in this discussion; by default in {usual}; none: without a discussion."
     return option("--discussion", "NAME", text, default="")
 
 
-def redact_option(*, sending: bool) -> Decorator:
-    usual = "default" if sending else "default with a task or a budget"
+turn_discussion_option = _discussion("Ask", "the one without a name")
+run_discussion_option = _discussion("Show the turns", "the configured one")
+
+
+def _redact(usual: str) -> Decorator:
     text = f"Replace secrets, such as keys and passwords, by placeholders ({usual})."
     return click.option("--redact/--no-redact", default=None, help=text)
+
+
+turn_redact_option = _redact("default")
+run_redact_option = _redact("default with a task or a budget")

@@ -25,6 +25,7 @@ from aggregate.prompt import (
     FOCUS_TIER,
     NO_BUDGET,
     WITHOUT_MODEL,
+    AskedViews,
     Request,
     check_focus,
     compose_prompt,
@@ -60,13 +61,9 @@ class AskedFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedView:
-    """The files' rendering, and the other parts of the prompt."""
+class AskedParts:
+    """The parts of the prompt besides its files, and its form."""
 
-    strategy: str | None
-    preset: str | None
-    tier: int | None
-    generated: str | None
     discussion: str
     no_history: bool
     redact: bool | None
@@ -138,7 +135,8 @@ class AskedRun(AskedProject):
     pick: str = ""
     base_url: str = ""
     files: AskedFiles = field(kw_only=True)
-    view: AskedView = field(kw_only=True)
+    views: AskedViews = field(kw_only=True)
+    parts: AskedParts = field(kw_only=True)
     output: AskedOutput = field(kw_only=True)
     paths: tuple[str, ...] = ()
     task: Task | None = None
@@ -147,9 +145,10 @@ class AskedRun(AskedProject):
     def of(cls, values: dict[str, Any]) -> "AskedRun":
         """Check the options, and read paths and task: once, since they may be on standard input."""
         files, argument = take(AskedFiles, values), values.pop("task")
-        view, output = take(AskedView, values), take(AskedOutput, values)
-        asked = cls(**values, files=files, view=view, output=output)
-        output.check(has_budget=asked.budget is not None, form=view.form)
+        views, parts = take(AskedViews, values), take(AskedParts, values)
+        output = take(AskedOutput, values)
+        asked = cls(**values, files=files, views=views, parts=parts, output=output)
+        output.check(has_budget=asked.budget is not None, form=parts.form)
         if asked.remote is not None and (asked.allow_outside or asking.is_named("config")):
             raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
         tells, listed = not output.quiet, files.paths_from
@@ -175,10 +174,10 @@ class AskedRun(AskedProject):
     def budget_in(self, project: Project) -> Amount | str | None:
         """Return the budget by option, configuration or default (rule T-3)."""
         config, task = project.config, self.task
-        name = self.view.preset or config.project.active_preset
+        name = self.views.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None
         tokens = config.budget.tokens
-        if self.view.tier == FOCUS_TIER and config.budget.tier3 is not None:
+        if self.views.tier == FOCUS_TIER and config.budget.tier3 is not None:
             tokens = config.budget.tier3
         if self.budget is not None or tokens is not None or (preset and preset.budget is not None):
             return self.budget
@@ -196,20 +195,17 @@ class AskedRun(AskedProject):
 
     def request(self, project: Project) -> Request:
         base_dir = project.folder / project.config.files.base_dir
-        files, view = self.files, self.view
+        files, parts = self.files, self.parts
         request = request_for(
             project,
-            strategy=view.strategy,
-            preset=view.preset,
+            views=self.views,
             focus_files=asking.typed_places(files.focus, base_dir),
-            tier=view.tier,
-            with_history=not view.no_history,
-            discussion=view.discussion or None,
-            generated=view.generated,
+            with_history=not parts.no_history,
+            discussion=parts.discussion or None,
             task=self.task,
             budget=self.budget_in(project),
-            redact=view.redact,
-            finish=view.finish(files.diff, tells=not self.output.quiet),
+            redact=parts.redact,
+            finish=parts.finish(files.diff, tells=not self.output.quiet),
         )
         narrowing = files.narrowing(self.paths, base_dir)
         request = replace(request, narrowing=narrowing, output_file=self.output.file)
@@ -226,16 +222,11 @@ class AskedRun(AskedProject):
 @click.command(cls=RunCommand, params=[HELP_ALL])
 @click.argument("arguments", metavar="[PATH]... [TASK]", nargs=-1, required=False)
 @options.task_option
-@options.budget_option(
-    "Limit the prompt's tokens: 32000, 32k, auto, or all for no limit.", may_be_all=True
-)
+@options.run_budget_option
 @option("-o --output", "FILE|-", "Write the prompt to this file; - prints it.")
 @option("--include", "GLOB", "Use only files that match. Repeatable.", multiple=True)
 @option("--exclude", "GLOB", "Skip files that match. Repeatable.", multiple=True)
-@options.seed_options(
-    focus="; without task and budget, or with --tier 3, make a Tier 3 context with this file in full",
-    has_since=False,
-)
+@options.run_seed_options
 @option(
     "--diff --since",
     "[=REV]",
@@ -296,10 +287,10 @@ class AskedRun(AskedProject):
     type=click.Choice(["auto", "summarize", "full"]),
 )
 @option("--tier", "", "Compose for this tier (only 3 changes anything).", type=click.IntRange(1, 3))
-@options.discussion_option("Show the turns", "the configured one")
+@options.run_discussion_option
 @flag("--no-history", "Leave the discussion out.")
 @options.generated_option
-@options.redact_option(sending=False)
+@options.run_redact_option
 @options.cache_options
 @options.json_option
 @options.quiet_option

@@ -8,19 +8,9 @@ import click
 
 from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.task import Task
-from aggregate.cli import asking, options, output
+from aggregate.cli import asking, options, output, turn_report
 from aggregate.cli.attached import Attached
 from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together
-from aggregate.cli.turn_report import (
-    answer_data,
-    cache_news,
-    compaction_data,
-    compaction_sentence,
-    plan_data,
-    plan_lines,
-    turn_notes,
-    usage_sentence,
-)
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT
 from aggregate.prompt import for_reader
@@ -73,9 +63,9 @@ turn_options = together(
         "Refuse requests that could cost more, without a cache and with the longest answer.",
         type=click.FloatRange(0),
     ),
-    options.seed_options(),
-    options.discussion_option("Ask"),
-    options.redact_option(sending=True),
+    options.turn_seed_options,
+    options.turn_discussion_option,
+    options.turn_redact_option,
     options.json_option,
     options.quiet_option,
     options.verbose_option,
@@ -147,15 +137,15 @@ def send(message: str | None, *, is_compacted: bool, dry_run: bool, **values: An
         return
     _warn_before(turn, asked)
     if not asked.quiet:
-        output.say(*turn_notes(turn))
+        output.say(*turn_report.turn_notes(turn))
     if not dry_run:
         completed = deliver(turn, as_json=asked.as_json)
         files = [str(file) for file in (completed.path, completed.history) if file is not None]
-        _report(completed, asked, *cache_news(turn), ending=", ".join(files))
+        _report(completed, asked, *turn_report.cache_news(turn), ending=", ".join(files))
     elif asked.as_json:
-        output.write_json(plan_data(turn))
+        output.write_json(turn_report.plan_data(turn))
     else:
-        output.write_rows(*plan_lines(turn))
+        output.write_rows(*turn_report.plan_lines(turn))
 
 
 def _warn_before(turn: Exchange, asked: AskedTurn) -> None:
@@ -170,7 +160,7 @@ def _report(completed: Exchange, asked: AskedTurn, *news: str, ending: str) -> N
         output.warn(warning)
     output.say(*news)
     warn_of_end(completed)
-    output.say(usage_sentence(completed), ending)
+    output.say(turn_report.usage_sentence(completed), ending)
 
 
 def _compare(project: Project, asked: AskedTurn, text: str) -> None:
@@ -246,7 +236,7 @@ def deliver(
         completed = send_turn(turn, on_text=None if as_json else write)
     with output.writable_output(f"the answer is in {completed.answer}"):
         if as_json:
-            output.write_json(answer_data(completed), indent=indent)
+            output.write_json(turn_report.answer_data(completed), indent=indent)
         elif not completed.reply.text.endswith("\n"):
             write("\n")
     return completed
@@ -265,17 +255,19 @@ def compact(
     prepared = prepare_compaction(project, selection, on_wait=_say_wait, require_key=not dry_run)
     _warn_before(prepared.turn, asked)
     if dry_run and asked.as_json:
-        output.write_json(compaction_data(prepared))
+        output.write_json(turn_report.compaction_data(prepared))
     elif dry_run:
-        output.write_rows(compaction_sentence(prepared))
+        output.write_rows(turn_report.compaction_sentence(prepared))
     elif not asked.quiet:
-        output.say(compaction_sentence(prepared))
+        output.say(turn_report.compaction_sentence(prepared))
     if dry_run:
         return None
     completed = compact_discussion(prepared, project)
     with output.writable_output(f"the summary is in {completed.answer}"):
         if shows_summary and asked.as_json:
-            output.write_json(compaction_data(prepared) | answer_data(completed))
+            output.write_json(
+                turn_report.compaction_data(prepared) | turn_report.answer_data(completed)
+            )
         elif shows_summary:
             output.write_piece(completed.reply.text.rstrip("\n") + "\n")
     ending = f"all turns are saved: --discussion {prepared.kept_as} continues from them"

@@ -17,19 +17,8 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 
 from aggregate.base.errors import AggregateError, ToolError
+from aggregate.panel import answers
 from aggregate.panel.access import Access, App, Guarded
-from aggregate.panel.answers import (
-    ERROR_HANDLERS,
-    STATIC,
-    Broadcast,
-    PageFiles,
-    action,
-    answer_events,
-    bytes_answer,
-    number_in,
-    question,
-    stream_answer,
-)
 from aggregate.panel.composition import ComposedDraft
 from aggregate.panel.draft import Draft
 from aggregate.panel.file_data import MOST_BYTES, image_data, images_of, known_images
@@ -40,9 +29,8 @@ from aggregate.project.history import NO_DISCUSSION, named_discussions
 from aggregate.project.presets import budget_in_force
 from aggregate.project.tables import BEADS_MODE, ViewModeName
 from aggregate.prompt import Strategy, discussion_turns, for_reader, redact_text, shared_personas
-from aggregate.prompt.audit import audit_of, write_audit
+from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Section
-from aggregate.prompt.output import map_sources
 from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import log_written_prompt
 from aggregate.sending.cache import HashedPrompt
@@ -198,7 +186,7 @@ Body = Mapping[str, Any]
 
 
 class Panel:
-    def __init__(self, session: Session, broadcast: Broadcast) -> None:
+    def __init__(self, session: Session, broadcast: answers.Broadcast) -> None:
         self._session = session
         self._broadcast = broadcast
         self._made_sender: Sender | None = None
@@ -229,17 +217,17 @@ class Panel:
         session = self._session
         no_cache = {"cache-control": "no-cache"}
         routes = [
-            Route("/", lambda _: FileResponse(STATIC / "index.html", headers=no_cache)),
+            Route("/", lambda _: FileResponse(answers.STATIC / "index.html", headers=no_cache)),
             Route("/favicon.ico", lambda _: Response(status_code=204)),
-            Mount("/static", PageFiles(directory=STATIC, check_dir=False)),
-            question("/api/state", lambda _: state_data(session)),
-            question("/api/files", self._files),
-            question("/api/file", lambda body: session.file(*_texts(body, "path", "mode"))),
-            question("/api/prompt", lambda _: session.prompt()),
-            question("/api/prompt/lines", self._lines),
-            question("/api/prompt/where", self._where),
-            question("/api/prompt/text", self._text),
-            question("/api/image", self._image),
+            Mount("/static", answers.PageFiles(directory=answers.STATIC, check_dir=False)),
+            answers.question("/api/state", lambda _: state_data(session)),
+            answers.question("/api/files", self._files),
+            answers.question("/api/file", lambda body: session.file(*_texts(body, "path", "mode"))),
+            answers.question("/api/prompt", lambda _: session.prompt()),
+            answers.question("/api/prompt/lines", self._lines),
+            answers.question("/api/prompt/where", self._where),
+            answers.question("/api/prompt/text", self._text),
+            answers.question("/api/image", self._image),
             Route("/api/events", self._events),
             self._change("edit", self._edit),
             self._change("undo", lambda _: session.undo()),
@@ -250,15 +238,15 @@ class Panel:
                 "preset/apply",
                 lambda body: session.edit([{"op": "preset", "name": str(body.get("name") or "")}]),
             ),
-            action("/api/fit", self._fit),
-            action("/api/save", self._save),
-            action("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
-            action("/api/run", self._run),
-            action("/api/send/plan", self._plan),
-            action("/api/send/stop", lambda body: self._sender.stop(*_texts(body, "plan"))),
-            action("/api/send", self._send),
+            answers.action("/api/fit", self._fit),
+            answers.action("/api/save", self._save),
+            answers.action("/api/screenshot", self._add_image, most_bytes=_MOST_IMAGE_BODY),
+            answers.action("/api/run", self._run),
+            answers.action("/api/send/plan", self._plan),
+            answers.action("/api/send/stop", lambda body: self._sender.stop(*_texts(body, "plan"))),
+            answers.action("/api/send", self._send),
         ]
-        return Guarded(Starlette(routes=routes, exception_handlers=ERROR_HANDLERS), access)
+        return Guarded(Starlette(routes=routes, exception_handlers=answers.ERROR_HANDLERS), access)
 
     def _change(self, name: str, act: Callable[[Body], object]) -> Route:
         """Return the POST route of an action; it responds with the new state."""
@@ -267,40 +255,42 @@ class Panel:
             act(body)
             return state_data(self._session)
 
-        return action(f"/api/{name}", respond)
+        return answers.action(f"/api/{name}", respond)
 
     # --- questions
 
     def _files(self, body: Body) -> object:
         """Return the table of files, or its changes since the revision ``since``."""
         since = body.get("since")
-        return self._session.files(None if since is None else number_in(since, "since"))
+        return self._session.files(None if since is None else answers.number_in(since, "since"))
 
     def _lines(self, body: Body) -> object:
         view = self._session.view
         if view.composed is None:
             raise ToolError(view.error or "the prompt is not ready: wait a moment")
-        first, last = (number_in(body.get(key, "1"), key) for key in ("first", "last"))
+        first, last = (answers.number_in(body.get(key, "1"), key) for key in ("first", "last"))
         return view.composed.lines.data(view.revision, first, last)
 
     def _where(self, body: Body) -> object:
         composed = self._session.view.composed
-        path, line = body.get("path", ""), number_in(body.get("line", "1"), "line")
+        path, line = body.get("path", ""), answers.number_in(body.get("line", "1"), "line")
         return {"line": composed.lines.where(path, line) if composed else 0}
 
     def _text(self, _query: Body) -> Response:
         """Return the prompt of the current draft, even if the page shows an older one."""
         composed = self._session.compose_now(only_if_due=True)
         text = b"".join(composed.composition.prompt.pieces())
-        return bytes_answer(text, "text/plain; charset=utf-8")
+        return answers.bytes_answer(text, "text/plain; charset=utf-8")
 
     def _image(self, query: Body) -> Response:
         edited = self._session.now().edited
         draft, project = edited.current, edited.project
-        return bytes_answer(*image_data(draft.request(project), draft, query.get("path", "")))
+        return answers.bytes_answer(
+            *image_data(draft.request(project), draft, query.get("path", ""))
+        )
 
     async def _events(self, _request: Request) -> Response:
-        return stream_answer(self._broadcast.listen(self._session.event("hello")))
+        return answers.stream_answer(self._broadcast.listen(self._session.event("hello")))
 
     # --- actions
 
@@ -345,7 +335,7 @@ class Panel:
         return self._sender.plan(message, model=model, persona=persona)
 
     def _send(self, body: Body) -> Response:
-        return stream_answer(answer_events(self._sender, *_texts(body, "plan")))
+        return answers.stream_answer(answers.answer_events(self._sender, *_texts(body, "plan")))
 
 
 def _texts(body: Body, *keys: str) -> list[str]:
@@ -358,9 +348,6 @@ def write_prompt(composed: ComposedDraft) -> Path:
     folder, name = request.output_dir, request.namespace
     path = write_numbered(folder, name, prompt.pieces(), project=request.written_in)
     if request.is_audited:
-        size = sum(map(len, prompt.pieces()))
-        sources = map_sources(prompt.segments, is_written=True)
-        composition, tokens = composed.composition, composed.tokens
-        write_audit(path, audit_of(request, composition, tokens, size=size, source_map=sources))
+        record_audit(path, request, composed.composition, prompt)
     log_written_prompt(path, HashedPrompt.of(prompt, composed.tokens.segments), request)
     return path

@@ -384,7 +384,7 @@ class Session:
     def _show(self, composed: ComposedDraft, revision: int) -> None:
         """Make a prompt the current one, and compare it with the last one sent or written."""
         marks = cache_marks(composed, self._logged)
-        rows = self._table.rows(composed, marks, self.view.composed)
+        rows = self._table.rows(composed, marks)
         with self._lock:
             self._table.show(rows, revision)
             self.view = replace(

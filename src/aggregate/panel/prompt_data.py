@@ -155,7 +155,6 @@ class FileRows:
         self._since: dict[str, int] = {}  # revision of the last change
         self._removed: dict[str, int] = {}
         self._sizes: Mapping[str, int] = {}
-        self._shown_sizes: Mapping[str, int] | None = None
 
     def list(self, listed: Mapping[str, File]) -> None:
         self._sizes = _file_sizes(listed)
@@ -169,7 +168,6 @@ class FileRows:
         """Fill the rows with names and sizes before the first prompt."""
         rows = {path: FileRow("", "", 0, size, None, "", "") for path, size in self._sizes.items()}
         self.show(rows, revision)
-        self._shown_sizes = None
 
     def show(self, rows: Mapping[str, FileRow], revision: int) -> None:
         if not self._rows:
@@ -182,7 +180,6 @@ class FileRows:
             self._since.pop(path, None)
             self._removed[path] = revision
         self._rows, self._revision = rows, revision
-        self._shown_sizes = self._sizes
 
     def data(self, since: int | None) -> dict[str, Any]:
         """Return the table by columns, or only the rows changed since a revision."""
@@ -200,31 +197,16 @@ class FileRows:
             "removed": removed,
         }
 
-    def rows(
-        self, composed: ComposedDraft, marks: CacheMarks, last: ComposedDraft | None = None
-    ) -> Mapping[str, FileRow]:
+    def rows(self, composed: ComposedDraft, marks: CacheMarks) -> Mapping[str, FileRow]:
         """Return the rows of all files for a prompt."""
         rendered = {file.path: file for file in composed.composition.files}
         omitted = _omitted_states(composed, rendered)
-
-        def row(path: str) -> FileRow:
+        rows = {}
+        for path in sorted({*self.listed, *composed.selected}, key=_tree_order):
             state = "changed" if path in marks.changed else omitted.get(path, "")
-            return _row(path, composed, rendered.get(path), state, self._sizes.get(path, 0))
-
-        if (
-            last is not None
-            and last.request.budget is not None
-            and composed.request.budget is not None
-            and self._sizes is self._shown_sizes
-            and last.selected.keys() == composed.selected.keys()
-        ):
-            # While a slider moves or a view changes, most files stay hidden: reuse their rows.
-            return {
-                path: old_row if _is_hidden_in_both(path, composed, last) else row(path)
-                for path, old_row in self._rows.items()
-            }
-        paths = {*self.listed, *composed.selected}
-        return {path: row(path) for path in sorted(paths, key=_tree_order)}
+            size = self._sizes.get(path, 0)
+            rows[path] = _row(path, composed, rendered.get(path), state, size)
+        return rows
 
 
 def _omitted_states(composed: ComposedDraft, rendered: Mapping[str, File]) -> Mapping[str, str]:
@@ -272,18 +254,6 @@ def _row(
     elif rendered is not None and rendered.source.secrets:
         state = "secret"
     return FileRow(view, mode, tokens, size, score, state, why)
-
-
-def _is_hidden_in_both(path: str, composed: ComposedDraft, earlier: ComposedDraft) -> bool:
-    """Return whether two prompts hide a file, with equal rows in the table."""
-    if composed.selected.get(path) != earlier.selected.get(path):
-        return False
-    new, old = composed.choices.get(path), earlier.choices.get(path)
-    if new is old or new is None or old is None:
-        return new is old
-    is_hidden = new.level.is_hidden and old.level.is_hidden
-    row_data = (new.reasons, new.score, new.size, new.pinned)
-    return is_hidden and row_data == (old.reasons, old.score, old.size, old.pinned)
 
 
 def _has_stale(file: File) -> bool:

@@ -228,8 +228,7 @@ class PromptTable(Table):
         default=True,
     )
     instructions: str = key(
-        "Instructions for each prompt, or a file with them; in a project's own file only for a task with a budget, "
-        "if you trust the project.",
+        "Instructions for each prompt, or a file with them; only in your own configuration.",
         default="",
     )
 

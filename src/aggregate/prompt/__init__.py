@@ -22,7 +22,12 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit_prompt import *
     from aggregate.prompt.output.split import *
     from aggregate.prompt.sections.fitted import FittedSection
-    from aggregate.prompt.sections.subagent_results import READ_RESULT, fit_results, result_texts
+    from aggregate.prompt.sections.subagent_results import (
+        READ_RESULT,
+        fit_results,
+        result_texts,
+        results_within,
+    )
     from aggregate.prompt.token_counts import *
 else:
     __getattr__ = door(
@@ -39,12 +44,12 @@ else:
             "files.file_rendering": "RenderedFiles render_files",
             "fit.sent_files": "grown_files",
             "fit_prompt": "compose_within_budget",
-            "sections.subagent_results": "READ_RESULT fit_results result_texts",
+            "sections.subagent_results": "READ_RESULT fit_results result_texts results_within",
             "sections.fitted": "FittedSection",
             "asking.project": "DiscussionTurns discussion_turns files_of_sections find_persona find_preset is_users_own open_project presets_of redaction_for scope_of shared_personas",
             "corpus.ranked_files": "RankedFiles check_focus rank_files",
             "asking.request": "ALL_FILES FOCUS_TIER Request Strategy find_named focus_paths for_reader is_named",
-            "asking.resolve": "NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
+            "asking.resolve": "AskedViews NO_BUDGET WITHOUT_MODEL auto_budget parse_place read_instructions request_for",
             "files.selection": "own_output_filter select_files",
             "corpus.sheet": "SHEET_TOKENS Sheet is_unsure make_sheet read_answer with_answer",
             "output.split": "cuts_of split_prompt",

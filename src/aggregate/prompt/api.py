@@ -1,4 +1,4 @@
-"""Public functions of the pipeline, which take and return mappings of files."""
+"""The stages of a prompt without a budget, and the public functions, which take and return records of files."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from aggregate.project.paths import Scope
 from aggregate.project.tables import BEADS_MODE
 from aggregate.prompt.asking.project import open_project
 from aggregate.prompt.asking.request import Request, Strategy
-from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, request_for
+from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, AskedViews, request_for
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -29,16 +29,147 @@ from aggregate.prompt.assemble import (
     with_references,
 )
 from aggregate.prompt.document import Prompt, Screenshot
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_reading import FileReader
-from aggregate.prompt.files.file_rendering import FileStream, render_files, stream_files
-from aggregate.prompt.files.layout import files_segments, screenshots_section, tier3_segments
-from aggregate.prompt.files.selection import resolve_entries
+from aggregate.prompt.files import (
+    File,
+    FileReader,
+    FileStream,
+    files_segments,
+    render_files,
+    resolve_entries,
+    screenshots_section,
+    select_files,
+    tier3_segments,
+)
 from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.prompt.sections.turns import discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.asking.results import Results
+
+
+def stream_prompt(
+    request: Request,
+    *,
+    index: Index | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> Composition:
+    """Return the prompt of a request, in the stages of every prompt without a budget.
+
+    Files are read and rendered, and sections assembled, only while the returned prompt is iterated; whoever iterates it
+    writes the segments. With a budget the prompt is composed at once.
+    """
+    if request.budget is not None:
+        return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
+    index = index or user_index()
+    selection = select_files(request)
+    reader = FileReader(request.redaction, selection)
+    files = FileStream(reader, index, request.doubts, on_start, on_done)
+    prompt = Composition(request, files)
+    return _with_scores(prompt, index)
+
+
+def compose_prompt(
+    request: Request,
+    *,
+    index: Index | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_done: Callable[[int], None] | None = None,
+) -> Composition:
+    """Read a request's files and compose the prompt.
+
+    Nothing is written.
+
+    Args:
+        request: The files, the task and the budget.
+        index: The cache of views; by default the user's.
+        on_start: Called once with the number of files.
+        on_done: Called with the number of finished views.
+    """
+    index = index or user_index()
+    if request.budget is not None:
+        # Imports the ranking, half of the program, which most runs do not need.
+        from aggregate.prompt.fit_prompt import compose_within_budget
+
+        return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
+    files = render_files(request, index=index, on_start=on_start, on_done=on_done)
+    return _with_scores(assemble(request, files), index)
+
+
+def _with_scores(composition: Composition, index: Index) -> Composition:
+    """Add the scores of a prompt with a task (rule T-3)."""
+    request = composition.request
+    if request.task is None:
+        return composition
+    from aggregate.prompt.composer import with_scores  # as with a budget
+    from aggregate.prompt.corpus.ranked_files import rank_files
+
+    return with_scores(composition, rank_files(request, index=index))
+
+
+def run(
+    config: Mapping[str, Any] | Project | str | Path,
+    aggregation_strategy: str | None = None,
+    *,
+    focus_files: Sequence[str | Path | Place] = (),
+    tier: int | None = None,
+    task: AskedTask | None = None,
+    budget: AskedBudget | None = None,
+    results: "Results | Sequence[Results]" = (),
+    allow_outside: bool | None = None,
+    allow_secrets: bool | None = None,
+    redact: bool | None = None,
+    results_threshold: int | None = None,
+) -> tuple[str, Path, list[FileRecord]]:
+    """Compose a prompt and write it to a numbered file.
+
+    The file gets the next free number (rules M-14, T-1). With a task or a budget and no files in ``config`` it uses all
+    files not ignored by git (rule T-6).
+
+    Args:
+        config: The tables as a mapping (folders relative to the working directory), a loaded project, or the path of a
+            ``manual_slop.toml``.
+        aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
+        focus_files: As for ``request_for``.
+        tier: ``3`` makes a Tier 3 context also without focus files.
+        task: A text, or a ``Task`` with places, symbols and a revision.
+        budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``.
+        results: Results of sub-agents: a session's ``subagent_results``, a mapping of names to results, an answer, a
+            compiled report, or a list of these. Above the budget, or 32,000 tokens without one, all are cut fairly
+            (rule F-11).
+        allow_outside: As for ``open_project``.
+        allow_secrets: As for ``open_project``.
+        redact: Whether to replace secrets; by default with a task or a budget, or if the configuration asks for it.
+        results_threshold: Bytes of JSON from which a result or an answer is stored in ``state/data_cache`` beside the
+            configuration, and shown by its summary and a reference; ``None`` stores none.
+
+    Returns:
+        The markdown, its file, and the record of every file.
+
+    Raises:
+        BudgetError: The pinned lines do not fit into the budget; nothing is written.
+        ConfigError: The configuration cannot be used.
+        OutputError: The file cannot be written.
+    """
+    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
+    request = request_for(
+        project,
+        views=AskedViews(strategy=aggregation_strategy, tier=tier),
+        focus_files=focus_files,
+        task=task,
+        budget=budget,
+        redact=redact,
+    )
+    results = with_references(results, project.folder / CACHE_DIR, results_threshold)
+    request = replace(request, results=results)
+    composition = compose_prompt(request)
+    pieces = composition.prompt.pieces()
+    path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
+    if request.is_audited:
+        from aggregate.prompt.audit import record_audit  # most prompts have none
+
+        record_audit(path, request, composition, composition.prompt)
+    return composition.prompt.written, path, list(composition.records)
 
 
 def build_file_items(
@@ -195,128 +326,6 @@ def build_markdown(
     return build_markdown_from_items(
         *shown, summary_only, execution_mode=execution_mode, base_dir=base_dir
     )
-
-
-def run(
-    config: Mapping[str, Any] | Project | str | Path,
-    aggregation_strategy: str | None = None,
-    *,
-    focus_files: Sequence[str | Path | Place] = (),
-    tier: int | None = None,
-    task: AskedTask | None = None,
-    budget: AskedBudget | None = None,
-    results: "Results | Sequence[Results]" = (),
-    allow_outside: bool | None = None,
-    allow_secrets: bool | None = None,
-    redact: bool | None = None,
-    results_threshold: int | None = None,
-) -> tuple[str, Path, list[FileRecord]]:
-    """Compose a prompt and write it to a numbered file.
-
-    The file gets the next free number (rules M-14, T-1). With a task or a budget and no files in ``config`` it uses all
-    files not ignored by git (rule T-6).
-
-    Args:
-        config: The tables as a mapping (folders relative to the working directory), a loaded project, or the path of a
-            ``manual_slop.toml``.
-        aggregation_strategy: ``auto``, ``summarize`` or ``full``; by default the configuration's.
-        focus_files: As for ``request_for``.
-        tier: ``3`` makes a Tier 3 context also without focus files.
-        task: A text, or a ``Task`` with places, symbols and a revision.
-        budget: The most tokens of the markdown: ``32000``, ``"32k"``, ``"auto"`` or a ``Budget``.
-        results: Results of sub-agents: a session's ``subagent_results``, a mapping of names to results, an answer, a
-            compiled report, or a list of these. Above the budget, or 32,000 tokens without one, all are cut fairly
-            (rule F-11).
-        allow_outside: As for ``open_project``.
-        allow_secrets: As for ``open_project``.
-        redact: Whether to replace secrets; by default with a task or a budget, or if the configuration asks for it.
-        results_threshold: Bytes of JSON from which a result or an answer is stored in ``state/data_cache`` beside the
-            configuration, and shown by its summary and a reference; ``None`` stores none.
-
-    Returns:
-        The markdown, its file, and the record of every file.
-
-    Raises:
-        BudgetError: The pinned lines do not fit into the budget; nothing is written.
-        ConfigError: The configuration cannot be used.
-        OutputError: The file cannot be written.
-    """
-    project = open_project(config, allow_outside=allow_outside, allow_secrets=allow_secrets)
-    request = request_for(
-        project,
-        strategy=aggregation_strategy,
-        focus_files=focus_files,
-        tier=tier,
-        task=task,
-        budget=budget,
-        redact=redact,
-    )
-    results = with_references(results, project.folder / CACHE_DIR, results_threshold)
-    request = replace(request, results=results)
-    composition = compose_prompt(request)
-    pieces = composition.prompt.pieces()
-    path = write_numbered(request.output_dir, request.namespace, pieces, project=request.written_in)
-    if request.is_audited:
-        from aggregate.prompt.audit import record_audit  # most prompts have none
-
-        record_audit(path, request, composition, composition.prompt)
-    return composition.prompt.written, path, list(composition.records)
-
-
-def compose_prompt(
-    request: Request,
-    *,
-    index: Index | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-) -> Composition:
-    """Read a request's files and compose the prompt.
-
-    Nothing is written.
-
-    Args:
-        request: The files, the task and the budget.
-        index: The cache of views; by default the user's.
-        on_start: Called once with the number of files.
-        on_done: Called with the number of finished views.
-    """
-    index = index or user_index()
-    if request.budget is not None:
-        # Imports the ranking, half of the program, which most runs do not need.
-        from aggregate.prompt.fit_prompt import compose_within_budget
-
-        return compose_within_budget(request, index=index, on_start=on_start, on_done=on_done)
-    rendered = render_files(request, index=index, on_start=on_start, on_done=on_done)
-    composition = assemble(request, rendered)
-    if request.task is None:
-        return composition
-    return _with_scores(composition, request, index)
-
-
-def stream_prompt(
-    request: Request,
-    *,
-    index: Index | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-) -> Composition:
-    """Return the prompt of a request.
-
-    Without a budget the files are read only while the returned prompt is iterated.
-    """
-    if request.budget is not None:
-        return compose_prompt(request, index=index, on_start=on_start, on_done=on_done)
-    index = index or user_index()
-    files = stream_files(request, index=index, on_start=on_start, on_done=on_done)
-    stream = Composition(request, files)
-    return stream if request.task is None else _with_scores(stream, request, index)
-
-
-def _with_scores(composition: Composition, request: Request, index: Index) -> Composition:
-    from aggregate.prompt.composer import with_scores  # as with a budget
-    from aggregate.prompt.corpus.ranked_files import rank_files
-
-    return with_scores(composition, rank_files(request, index=index))
 
 
 def build_summary_markdown(file_items: Sequence[Mapping[str, Any]]) -> str:

@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,19 +17,13 @@ from aggregate.project.files import FolderListing, display_path, read_image_head
 from aggregate.prompt.asking.found_secrets import FoundSecrets
 from aggregate.prompt.asking.request import Request, is_named, unknown_focus
 from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_rendering import FileStream, RenderedFiles, check_refused
-from aggregate.prompt.files.layout import (
-    FILES,
-    FILES_SUMMARY,
-    FILES_TIER3,
-    as_documents,
-    files_section,
-    files_segments,
-    numbered,
-    rendered_segment,
+from aggregate.prompt.files import (
+    File,
+    FileStream,
+    RenderedFiles,
+    check_refused,
+    prompt_files,
     screenshots_section,
-    tier3_segments,
 )
 from aggregate.prompt.sections.given import attached_section, instructions_section
 from aggregate.prompt.sections.turns import safe_discussion_segments
@@ -176,7 +169,7 @@ class Composition:
             history = safe_discussion_segments(request.history)
             parts = given_parts(history, request.results, request.finish)
         segments = section_segments(
-            self._file_segments(self._noted(self._secrets)),
+            prompt_files(self._noted(self._secrets), request, self.listed),
             parts,
             images=self._images,
             beads=beads,
@@ -189,20 +182,6 @@ class Composition:
             self.rows.append(file.without_text())
             secrets.note_file(file.path, file.source.secrets)
             yield file
-
-    def _file_segments(self, files: Iterable[File]) -> Iterable[Segment]:
-        request = self.request
-        if request.budget is not None:
-            title = FILES_SUMMARY if request.is_summary else FILES
-            title = FILES_TIER3 if request.is_tier3 else title
-            shown = files_section(title, chain(map(rendered_segment, files), self.listed))
-        elif request.is_tier3:
-            shown = iter(tier3_segments(files, request.focus_files))
-        else:
-            shown = files_segments(files, is_summary=request.is_summary)
-        if request.is_numbered:
-            shown = map(numbered, shown)
-        return as_documents(shown) if request.is_xml else shown
 
     @property
     def source_map(self) -> "SourceMap":
@@ -236,9 +215,9 @@ def given_parts(
     if results:
         # Few prompts have results.
         from aggregate.base.tokens import count
-        from aggregate.prompt.sections.subagent_results import results_without_budget
+        from aggregate.prompt.sections.subagent_results import WITHOUT_BUDGET, results_within
 
-        parts[Section.RESULTS] = results_without_budget(results, count)
+        parts[Section.RESULTS] = results_within(results, WITHOUT_BUDGET, count).segments
     return parts
 
 

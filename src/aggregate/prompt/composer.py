@@ -13,9 +13,7 @@ from aggregate.project.paths import Scope
 from aggregate.prompt.asking.request import EVERY, Request
 from aggregate.prompt.assemble import Composition, assemble
 from aggregate.prompt.corpus.ranked_files import RankedFiles, rank_files
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_rendering import render_files
-from aggregate.prompt.files.selection import Selection, select_files
+from aggregate.prompt.files import File, Selection, render_files, select_files
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt
 

@@ -9,11 +9,14 @@ from aggregate.project.configuration import CONFIG_NAME
 from aggregate.project.index import Index
 from aggregate.prompt.asking.request import Request
 from aggregate.prompt.assemble import Composition
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_reading import FileReader
-from aggregate.prompt.files.file_rendering import FileStream
-from aggregate.prompt.files.layout import rendered_segment
-from aggregate.prompt.files.selection import Selection, with_generated_policy
+from aggregate.prompt.files import (
+    File,
+    FileReader,
+    FileStream,
+    Selection,
+    rendered_segment,
+    with_generated_policy,
+)
 
 # Files that affect more than their own block.
 _STEERING = (".gitignore", ".gitattributes", ".gitmodules", CONFIG_NAME)

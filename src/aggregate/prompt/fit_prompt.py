@@ -1,6 +1,8 @@
 """Compose a prompt within a token budget.
 
-Read ``compose_within_budget`` and ``fit_prompt`` first: they list the stages of a task and of an overview.
+The stages of a task and of an overview are the same: ``rank_files`` reads the corpus, asks the question and ranks it;
+candidates say what may be shown; ``fit_prompt`` gives the sections their shares, fits lines of files, lays out segments
+and writes the audit's rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set

@@ -16,7 +16,6 @@ from aggregate.base.tokens import TokenCounter, count_batch
 from aggregate.project.index import Index, Kind, code_version, user_index
 from aggregate.prompt.document import SEPARATOR, Prompt, Section
 
-_LOOKED_UP = 500  # segments looked up together
 _WAITING_CHARACTERS = 300_000  # characters looked up together
 _MOST_CHARACTERS = 20_000_000  # of counted texts in memory, since a page may be open all day
 COUNT = Struct("<Q")
@@ -37,24 +36,23 @@ def token_kind() -> Kind:
     return Kind("tokens", token_version())
 
 
-@dataclass(slots=True, eq=False)
 class SegmentCounter:
     """Counts the tokens of segments with their separators, in threads if there are many."""
 
-    _index: Index
-    _waiting: list[tuple[bytes, str]] = field(default_factory=list, init=False)
-    _size: int = field(default=0, init=False)
-    _counts: list[int] = field(default_factory=list, init=False)
-    # Positions and keys of segments without a cached count.
-    _counted: list[tuple[int, bytes]] = field(default_factory=list, init=False)
-    _counter: TokenCounter = field(default_factory=TokenCounter, init=False)
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._waiting: list[tuple[bytes, str]] = []
+        self._characters = 0
+        self._counts: list[int] = []
+        self._new: list[tuple[int, bytes]] = []  # positions and keys without a cached count
+        self._counter = TokenCounter()
 
     def add(self, text: str, data: bytes, separator: str) -> None:
         digest = sha256(data)
         digest.update(separator.encode())
         self._waiting.append((digest.digest(), text + separator))
-        self._size += len(text)
-        if self._size >= _WAITING_CHARACTERS or len(self._waiting) >= _LOOKED_UP:
+        self._characters += len(text)
+        if self._characters >= _WAITING_CHARACTERS:
             self._look_up()
 
     @get_monitor().scope("count_tokens")
@@ -62,20 +60,21 @@ class SegmentCounter:
         self._look_up()
         with self._counter:
             results = self._counter.results()
-        for (position, _), tokens in zip(self._counted, results, strict=True):
+        rows: list[tuple[bytes, bytes]] = []
+        for (position, key), tokens in zip(self._new, results, strict=True):
             self._counts[position] = tokens
-        keys = (key for _, key in self._counted)
-        self._index.put_many(token_kind(), zip(keys, map(COUNT.pack, results), strict=True))
+            rows.append((key, COUNT.pack(tokens)))
+        self._index.put_many(token_kind(), rows)
         return self._counts
 
     def _look_up(self) -> None:
         cached = self._index.get_many(token_kind(), [key for key, _ in self._waiting])
         for (key, text), row in zip(self._waiting, cached, strict=True):
             if row is None:
-                self._counted.append((len(self._counts), key))
+                self._new.append((len(self._counts), key))
                 self._counter.submit(text)
             self._counts.append(COUNT.unpack(row)[0] if row else 0)
-        self._waiting, self._size = [], 0
+        self._waiting, self._characters = [], 0
 
 
 @dataclass(frozen=True, slots=True)

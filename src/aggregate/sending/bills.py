@@ -171,8 +171,6 @@ def check_limits(
 
     ``could`` is its largest price in US dollars, ``None`` if unknown.
     """
-    if client.provider == SCRIPTED or (most is None and daily is None):
-        return
     if could is None:
         raise ClientSetupError(
             f"cannot apply a limit in dollars: the price of {client.model} is unknown: set it under "

@@ -217,12 +217,12 @@ def _without_surplus(
     """
     if policy.lookup is not CacheLookup.BREAKPOINTS:
         return policy
-    planned = [pieces[end - 1].value for end in movable]
+    planned = {id(pieces[end - 1].value) for end in movable}
     holders = [
         holder
         for part in arguments.values()
         for holder in _marked(part)
-        if not any(holder is value for value in planned)
+        if id(holder) not in planned
     ]
     surplus = max(len(holders) - policy.max_breakpoints, 0)
     for holder in holders[:surplus]:

@@ -17,7 +17,15 @@ from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.project.index import user_index
-from aggregate.prompt import Request, compose_prompt, find_persona, find_preset, request_for
+from aggregate.prompt import (
+    AskedViews,
+    Request,
+    auto_budget,
+    compose_prompt,
+    find_persona,
+    find_preset,
+    request_for,
+)
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import charged, check_limits, daily_limit, keep_charge
@@ -32,7 +40,7 @@ from aggregate.sending.clients.model_figures import (
 from aggregate.sending.clients.protocol import OnText
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, request_of, select_model
-from aggregate.sending.models import SHORT_LIFETIME, FinishReason, Reply
+from aggregate.sending.models import SCRIPTED, SHORT_LIFETIME, FinishReason, Reply
 from aggregate.sending.request_log import LoggedRequest, write_request
 from aggregate.sending.turn_composition import TurnComposer
 
@@ -154,15 +162,14 @@ def _request(
     persona = find_persona(project, selection.persona)
     preset = persona.preset or project.config.project.active_preset
     budget = _budget(project, selection, preset)
+    if budget == AUTO:
+        window, answer = context_window(client.model), request_of(selection).max_output
+        budget = auto_budget(window, answer, most=project.config.budget.most)
     request = request_for(
         project,
-        strategy=persona.aggregation_strategy or None,
-        preset=preset or None,
+        views=AskedViews(persona.aggregation_strategy or None, preset or None),
         budget=budget,
-        window=context_window(client.model) if budget == AUTO else None,
-        answer=request_of(selection).max_output,
         discussion=selection.discussion,
-        is_new=True,
         task=task,
         sending=True,
         redact=selection.redact,
@@ -201,9 +208,10 @@ def _with_message(request: Request, message: str, replaces: Sequence[Mapping[str
 
 
 def _check_limits(prepared: Exchange) -> None:
-    daily = daily_limit(prepared.project.config.send.most_per_day)
-    most, max_output = prepared.selection.most, prepared.asked.max_output
-    could = None if most is None and daily is None else prepared.most_it_costs
+    most, daily = prepared.selection.most, daily_limit(prepared.project.config.send.most_per_day)
+    if prepared.provider == SCRIPTED or (most is None and daily is None):
+        return
+    could, max_output = prepared.most_it_costs, prepared.asked.max_output
     check_limits(prepared.client, could=could, max_output=max_output, most=most, daily=daily)
 
 

@@ -109,6 +109,8 @@ CLAIMS = [
     ("Close every second ticket", 2, 2),
     ("Close the ticket about logins", 1, 1),
     ("Close tickets 2 to 4", 3, 3),
+    ("Close the first and the last ticket", 2, 2),
+    ("Close tickets for 3 people", 2, 2),
 ]
 
 

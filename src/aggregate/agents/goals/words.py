@@ -232,6 +232,7 @@ _EXCEPT: Final = re.compile(
 # Of these only an item's name makes an exception: "not now", "without a balcony"
 _WEAK: Final = ("not", "without", "but", "but not")
 _EACH: Final = re.compile(r"\b(?:per|each|every|apiece)\b")
+_ORDINAL: Final = re.compile(r"\b(?:first|last|second|third|fourth|fifth|sixth)\b")
 _OTHERS: Final = re.compile(r"\b(?:other(?! than)|others|rest|remaining)\b")
 # Words of a condition: "all rooms that are free", "every second room", "a room next to room 4"
 _FILTER: Final = re.compile(
@@ -242,7 +243,7 @@ _ALL: Final = re.compile(
     r"\b(all|every|each|everything|whole list|entire list|the lot)\b((?:\s+[\w'-]+){0,5})"
 )
 _LINKS: Final = frozenset(
-    [",", "and", "or", "&", "plus", "number", "numbers", "no", "id", "ids", "only", "for", "please"]
+    [",", "and", "or", "&", "plus", "number", "numbers", "no", "id", "ids", "only", "please"]
 )
 _AFTER_NAMES: Final = frozenset(
     ["", ",", "and", "or", "&", "to", "through", "-", "for", "on", "only"]
@@ -290,7 +291,8 @@ def read_claim(text: str, noun: str, names: Sequence[Sequence[str]]) -> ItemClai
     named, is_exact = _named(included, noun, names)
     everything = is_exact and _everything(included, noun)
     is_filtered = bool(_FILTER.search(included) or _OTHERS.search(text))
-    if named and is_exact and not everything and not is_filtered:
+    is_list = is_exact and not _ORDINAL.search(included)  # not "the first and the Blue room"
+    if named and is_list and not everything and not is_filtered:
         return ItemClaim(len(named), len(named), named, excluded)
     count = None if named and is_exact else _count(included, noun)
     is_exception = bool(word) and bool(excluded or word not in _WEAK or _ALL.search(included))
@@ -356,10 +358,8 @@ def _count(text: str, noun: str) -> int | None:
         is_alone = not following and (not word.isdigit() or before == ["all"])
         if is_meant or (is_alone and before not in (["for"], ["to"], ["by"])):
             return _AMOUNTS.get(word) or int(word)
-    is_single = re.search(
-        rf"(?<!every )(?<!each )\b(?:first|last) (?:{re.escape(noun)}|one)\b", text
-    )
-    return 1 if is_single else None
+    single = rf"(?<!every )(?<!each ){_ORDINAL.pattern} (?:{re.escape(noun)}|one)\b"
+    return 1 if len(_ORDINAL.findall(text)) == 1 and re.search(single, text) else None
 
 
 def _everything(text: str, noun: str) -> bool:

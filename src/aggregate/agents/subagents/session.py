@@ -196,10 +196,10 @@ class SubagentSession:
         self._set_run_deadline(run_id, seconds)
         try:
             output = task()
-        except BaseException as error:  # noqa: BLE001 - as an executor does
+        except BaseException as error:
             self._end(run_id, RunStatus.ERROR, error)
-        else:
-            self._end(run_id, RunStatus.SUCCESS, output)
+            raise  # the executor keeps it, or ends its thread
+        self._end(run_id, RunStatus.SUCCESS, output)
 
     def _forget_future(self, run_id: str, future: "Future[None]") -> None:
         with self._changed:

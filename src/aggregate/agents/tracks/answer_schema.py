@@ -70,10 +70,12 @@ def checked_answer(text: str, schema: Mapping[str, Any], *, seconds: float = CHE
 
 
 def faults_of(value: Value, schema: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{_place(fault.instance_path)}{shorten(fault.message, _ERROR_CHARACTERS)}"
-        for fault in islice(_validator(schema).iter_errors(value), ERRORS_SHOWN)
-    ]
+    faults: list[str] = []
+    for fault in islice(_validator(schema).iter_errors(value), ERRORS_SHOWN):
+        place = "/".join(map(str, fault.instance_path))
+        message = shorten(fault.message, _ERROR_CHARACTERS)
+        faults.append(f"{place}: {message}" if place else message)
+    return faults
 
 
 def _faults_in_child(value: Value, schema: Mapping[str, Any], seconds: float) -> list[str]:
@@ -127,10 +129,6 @@ def _validator(schema: Mapping[str, Any]) -> Any:  # noqa: ANN401 - the library 
 
 def _missing(error: ImportError) -> str:
     return f"answers are checked by {error.name}: {install_command('agents')}"
-
-
-def _place(path: list[str | int]) -> str:
-    return f"{'/'.join(map(str, path))}: " if path else ""
 
 
 def _read(name: str, folder: Path) -> dict[str, Any]:

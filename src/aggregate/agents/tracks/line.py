@@ -143,17 +143,13 @@ class Line:
             git(folder, "unpack-objects", "-q", stdin=base.data, limits=OWN_LIMITS)
         changes = self.depot.pack(commit, (base.commit,)).data
         git(folder, "unpack-objects", "-q", stdin=changes, limits=OWN_LIMITS)
-        branch = branch_of(branches_of(packs, self.track), ticket_id)
+        branch = f"{branches_of(packs, self.track)}/{_ref_part(ticket_id)}"
         git(folder, "update-ref", f"refs/heads/{branch}", commit)
 
 
 def branches_of(packs: Packs, track: str) -> str:
     """Return the prefix of a run's branches, such as ``aggregate/<track>``."""
     return f"{packs.ref(_BRANCHES) or _USUAL_BRANCHES}/{_ref_part(track)}"
-
-
-def branch_of(branches: str, ticket_id: str) -> str:
-    return f"{branches}/{_ref_part(ticket_id)}"
 
 
 def _ref_part(name: str) -> str:

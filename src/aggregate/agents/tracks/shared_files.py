@@ -20,6 +20,7 @@ from aggregate.project.files import display_path
 from aggregate.project.index import user_index
 from aggregate.prompt import (
     FOCUS_TIER,
+    AskedViews,
     Composition,
     File,
     FoundSecrets,
@@ -201,8 +202,8 @@ class SharedFiles:
 
     def _make_request(self, strategy: str) -> Request:
         if strategy == TIER3:
-            return request_for(self._project, tier=FOCUS_TIER, sending=True)
-        return request_for(self._project, strategy=strategy, sending=True)
+            return request_for(self._project, views=AskedViews(tier=FOCUS_TIER), sending=True)
+        return request_for(self._project, views=AskedViews(strategy), sending=True)
 
     def _request_of(self, strategy: str, entries: Sequence[Entry] | None = None) -> Request:
         """Return a request without a task, by default for all files and the specification."""

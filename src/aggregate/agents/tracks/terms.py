@@ -22,23 +22,11 @@ from aggregate.agents.tracks.tickets import Ticket, Tickets
 from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError, ToolError, TrackError
 from aggregate.base.messages import did_you_mean
-from aggregate.base.task import AUTO, Amount, Budget, FileOrder
 from aggregate.project.configuration import Project, is_trusted, user_config
-from aggregate.project.tables import BudgetTable
 from aggregate.prompt import auto_budget, find_persona
 from aggregate.sending import ModelSelection, select_model
-from aggregate.sending.clients import (
-    PROVIDERS,
-    ChatRequest,
-    Client,
-    context_window,
-    cost,
-    shipped_ratio,
-)
+from aggregate.sending.clients import PROVIDERS, Client, context_window, cost, shipped_ratio
 from aggregate.sending.models import SCRIPTED, Usage
-
-_ONCE: Final = 0.8  # the context's share of an attempt's tokens; the answer has the others
-_LOOPED: Final = 0.2  # the same if each turn sends the context again, mostly from a cache
 
 
 class Recipient(NamedTuple):
@@ -209,38 +197,6 @@ def check_prices(
                 f'known: name its input and output prices under [models."{recipient.model}"] in your own '
                 "configuration, 0 for a server of your own, or leave max_cost out"
             )
-
-
-class GrantedBudget(NamedTuple):
-    budget: Budget
-    is_own: bool = False  # the ticket's or its persona's: files are chosen for it alone
-    is_named: bool = False  # else focus files may exceed it
-
-
-def grant_budget(
-    ticket: Ticket,
-    table: BudgetTable,
-    *,
-    persona: Amount | None,
-    recipient: Recipient,
-    max_tokens: int,
-) -> GrantedBudget:
-    """Return a ticket's budget: its own, its persona's, the configured, or half a window (B-1, B-11)."""
-    configured = persona if ticket.budget is None else ticket.budget
-    usual = table.tokens if table.tier3 is None else table.tier3
-    amount = usual if configured is None else configured
-    if amount is None:
-        tokens = default_tokens(recipient, most=table.most)
-    elif amount == AUTO:
-        answer = ChatRequest().max_output  # stays free
-        tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
-    else:
-        tokens = amount
-    share = _LOOPED if ticket.tools else _ONCE
-    ratio = shipped_ratio(recipient.provider, recipient.model)
-    tokens = max(1, min(tokens, ratio.own_tokens(int(max_tokens * share))))
-    budget = Budget(tokens, table.history, table.results, FileOrder(table.order))
-    return GrantedBudget(budget, is_own=configured is not None, is_named=amount is not None)
 
 
 def default_tokens(recipient: Recipient, *, most: int) -> int:

@@ -12,7 +12,7 @@ from aggregate.agents.tracks.assignment import Ending, TicketOutcome, TicketStat
 from aggregate.agents.tracks.attempt import LEASE_SECONDS
 from aggregate.agents.tracks.ledger import RunLedger
 from aggregate.agents.tracks.line import Line
-from aggregate.agents.tracks.outcomes import CHUNK, RunOutcomes
+from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import TrackResult
 from aggregate.agents.tracks.schedule import Schedule
 from aggregate.agents.tracks.terms import WorkerTerms
@@ -149,19 +149,17 @@ class TrackRun:
         ids = [ticket.id for ticket in tickets]
         for outcome in self._outcomes.earlier(ids):
             self._ledger.spending.add(outcome, is_earlier=True)
+        self._enqueued |= self._known(ids)
+        for outcome in self._outcomes.of(ids):
+            # Unmerged outcomes are collected as if new.
+            if not self._is_unmerged(outcome):
+                self._end(self._schedule.tickets[outcome.ticket], outcome, announce=False)
         begun: list[str] = []
-        for start in range(0, len(ids), CHUNK):
-            chunk = ids[start : start + CHUNK]
-            self._enqueued |= self._known(chunk)
-            for outcome in self._outcomes.of(chunk):
-                # Unmerged outcomes are collected as if new.
-                if not self._is_unmerged(outcome):
-                    self._end(self._schedule.tickets[outcome.ticket], outcome, announce=False)
-            for ticket_id in chunk:
-                ending = self._outcomes.ending(ticket_id)
-                is_spread = ending is not None and ending.status is TicketStatus.SPREAD
-                if is_spread or ticket_id in self._enqueued:
-                    begun.append(ticket_id)
+        for ticket_id in ids:
+            ending = self._outcomes.ending(ticket_id)
+            is_spread = ending is not None and ending.status is TicketStatus.SPREAD
+            if is_spread or ticket_id in self._enqueued:
+                begun.append(ticket_id)
         while resumed := [ticket_id for ticket_id in begun if self._schedule.take_up(ticket_id)]:
             for ticket_id in resumed:
                 self.advance(self._schedule.tickets[ticket_id])

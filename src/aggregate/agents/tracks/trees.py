@@ -269,40 +269,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-class Changes:
-    """The folder of a ticket without a work tree, which is only read."""
-
-    def __init__(self, assignment: Assignment, terms: WorkerTerms) -> None:
-        self.assignment = assignment
-        self.terms = terms
-
-    def tools(self) -> ToolRegistry:
-        return self.terms.tools.only(self.assignment.tools)
-
-    def save(self) -> str:
-        """Return the commit of the folder's present state, ``""`` if it has none."""
-        return ""
-
-    def go_to(self, commit: str) -> None:
-        """Restore the state of a recorded commit."""
-
-    def check(self) -> str:
-        """Run the ticket's check; return its output if it fails, else ``""``."""
-        return ""
-
-    def informed(self) -> Assignment:
-        """Return the assignment with a note on other tickets' changes."""
-        return self.assignment
-
-    def finish(self, reply: WorkerReply) -> WorkerReply:
-        """Add the ticket's changes to the reply."""
-        return reply
-
-    def close(self) -> None:
-        """Delete temporary files and folders."""
-
-
-def open_changes(assignment: Assignment, terms: WorkerTerms, trees: Trees | None) -> Changes:
+def open_changes(assignment: Assignment, terms: WorkerTerms, trees: Trees | None) -> "Changes":
     if assignment.verify:
         terms.commands.words(assignment.verify)
     if not assignment.base:
@@ -314,43 +281,55 @@ def open_changes(assignment: Assignment, terms: WorkerTerms, trees: Trees | None
         return Changes(assignment, terms)
     if trees is None:
         raise WorkerError(f"{assignment.ticket}: this worker has no work trees", again=False)
-    return TreeChanges(assignment, terms, trees.of(run_of(assignment.key)))
+    return Changes(assignment, terms, trees.of(run_of(assignment.key)))
 
 
-class TreeChanges(Changes):
-    """A ticket's work tree, checked out at first need."""
+class Changes:
+    """The folder of a ticket: its work tree, checked out at first need.
 
-    def __init__(self, assignment: Assignment, terms: WorkerTerms, depot: Depot) -> None:
-        super().__init__(assignment, terms)
+    Without a depot it is the worker's own folder, which is only read.
+    """
+
+    def __init__(
+        self, assignment: Assignment, terms: WorkerTerms, depot: Depot | None = None
+    ) -> None:
+        self.assignment = assignment
+        self.terms = terms
         self.depot = depot
         self.commit = assignment.base  # the state after the recorded calls
         self._tree: WorkTree | None = None
         self._tools: ToolRegistry | None = None
 
     def tools(self) -> ToolRegistry:
-        """Return the ticket's tools on its work tree, restored to the last recorded call."""
+        """Return the ticket's tools on its folder, restored to the last recorded call."""
         tree = self._checked_out()
         if self._tools is None:
-            registry = self.terms.tools_in(self._changer(tree))
+            registry = self.terms.tools_in(self._changer(tree)) if tree else self.terms.tools
             self._tools = registry.only(self.assignment.tools)
         return self._tools
 
     def save(self) -> str:
+        """Return the commit of the work tree's present state, ``""`` without one."""
         tree = self._checked_out(is_changed=True)
+        if tree is None:
+            return ""
         parent = tree.commit
-        commit = tree.save()
-        if commit != parent:
-            self.depot.store(commit, parent)
-        self.commit = commit
-        return commit
+        self.commit = tree.save()
+        if self.commit != parent:
+            tree.depot.store(self.commit, parent)
+        return self.commit
 
     def go_to(self, commit: str) -> None:
+        """Restore the state of a recorded commit."""
         if self._tree is not None and not commit:
             self._tree.commit = ""  # a call was given up, and may have changed any file
         self.commit = commit or self.commit
 
     def check(self) -> str:
+        """Run the ticket's check; return its output if it fails, else ``""``."""
         tree = self._checked_out()
+        if tree is None:
+            return ""
         try:
             output = self._changer(tree).run(self.assignment.verify, seconds=CHECK_SECONDS)
         except (SandboxError, ToolError) as error:
@@ -359,11 +338,13 @@ class TreeChanges(Changes):
         return "" if output.partition("\n")[0] == "exit code 0" else output
 
     def informed(self) -> Assignment:
-        assignment, start = self.assignment, self.depot.packs.ref(BASE)
-        if not start or start == assignment.base:
+        """Return the assignment with a note on other tickets' changes."""
+        assignment, depot = self.assignment, self.depot
+        start = depot.packs.ref(BASE) if depot else ""
+        if depot is None or not start or start == assignment.base:
             return assignment
-        self.depot.take(assignment.base)
-        paths = [change.path for change in self.depot.changes(start, assignment.base)]
+        depot.take(assignment.base)
+        paths = [change.path for change in depot.changes(start, assignment.base)]
         if not paths:
             return assignment
         path_list = ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
@@ -371,17 +352,19 @@ class TreeChanges(Changes):
 
     def finish(self, reply: WorkerReply) -> WorkerReply:
         """Return the reply with one commit of the ticket's changes."""
-        ticket, base = self.assignment, self.assignment.base
+        ticket, base, depot = self.assignment, self.assignment.base, self.depot
+        if depot is None:
+            return reply
         reply = replace(reply, verified=bool(ticket.verify))
-        self.depot.take(self.commit, base)
-        tree = self.depot.tree_of(self.commit)
-        if tree == self.depot.tree_of(base):
+        depot.take(self.commit, base)
+        tree = depot.tree_of(self.commit)
+        if tree == depot.tree_of(base):
             may_edit = any(name in EDITS for name in ticket.tools)
             return replace(reply, status=TicketStatus.UNCHANGED) if may_edit else reply
         title = ticket.title or ticket.ticket
         message = f"{title}\n\nTicket {ticket.ticket} of {run_of(ticket.key)}\n"
-        commit = self.depot.commit(tree, (base,), message)
-        self.depot.store(commit, base)
+        commit = depot.commit(tree, (base,), message)
+        depot.store(commit, base)
         return replace(reply, commit=commit)
 
     def close(self) -> None:
@@ -391,7 +374,9 @@ class TreeChanges(Changes):
     def _changer(self, tree: WorkTree) -> ChangeTools:
         return ChangeTools(tree.folder, self.assignment.folder, self.terms.commands)
 
-    def _checked_out(self, *, is_changed: bool = False) -> WorkTree:
+    def _checked_out(self, *, is_changed: bool = False) -> WorkTree | None:
+        if self.depot is None:
+            return None
         if self._tree is not None and (is_changed or self._tree.commit == self.commit):
             return self._tree
         self.depot.take(self.commit)

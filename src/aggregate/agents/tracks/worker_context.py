@@ -24,12 +24,11 @@ from aggregate.agents.tracks.shared_files import (
 )
 from aggregate.agents.tracks.terms import (
     OWN,
-    GrantedBudget,
     Recipient,
     WorkerTerms,
     check_prices,
     check_tools,
-    grant_budget,
+    default_tokens,
     recipient_of,
     select_client,
 )
@@ -38,7 +37,7 @@ from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.task import AUTO, Place, Task
+from aggregate.base.task import AUTO, Budget, FileOrder, Place, Task
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config
@@ -47,29 +46,38 @@ from aggregate.project.index import user_index
 from aggregate.prompt import (
     ALL_FILES,
     Composition,
-    FittedSection,
     Request,
     Strategy,
+    auto_budget,
     find_persona,
-    fit_results,
     own_output_filter,
     result_texts,
+    results_within,
 )
 from aggregate.prompt.asking.results import AggregatedResult, Results
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
 from aggregate.sending import look_again
+from aggregate.sending.clients import ChatRequest, context_window, shipped_ratio
 from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:
     from aggregate.prompt import FileCorpus
 
+_ONCE: Final = 0.8  # the context's share of an attempt's tokens; the answer has the others
+_LOOPED: Final = 0.2  # the same if each turn sends the context again, mostly from a cache
 # Share of a budget beside a ticket's focus files and task; with less it does not share a beginning.
 LEAST_ROOM: Final = 0.5
 _CHARACTERS: Final = 12  # for each token: a longer text exceeds a budget without being counted
 _AROUND_ALL = 1_000  # tokens; more than all headings, notes and separators
 _SEPARATOR_TOKENS = 1  # at the most, where it does not join the last token
 _REMEMBERED = 4  # sets of files: the project's, and those with focus files beside it
+
+
+class GrantedBudget(NamedTuple):
+    budget: Budget
+    is_own: bool = False  # the ticket's or its persona's: files are chosen for it alone
+    is_named: bool = False  # else focus files may exceed it
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +109,8 @@ class TicketPlan:
         return self.room - (int(budget.tokens * budget.results) if self.ticket.depends_on else 0)
 
 
-class _Shown(NamedTuple):
-    prompt: Prompt
-    cuts: tuple[Cut, ...] = ()  # of results
-    chosen: tuple[Request, Composition] | None = None  # if files were chosen
+# A prompt, the cuts of its results, and the composition of its files if they were chosen
+_Shown = tuple[Prompt, tuple[Cut, ...], tuple[Request, Composition] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +177,24 @@ class WorkerContexts:
         return recipient if recipient.provider else self._terms.recipient
 
     def granted(self, ticket: Ticket) -> GrantedBudget:
-        return grant_budget(
-            ticket,
-            self.project.config.budget,
-            persona=self._persona(ticket.persona).budget,
-            recipient=self.asks(ticket),
-            max_tokens=self.limits(ticket).max_tokens,
-        )
+        """Return a ticket's budget: its own, its persona's, the configured, or half a window (B-1, B-11)."""
+        table, recipient = self.project.config.budget, self.asks(ticket)
+        of_persona = self._persona(ticket.persona).budget
+        configured = of_persona if ticket.budget is None else ticket.budget
+        usual = table.tokens if table.tier3 is None else table.tier3
+        amount = usual if configured is None else configured
+        if amount is None:
+            tokens = default_tokens(recipient, most=table.most)
+        elif amount == AUTO:
+            answer = ChatRequest().max_output  # stays free
+            tokens = auto_budget(context_window(recipient.model), answer, most=table.most)
+        else:
+            tokens = amount
+        most = int(self.limits(ticket).max_tokens * (_LOOPED if ticket.tools else _ONCE))
+        ratio = shipped_ratio(recipient.provider, recipient.model)
+        tokens = max(1, min(tokens, ratio.own_tokens(most)))
+        budget = Budget(tokens, table.history, table.results, FileOrder(table.order))
+        return GrantedBudget(budget, is_own=configured is not None, is_named=amount is not None)
 
     def check(self, ticket: Ticket) -> None:
         """Check that a ticket's persona, model, tools and focus files exist, and its budget suffices."""
@@ -240,14 +257,14 @@ class WorkerContexts:
         With ``asks`` the ticket's model may pick files, if the ticket has its own budget (rule T-17).
         """
         plan, merged = self._plan(ticket), tuple(results.values())
-        shown = self._show(plan, merged, asks=asks)
+        prompt, cuts, chosen = self._show(plan, merged, asks=asks)
         limits = self.limits(ticket)
         seconds = ticket.timeout if limits.max_seconds is None else limits.max_seconds
         recipient = self._recipient(ticket.persona)
         assignment = Assignment(
             key=key,
             ticket=ticket.id,
-            prompt=shown.prompt,
+            prompt=prompt,
             message=plan.message,
             persona=plan.system,
             tools=ticket.tools,
@@ -263,9 +280,9 @@ class WorkerContexts:
             title=ticket.title,
             verify=ticket.verify,
             attempts=ticket.attempts,
-            whole_results=_whole_results(merged, shown.cuts) if ticket.tools else {},
+            whole_results=_whole_results(merged, cuts) if ticket.tools else {},
         )
-        return TicketContext(assignment, shown.chosen)
+        return TicketContext(assignment, chosen)
 
     def _plan(self, ticket: Ticket) -> TicketPlan:
         granted, instructions = self.granted(ticket), self._instructions(ticket)
@@ -293,25 +310,26 @@ class WorkerContexts:
             shown = self._show_shared(plan, results)
         if shown is None:
             request, composition = self._compose_alone(plan, results, asks=asks)
-            shown = _Shown(composition.prompt, tuple(composition.cut), (request, composition))
+            shown = composition.prompt, tuple(composition.cut), (request, composition)
         return shown
 
     def _show_shared(self, plan: TicketPlan, results: tuple[Results, ...]) -> _Shown | None:
         """Return a prompt with the shared choice or all files, ``None`` if it exceeds the budget."""
         ticket, chosen = plan.ticket, self._chosen.get(plan.ticket.id)
         layout = self._layout(plan)
-        fitted = _fit_results(results, plan.room - tokens_of(*layout.prompt().segments), ticket)
+        room = plan.room - tokens_of(*layout.prompt().segments)
+        fitted = results_within(results, room, count, is_readable=bool(ticket.tools))
         prompt = layout.prompt(fitted.segments)
         if chosen is None:
             # Without configured files a default budget does not look for any.
             is_shown = not plan.request.entries
             is_shown = is_shown or not (fitted.cuts or _exceeds(prompt, plan.room))
-            return _Shown(prompt, fitted.cuts) if is_shown else None
+            return (prompt, fitted.cuts, None) if is_shown else None
         if _exceeds(prompt, plan.room):
             return None
         in_full = self._files.in_full(ticket.focus_files, TIER3)
         account = chosen.account(in_full, fitted.cuts)
-        return _Shown(prompt, fitted.cuts, (chosen.request, account))
+        return prompt, fitted.cuts, (chosen.request, account)
 
     def _layout(self, plan: TicketPlan) -> Layout:
         focus_files, chosen = plan.ticket.focus_files, self._chosen.get(plan.ticket.id)
@@ -464,15 +482,6 @@ def task_message(ticket: Ticket, *, track: str = "", spec: str = "", instruction
 def _plain_task(ticket: Ticket) -> str:
     """Return a ticket's title and prompt, for ranking files."""
     return "\n\n".join(part for part in (ticket.title.strip(), ticket.prompt.strip()) if part)
-
-
-def _fit_results(results: Sequence[Results], room: int, ticket: Ticket) -> FittedSection:
-    """Cut the results of dependencies to ``room`` tokens; at least their names stay."""
-    if not results:
-        return FittedSection()
-    is_readable = bool(ticket.tools)
-    least = fit_results(results, 0, count, is_readable=is_readable)
-    return fit_results(results, max(room - least.tokens, 0), count, is_readable=is_readable)
 
 
 def _whole_results(results: Sequence[Results], cuts: Sequence[Cut]) -> dict[str, str]:

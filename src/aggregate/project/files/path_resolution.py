@@ -170,7 +170,6 @@ _STOPPED = (
     "git was stopped, since it took too long to list this folder; for untracked files only the .gitignore files in "
     "the folder apply: look for ignore rules with many wildcards"
 )
-_MOST_SEARCHED = 50_000  # entries of a folder searched for ignored matches of a glob
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,6 @@ class FolderListing:
     _files: dict[str, list[str]] = field(default_factory=dict)
     _unreadable: set[str] = field(default_factory=set)
     _stopped: list[str] = field(default_factory=list)
-    _searched: dict[str, list[str]] = field(default_factory=dict)
     _taken: dict[tuple[str, str], ResolvedPath] = field(default_factory=dict)
 
     def files(self, folder: str) -> list[str]:
@@ -238,22 +236,6 @@ class FolderListing:
             return ResolvedPath(folder, (), is_glob=True, refused=str(error))
         taken = self._taken[folder, pattern] = self._take(folder, names)
         return taken
-
-    def ignored(self, base_dir: str | Path, entry: str) -> list[str]:
-        """Return the first files matching a glob, including ignored ones."""
-        root, pattern = split_root(entry)
-        folder = os.path.normpath(os.path.join(base_dir, root))
-        if folder not in self._searched:
-            files: list[str] = []
-            searched = 0
-            for prefix, folders, below in walk_tree(folder):
-                files += [prefix + name for name in sorted(below)]
-                searched += len(below) + len(folders)
-                if searched > _MOST_SEARCHED:
-                    break
-            self._searched[folder] = files
-        names = matching(self._searched[folder], pattern)
-        return [name for name in names if not (is_history(name) or is_secret(name))]
 
     def problems(self) -> list[tuple[str, str]]:
         stopped = [(folder, _STOPPED) for folder in self._stopped]

@@ -3,11 +3,11 @@
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from aggregate.base.disk.reading import project_root, read_text
+from aggregate.base.disk.reading import read_text
 from aggregate.base.disk.witnesses import note
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView
@@ -25,11 +25,11 @@ from aggregate.base.task import (
     Task,
     parse_amount,
 )
-from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
+from aggregate.project.configuration import Project, global_config_path, user_config
 from aggregate.project.files import display_path
 from aggregate.project.history import discussion_name
 from aggregate.project.table import as_data
-from aggregate.project.tables import BEADS_MODE, BudgetTable, Config, TaskTable
+from aggregate.project.tables import BEADS_MODE, BudgetTable, Config, PromptTable, TaskTable
 from aggregate.prompt.asking.found_secrets import redact_text
 from aggregate.prompt.asking.project import (
     DiscussionTurns,
@@ -62,25 +62,29 @@ _CANNOT_HAVE_ASKED: Final = (
 )
 _INSTRUCTIONS: Final = "the instructions"
 _NOT_FOLLOWED: Final = (
-    "prompt.instructions: ignored, since you do not trust this project: see aggregate trust"
+    "prompt.instructions: only your own configuration can give some; or use --instructions"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AskedViews:
+    """How files are shown; ``None``: as configured."""
+
+    strategy: str | None = None
+    preset: str | None = None  # name of a context preset, which replaces the configured files
+    generated: str | None = None  # view of generated files
+    tier: int | None = None  # ``3`` for a Tier 3 prompt
 
 
 def request_for(
     project: Project,
     *,
-    strategy: str | None = None,
-    preset: str | None = None,
+    views: AskedViews = AskedViews(),
     focus_files: Sequence[str | Path | Place] = (),
-    tier: int | None = None,
     with_history: bool = True,
-    generated: str | None = None,
     task: AskedTask | None = None,
     budget: AskedBudget | None = None,
-    window: int | None = None,
-    answer: int = 0,
     discussion: str | None = None,
-    is_new: bool = False,
     sending: bool = False,
     redact: bool | None = None,
     finish: Finish | None = None,
@@ -91,21 +95,15 @@ def request_for(
 
     Args:
         project: The project.
-        strategy: How files are rendered; by default as configured.
-        preset: The name of a context preset, which replaces the configured files; by default the active one.
+        views: How files are shown; by default as configured.
         focus_files: With a task or a budget, lines or files to show always, where the ranking starts; else, and
             for tier 3, files to show in full in a Tier 3 prompt (rule T-2).
-        tier: ``3`` for a Tier 3 prompt.
         with_history: Include the discussion.
-        generated: The view of generated files; by default ``[files] generated``.
         task: The task; by default ``[task] text``.
         budget: Token limit: ``32000``, ``"32k"``, ``"auto"``; by default the preset's, then ``[budget]``.
-        window: Tokens of the model's context window, for ``"auto"``; ``None`` without a model.
-        answer: Tokens of the model's answer, which ``"auto"`` leaves free.
         discussion: The name of the discussion, ``""`` for the unnamed one; by default the unnamed one if it is
             configured, and ``"none"`` for no turns.
-        is_new: The discussion may be new.
-        sending: The prompt will be sent to a model.
+        sending: The prompt will be sent to a model, in a discussion that may be new.
         redact: Replace secrets; by default as in ``redaction_for``.
         finish: The user's texts; by default as configured, and none if ``sending``.
 
@@ -116,13 +114,13 @@ def request_for(
     """
     config, folder, scope = project.config, project.folder, scope_of(project)
     check_within(project.path, scope)
-    preset = preset or config.project.active_preset
+    tier, preset = views.tier, views.preset or config.project.active_preset
     applied = find_preset(project, preset) if preset else None
     entries, screenshots = _listed(project, applied)
-    strategy = strategy or config.project.aggregation_strategy
+    strategy = views.strategy or config.project.aggregation_strategy
     wanted = _task_of(task, config.task)
     limit = _limit_of(config.budget, applied, tier) if budget is None else budget
-    tokens = _budget_of(limit, config.budget, window=window, answer=answer)
+    tokens = _budget_of(limit, config.budget)
     is_asked = wanted is not None or tokens is not None
     base_dir = folder / config.files.base_dir
     places = _places_of((*focus_files, *(wanted.focus if wanted else ())), base_dir)
@@ -133,12 +131,11 @@ def request_for(
     name, turns = discussion_name(discussion or ""), DiscussionTurns()
     if with_history:
         wanted_name = None if discussion is None else name
-        turns = discussion_turns(project, wanted_name, is_new=is_new)
+        turns = discussion_turns(project, wanted_name, is_new=sending)
     redaction = redaction_for(project, sending=sending, is_asked=is_asked, wanted=redact)
     doubts = _doubts(config, strategy)
     if finish or not sending:
-        has_both = wanted is not None and tokens is not None
-        finish, more = _finish_of(finish or Finish(), project, redaction, wanted, has_both=has_both)
+        finish, more = _finish_of(finish or Finish(), config.prompt, wanted, redaction)
         doubts += more
     title = config.project.name or folder.resolve().name
     return Request(
@@ -158,7 +155,7 @@ def request_for(
         doubts=doubts,
         scope=scope,
         redaction=redaction,
-        generated=GeneratedView(generated or config.files.generated),
+        generated=GeneratedView(views.generated or config.files.generated),
         task=wanted,
         budget=tokens,
         discussion=name,
@@ -214,10 +211,8 @@ def _limit_of(
     return table.tokens if tier != FOCUS_TIER or table.tier3 is None else table.tier3
 
 
-def _budget_of(
-    limit: AskedBudget | None, table: BudgetTable, *, window: int | None, answer: int
-) -> Budget | None:
-    """Return the budget with a token limit (rule B-1); ``window`` and ``answer`` are for ``auto``."""
+def _budget_of(limit: AskedBudget | None, table: BudgetTable) -> Budget | None:
+    """Return the budget with a token limit (rule B-1)."""
     if isinstance(limit, Budget):
         _check_budget(limit)
         return limit
@@ -227,7 +222,7 @@ def _budget_of(
         amount = parse_amount(limit)
     except ValueError as error:
         raise ConfigError(f"the budget {error}, not {limit!r}", key="budget") from None
-    tokens = auto_budget(window, answer, most=table.most) if amount == AUTO else amount
+    tokens = min(WITHOUT_MODEL, table.most) if amount == AUTO else amount
     return Budget(tokens, table.history, table.results, FileOrder(table.order))
 
 
@@ -242,6 +237,7 @@ def _check_budget(budget: Budget) -> None:
 
 
 def auto_budget(window: int | None, answer: int, *, most: int = MOST) -> int:
+    """Return the budget ``auto`` for a model's context window, with room for its answer."""
     if window is None:
         return min(WITHOUT_MODEL, most)
     room = window - answer - window // _RESERVE
@@ -278,22 +274,17 @@ def _whole_files(places: Sequence[Place]) -> tuple[str, ...]:
 
 
 def _finish_of(
-    finish: Finish, project: Project, redaction: Redaction, task: Task | None, *, has_both: bool
+    finish: Finish, table: PromptTable, task: Task | None, redaction: Redaction
 ) -> tuple[Finish, tuple[str, ...]]:
     """Return the user's instructions and attachments, and doubts about them.
 
-    Secrets in these texts are replaced before a budget can shorten the texts. ``has_both``: there are a task and a
-    budget, so the project's own instructions apply.
+    Secrets in these texts are replaced before a budget can shorten the texts.
     """
-    user, config = user_config().prompt, project.config.prompt
-    instructions, doubts = finish.instructions, list[str]()
+    user, instructions, doubts = user_config().prompt, finish.instructions, list[str]()
     if not instructions and user.instructions:
         instructions = (read_instructions(user.instructions, global_config_path().parent),)
-    elif not instructions and config.instructions:
-        if project.path and not is_trusted(project_root(project.folder)):
-            doubts.append(_NOT_FOLLOWED)
-        elif has_both:
-            instructions = (read_instructions(config.instructions, project.folder),)
+    elif not instructions and table.instructions:
+        doubts.append(_NOT_FOLLOWED)
     clean: list[Given] = []
     for text_part in (*instructions, *finish.attached):
         text, warnings = redact_text(text_part.text, text_part.title, redaction)
@@ -302,7 +293,7 @@ def _finish_of(
     number = len(instructions)
     finish = replace(
         finish,
-        has_frame=finish.has_frame and user.frame and config.frame,
+        has_frame=finish.has_frame and user.frame and table.frame,
         changes=finish.changes or (task.since if task else ""),
         instructions=tuple(clean[:number]),
         attached=tuple(clean[number:]),

@@ -145,17 +145,13 @@ def write_audit(prompt: Path, audit: Audit) -> None:
 
 def record_audit(path: Path, request: Request, decided: "Composition", prompt: Prompt) -> None:
     """Write the audit of a prompt beside its file."""
-    from aggregate.prompt.output.source_map import (
-        map_sources,  # prompts without an audit need neither
-    )
+    # Prompts without an audit need neither.
+    from aggregate.prompt.output.source_map import map_sources
     from aggregate.prompt.token_counts import count_prompt
 
-    size = sum(map(len, prompt.pieces()))
-    source_map = map_sources(prompt.segments, is_written=True)
-    audit = audit_of(
-        request, decided, count_prompt(prompt, end=END), size=size, source_map=source_map
-    )
-    write_audit(path, audit)
+    size, tokens = sum(map(len, prompt.pieces())), count_prompt(prompt, end=END)
+    sources = map_sources(prompt.segments, is_written=True)
+    write_audit(path, audit_of(request, decided, tokens, size=size, source_map=sources))
 
 
 def audit_pieces(audit: Audit) -> Iterator[bytes]:

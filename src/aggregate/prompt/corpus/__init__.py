@@ -11,7 +11,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "commit_history": "begin_history",
+            "commit_history": "CommitHistory",
             "file_corpus": "FileCorpus read_files",
             "file_groups": "analysed analysis_call",
             "ranked_files": "question_for rank_files resolve_place",

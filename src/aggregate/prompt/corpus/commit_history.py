@@ -5,8 +5,7 @@ Each commit is read from git only once (rule I-6).
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from hashlib import sha256
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -55,108 +54,97 @@ _UNREADABLE: Final = "git cannot read the changes of the commits, as in a partia
 Names = tuple[tuple[str, str], ...]  # path and name of definitions
 
 
-@dataclass(frozen=True, slots=True)
 class CommitHistory:
-    folder: str
-    head: Head | None
-    ids: tuple[str, ...] = ()
-    commits: tuple[Commit, ...] = ()
-    missing: Missing | None = None
-    names: Mapping[str, Names] = field(default_factory=dict)  # by commit id, not cached yet
+    """The newest commits below a folder.
 
-    def with_names(self, ages: Sequence[int], *, index: "Index") -> tuple[Commit, ...]:
+    If many are new, a child process reads them from the beginning; ``commits`` waits for it.
+
+    Attributes:
+        missing: Why there are no commits; complete once they are read.
+    """
+
+    def __init__(self, folder: str, *, index: "Index") -> None:
+        self._folder, self._index = folder, index
+        reason = why_no_history(folder)
+        self._head = None if reason else find_head(folder)
+        self._ids = self._commit_ids(self._head) if self._head else ()
+        self.missing = None if self._ids else Missing("history", reason or _NO_COMMITS)
+        self._names: Mapping[str, Names] = {}  # by commit id, not cached yet
+        rows = self._cached("commits", self._ids)
+        self._known = {
+            name: Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
+            for name, (terms, words, paths) in rows.items()
+        }
+        unknown = [name for name in self._ids if name not in self._known]
+        self._read: Callable[[], object] = partial(_read, folder, self._head, unknown, ())
+        if len(unknown) > _MANY:
+            self._read = begin_in_child(_read, folder, self._head, unknown, self._ids[:RECENT])
+
+    @cached_property
+    def commits(self) -> tuple[Commit, ...]:
+        if self.missing:
+            return ()
+        result = self._read()
+        new, self._names = result if isinstance(result, tuple) else ({}, {})  # the child stopped
+        rows = {
+            name: (sorted(commit.terms), sorted(commit.change_words), commit.paths)
+            for name, commit in new.items()
+        }
+        self._store("commits", rows)
+        self._known |= new
+        self._ids = tuple(name for name in self._ids if name in self._known)
+        if not self._ids:
+            self.missing = Missing("history", _UNREADABLE)
+        return tuple(self._known[name] for name in self._ids)
+
+    def with_names(self, ages: Sequence[int]) -> tuple[Commit, ...]:
         """Return all commits, some with names of changed definitions.
 
         ``ages`` are the positions of these commits; 0 is the newest.
         """
-        if self.head is None or not ages:
-            return self.commits
-        ids = [self.ids[age] for age in ages]
-        rows = _cached("commit names", self.head, ids, index)
-        names: dict[str, Names] = {name: tuple(map(tuple, row)) for name, row in rows.items()}
-        new = {name: self.names[name] for name in ids if name not in names and name in self.names}
-        unknown = [name for name in ids if name not in names and name not in new]
-        new |= _read_names(self.folder, self.head, unknown)
-        _store("commit names", self.head, new, index)
-        names |= new
         commits = [*self.commits]
+        if not commits or not ages:
+            return tuple(commits)
+        ids = [self._ids[age] for age in ages]
+        rows = self._cached("commit names", ids)
+        names: dict[str, Names] = {name: tuple(map(tuple, row)) for name, row in rows.items()}
+        unknown = [name for name in ids if name not in names and name not in self._names]
+        new = {name: self._names[name] for name in ids if name in self._names and name not in names}
+        new |= _read_names(self._folder, self._head, unknown)
+        self._store("commit names", new)
+        names |= new
         for age in ages:
-            commits[age] = commits[age]._replace(names=names.get(self.ids[age], ()))
+            commits[age] = commits[age]._replace(names=names.get(self._ids[age], ()))
         return tuple(commits)
 
+    def _commit_ids(self, head: Head) -> tuple[str, ...]:
+        """Return the ids of the commits; git needs at least 100 ms for the list."""
+        if head.is_shallow:  # older ones may be fetched without a new head
+            return commit_ids(self._folder, head, most=MOST_COMMITS)
+        cached = self._cached("ids", [head.commit])
+        if cached:
+            return tuple(cached[head.commit])
+        ids = commit_ids(self._folder, head, most=MOST_COMMITS)
+        self._store("ids", {head.commit: ids} if ids else {})
+        return ids
 
-def begin_history(folder: str, *, index: "Index") -> Callable[[], CommitHistory]:
-    """Start reading the newest commits below ``folder``; the returned function waits for them."""
-    reason = why_no_history(folder)
-    head = None if reason else find_head(folder)
-    ids = _commit_ids(folder, head, index) if head else ()
-    if head is None or not ids:
-        missing = Missing("history", reason or _NO_COMMITS)
-        return lambda: CommitHistory(folder, None, missing=missing)
-    cached = {
-        name: Commit(frozenset(terms), tuple(paths), change_words=frozenset(words))
-        for name, (terms, words, paths) in _cached("commits", head, ids, index).items()
-    }
-    unknown = [name for name in ids if name not in cached]
-    answer: Callable[[], object] = partial(_read, folder, head, unknown, ())
-    if len(unknown) > _MANY:
-        answer = begin_in_child(_read, folder, head, unknown, ids[:RECENT])
-    return partial(_finished, folder, head, ids, cached, answer, index)
+    def _cached(self, kind: str, ids: Sequence[str]) -> dict[str, Any]:
+        rows = self._index.get_many(_kind(kind), [self._key(kind, name) for name in ids])
+        pairs = zip(ids, rows, strict=True)
+        return {name: json.loads(row) for name, row in pairs if row is not None}
 
+    def _store(self, kind: str, values: Mapping[str, object]) -> None:
+        items = values.items()
+        rows = ((self._key(kind, name), json.dumps(value).encode()) for name, value in items)
+        self._index.put_many(_kind(kind), rows)
 
-def _finished(
-    folder: str,
-    head: Head,
-    ids: Sequence[str],
-    cached: Mapping[str, Commit],
-    answer: Callable[[], object],
-    index: "Index",
-) -> CommitHistory:
-    """Wait for the new commits, and store them."""
-    result = answer()
-    new, names = result if isinstance(result, tuple) else ({}, {})  # the child has stopped
-    rows = {
-        name: (sorted(commit.terms), sorted(commit.change_words), commit.paths)
-        for name, commit in new.items()
-    }
-    _store("commits", head, rows, index)
-    commits = {**cached, **new}
-    readable = tuple(commit_id for commit_id in ids if commit_id in commits)
-    if not readable:
-        return CommitHistory(folder, None, missing=Missing("history", _UNREADABLE))
-    return CommitHistory(
-        folder, head, readable, tuple(map(commits.__getitem__, readable)), names=names
-    )
-
-
-def _commit_ids(folder: str, head: Head, index: "Index") -> tuple[str, ...]:
-    """Return the ids of the commits; git needs at least 100 ms for the list."""
-    if head.is_shallow:  # older ones may be fetched without a new head
-        return commit_ids(folder, head, most=MOST_COMMITS)
-    cached = _cached("ids", head, [head.commit], index)
-    ids = tuple(cached.get(head.commit, ())) or commit_ids(folder, head, most=MOST_COMMITS)
-    if ids and not cached:
-        _store("ids", head, {head.commit: ids}, index)
-    return ids
-
-
-def _cached(kind: str, head: Head, ids: Sequence[str], index: "Index") -> dict[str, Any]:
-    rows = index.get_many(_kind(kind), [_key(kind, head.prefix, name) for name in ids])
-    return {name: json.loads(row) for name, row in zip(ids, rows, strict=True) if row is not None}
-
-
-def _store(kind: str, head: Head, values: Mapping[str, object], index: "Index") -> None:
-    keys = (_key(kind, head.prefix, name) for name in values)
-    rows = (json.dumps(value).encode() for value in values.values())
-    index.put_many(_kind(kind), zip(keys, rows, strict=True))
-
-
-def _key(kind: str, prefix: str, name: str) -> bytes:
-    return sha256("\0".join((kind, prefix, name)).encode("utf-8", "surrogatepass")).digest()
+    def _key(self, kind: str, name: str) -> bytes:
+        prefix = self._head.prefix if self._head else ""
+        return sha256("\0".join((kind, prefix, name)).encode("utf-8", "surrogatepass")).digest()
 
 
 def _read(
-    folder: str, head: Head, ids: Sequence[str], recent: Sequence[str]
+    folder: str, head: Head | None, ids: Sequence[str], recent: Sequence[str]
 ) -> tuple[dict[str, Commit], dict[str, Names]]:
     logged = read_commits(folder, ids) if ids else {}
     texts = chain.from_iterable((commit.message, *commit.paths) for commit in logged.values())
@@ -169,9 +157,9 @@ def _read(
     return commits, _read_names(folder, head, recent)
 
 
-def _read_names(folder: str, head: Head, ids: Sequence[str]) -> dict[str, Names]:
+def _read_names(folder: str, head: Head | None, ids: Sequence[str]) -> dict[str, Names]:
     names: dict[str, Names] = {}
-    for commit_id, texts in (read_contexts(folder, head, ids) if ids else {}).items():
+    for commit_id, texts in (read_contexts(folder, head, ids) if head and ids else {}).items():
         clean = redact_words(chain.from_iterable(texts), _ALL)
         definitions = (
             (clean.get(path, path), definition_name(clean.get(line, line))) for path, line in texts

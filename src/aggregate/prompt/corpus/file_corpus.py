@@ -53,7 +53,6 @@ class FileCorpus:
     remarks: Sequence[Remark]
     index: Index
     notes: FileReader  # has the notes on files; collects doubts about analysed files
-    reader: FileReader  # reads texts again; its notes are ignored
     new_tables: int = 0  # made for this corpus
     _analyses: dict[int, Analysis] = field(default_factory=dict)
     _analysed_as: dict[int, bytes] = field(default_factory=dict)  # identities at the analysis
@@ -177,14 +176,14 @@ class FileCorpus:
     def _read(self, number: int) -> File:
         # An analysed file without secrets is not searched again.
         identity = self._analysed_as.get(number, b"")
-        return self.reader.read(self.shown[number], hashed=True, clean_hash=content_hash(identity))
+        reader = FileReader(self.notes.redaction)  # notes are taken once
+        return reader.read(self.shown[number], hashed=True, clean_hash=content_hash(identity))
 
 
 def read_files(
     request: Request,
     *,
     index: Index,
-    selection: Selection | None = None,
     on_start: Callable[[int], None] | None = None,
     on_done: Callable[[int], None] | None = None,
 ) -> FileCorpus:
@@ -192,21 +191,14 @@ def read_files(
 
     ``on_start`` and ``on_done`` count these.
     """
-    selection = selection or select_files(request)
-    groups = look_at_groups(selection.files, index)
+    selection = select_files(request)
+    files = selection.files
+    groups = look_at_groups(files, index)
     changed = [group for group in groups if group.unknown]
     if on_start:
         on_start(sum(len(group.unknown) for group in changed))
     read_groups(changed, index, on_done)
     notes = FileReader(request.redaction, selection)
-    corpus = _corpus(groups, notes, index)
-    corpus.new_tables = len(changed)
-    return corpus
-
-
-def _corpus(groups: Sequence[FileGroup], notes: FileReader, index: Index) -> FileCorpus:
-    """Number the readable files, and note which of a glob's files are omitted."""
-    files = notes.selection.files
     rows = _facts_by_index(files, groups)
     shown = list(files)
     others = {
@@ -230,7 +222,7 @@ def _corpus(groups: Sequence[FileGroup], notes: FileReader, index: Index) -> Fil
     places = [place for place, row in enumerate(rows) if row]
     numbers = {place: number for number, place in enumerate(places)}
     return FileCorpus(
-        selection=notes.selection,
+        selection=selection,
         files=[row for row in rows if row],
         shown=[shown[place] for place in places],
         identities=[identities[place] for place in places],
@@ -239,7 +231,7 @@ def _corpus(groups: Sequence[FileGroup], notes: FileReader, index: Index) -> Fil
         remarks=notes.remarks(),
         index=index,
         notes=notes,
-        reader=FileReader(notes.redaction),
+        new_tables=len(changed),
     )
 
 
@@ -276,12 +268,12 @@ def _as_known(file: File, facts: ReadFacts, notes: FileReader) -> File | None:
     if not facts.generated and notes.why_generated(file, facts):
         # Marked by .gitattributes alone: its size is not stored.
         facts = ReadFacts.of(file.path, read_file(file.file))
-    if notes.omits(file, facts):
+    file = notes.judge(file, facts)
+    if notes.is_omitted(file.path):
         return None
-    notes.note_facts(file.path, facts)
     modified = modified_at(file.file) if facts.error else 0.0
     source = SourceFile("", facts.error, is_binary=facts.is_binary, mtime=modified)
-    return notes.as_generated(file, facts)._replace(source=source)
+    return file._replace(source=source)
 
 
 def _numbered_parts(groups: Sequence[FileGroup], numbers: Mapping[int, int]) -> list[_NumberedPart]:

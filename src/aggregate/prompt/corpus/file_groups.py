@@ -20,8 +20,7 @@ from aggregate.base.text import LOCK_FILES, TELLING_SUFFIXES, generated_reason
 from aggregate.code.syntax import LANGUAGES, TAGGED_NAMES, naming_class
 from aggregate.project.files import SourceFile, read_file
 from aggregate.project.index import Index, Kind, code_version, settled_mark
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_reading import ReadFacts
+from aggregate.prompt.files import File, ReadFacts
 from aggregate.ranking.files import (
     MOST_MEMBERS,
     Analysis,
@@ -67,7 +66,7 @@ _IDENTITY_BYTES: Final = _HASH_BYTES + _DIGEST_BYTES + 1
 # File names which decide the language, or whether a file is generated.
 _TELLING_NAMES: Final = TAGGED_NAMES | {name.lower() for name in LOCK_FILES}
 _OF_BYTES, _OF_CLEAN_TEXT = b"\0", b"\1"  # the hashed content, which ends an identity
-_FileRead = tuple[bytes, bytes, ReadFacts]  # mark, hash of the bytes, facts
+_FileRead = tuple[bytes, bytes, ReadFacts]  # mark, identity, facts
 _About = TypeVar("_About")
 
 
@@ -96,23 +95,17 @@ def _packed(path: str, text: str, packed: bytes, with_references: bool, problem:
     return analysis.pack()
 
 
-def _read(file: str, path: str, seen_ns: int) -> tuple[_FileRead, str]:
-    """Read a file for its words, which are never shown."""
-    source = read_file(file, hashed=True)
-    mark = settled_mark(source.state, path, seen_ns=seen_ns)
-    return (mark, source.content_hash, ReadFacts.of(path, source)), source.text
-
-
 def _read_tables(
     files: Sequence[tuple[str, str]], seen_ns: int
 ) -> tuple[list[_FileRead], tuple[bytes, bytes]]:
-    """Read files, pairs of location and path, and pack their tables."""
+    """Read files, pairs of location and path, and pack tables of their words, which are never shown."""
     reads: list[_FileRead] = []
     words: list[RoughFile | None] = []
     for file, path in files:
-        read, text = _read(file, path, seen_ns)
-        reads.append(read)
-        words.append(None if read[-1].error else look_roughly(path, text))
+        source = read_file(file, hashed=True)
+        mark = settled_mark(source.state, path, seen_ns=seen_ns)
+        reads.append((mark, identity_of(path, source), ReadFacts.of(path, source)))
+        words.append(None if source.error else look_roughly(path, source.text))
     return reads, pack_tables(words)
 
 
@@ -160,11 +153,7 @@ class FileGroup:
         return sorted(members)
 
     def note(self, member: int, read: _FileRead) -> None:
-        path = self.files[member].path
-        self.marks[member], content_hash, facts = read
-        self.identities[member] = identity_of(
-            path, SourceFile("", facts.error, content_hash=content_hash)
-        )
+        self.marks[member], self.identities[member], facts = read
         self.facts.pop(member, None)
         if facts._replace(size=0) != USUAL:
             self.facts[member] = facts

@@ -12,7 +12,7 @@ from aggregate.base.task import Missing, Place, Task
 from aggregate.project.git import changed_lines
 from aggregate.project.index import Index
 from aggregate.prompt.asking.request import FOCUS_TIER, Request, focus_paths, unknown_focus
-from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory, begin_history
+from aggregate.prompt.corpus.commit_history import RECENT, CommitHistory
 from aggregate.prompt.corpus.file_corpus import FileCorpus, read_files
 from aggregate.prompt.files.selection import Selection
 from aggregate.ranking import (
@@ -50,8 +50,8 @@ def rank_files(
     See ``read_files`` for the arguments.
     """
     history = None
-    if request.task:  # while the files are read
-        history = begin_history(str(request.base_dir), index=index)
+    if request.task:  # read while the files are
+        history = CommitHistory(str(request.base_dir), index=index)
     corpus = files or read_files(request, index=index, on_start=on_start, on_done=on_done)
     paths = [facts.path for facts in corpus.files]
     question = question_for(request, index=index, paths=paths, history=history)
@@ -66,15 +66,11 @@ def rank_files(
 
 
 def question_for(
-    request: Request,
-    *,
-    index: Index,
-    paths: Sequence[str],
-    history: Callable[[], CommitHistory] | None = None,
+    request: Request, *, index: Index, paths: Sequence[str], history: CommitHistory | None = None
 ) -> Question:
     """Return the question for ranking files.
 
-    It is empty for a request without a task. ``paths`` are the candidates' paths in the prompt; ``history`` waits for
+    It is empty for a request without a task. ``paths`` are the candidates' paths in the prompt; ``history`` has
     the commits.
     """
     task = request.task or Task()
@@ -104,13 +100,14 @@ def question_for(
         )
     if question.is_empty:
         return replace(question, missing=tuple(missing))
-    past = (history or begin_history(folder, index=index))()
-    if past.missing:
-        missing.insert(0, past.missing)
+    history = history or CommitHistory(folder, index=index)
+    past = history.commits
+    if history.missing:
+        missing.insert(0, history.missing)
     # Changed definitions of recent and similar commits only.
-    similar = similar_commits(past.commits, question.task.change_words)
-    ages = {*range(min(RECENT, len(past.commits))), *(commit.age for commit in similar)}
-    commits = past.with_names(sorted(ages), index=index)
+    similar = similar_commits(past, question.task.change_words)
+    ages = {*range(min(RECENT, len(past))), *(commit.age for commit in similar)}
+    commits = history.with_names(sorted(ages))
     return replace(question, commits=commits, missing=tuple(missing))
 
 

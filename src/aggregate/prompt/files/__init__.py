@@ -3,6 +3,8 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
+    from aggregate.prompt.files.file import *
+    from aggregate.prompt.files.file_reading import *
     from aggregate.prompt.files.file_rendering import *
     from aggregate.prompt.files.file_sizes import *
     from aggregate.prompt.files.layout import *
@@ -12,10 +14,12 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "file_rendering": "view_version",
+            "file": "File",
+            "file_reading": "FileReader ReadFacts",
+            "file_rendering": "check_refused error_sentence FileStream render_files RenderedFiles view_version",
             "file_sizes": "FileSizes measure_files",
-            "layout": "file_block file_segment FILES files_section files_segments rendered_segment screenshots_section",
-            "line_runs": "as_runs marked_runs Run",
-            "selection": "resolve_entries Selection",
+            "layout": "file_block file_segment FILES files_section files_segments MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
+            "line_runs": "ALL_LINES as_runs marked_runs Run signature_run",
+            "selection": "omission_remark resolve_entries select_files Selection with_generated_policy",
         },
     )

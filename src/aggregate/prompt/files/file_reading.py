@@ -112,38 +112,30 @@ class FileReader:
         file = file._replace(source=source)
         if redacted and redacted.is_changed:
             file = _without_secrets(file, redacted, self.redaction)
-        facts = ReadFacts.of(file.path, file.source)
-        if self.omits(file, facts):
-            return file
-        self.note_facts(file.path, facts)
-        return self.as_generated(file, facts)
+        return self.judge(file, ReadFacts.of(file.path, file.source))
 
-    def omits(self, file: File, facts: ReadFacts) -> bool:
-        """Return whether only a remark names a file: a binary or generated file of a glob."""
-        reason, size = "", 0
+    def judge(self, file: File, facts: ReadFacts) -> File:
+        """Return a file with its view mode, and note doubts about it.
+
+        A binary or generated file of a glob may be omitted: only a remark names it.
+        """
+        view = self._generated_view(file)
+        reason = "" if view is GeneratedView.FULL else self.why_generated(file, facts)
         if facts.is_binary and file.by_glob:
-            reason = _BINARY
-        elif self._generated_view(file) is GeneratedView.NAME:
-            reason, size = self.why_generated(file, facts), facts.size
-        if reason:
-            self._omitted[file.path] = _Omitted(file, reason, size)
-        return bool(reason)
+            self._omitted[file.path] = _Omitted(file, _BINARY)
+        elif reason and view is GeneratedView.NAME:
+            self._omitted[file.path] = _Omitted(file, reason, facts.size)
+        else:
+            self._note_facts(file.path, facts)
+            if reason and file.view_mode in _OUTLINED:
+                plain = replace(file.item, ast_signatures=False, ast_definitions=False)
+                return file.with_item(replace(plain, view_mode=ViewMode.OUTLINE))
+        return file
 
     def is_omitted(self, path: str) -> bool:
         return path in self._omitted
 
-    def as_generated(self, file: File, facts: ReadFacts) -> File:
-        """Return a file with an outline as its view if it is generated."""
-        if (
-            file.view_mode in _OUTLINED
-            and self._generated_view(file) is GeneratedView.OUTLINE
-            and self.why_generated(file, facts)
-        ):
-            plain = replace(file.item, ast_signatures=False, ast_definitions=False)
-            return file.with_item(replace(plain, view_mode=ViewMode.OUTLINE))
-        return file
-
-    def note_facts(self, path: str, facts: ReadFacts) -> None:
+    def _note_facts(self, path: str, facts: ReadFacts) -> None:
         if facts.error:
             return
         if facts.is_guess:

@@ -83,7 +83,8 @@ class FileStream:
     reader: FileReader
     index: Index
     doubts: Sequence[str] = ()
-    on_done: Callable[[int], None] | None = None
+    on_start: Callable[[int], None] | None = None  # called once with the number of files
+    on_done: Callable[[int], None] | None = None  # called with numbers of finished views
     _errors: list[str] = field(default_factory=list)
 
     @property
@@ -98,6 +99,8 @@ class FileStream:
 
     def __iter__(self) -> Iterator[File]:
         """Yield the files, then remarks on globs' omitted files."""
+        if self.on_start:
+            self.on_start(len(self.reader.selection.files))
         for portion in self._clean_portions():
             with get_monitor().scope("render_files"):
                 files = self._render(portion)
@@ -201,27 +204,6 @@ def _without_new_view(file: File, row: bytes | None) -> File:
     return file._replace(view=view)
 
 
-def stream_files(
-    request: Request,
-    *,
-    index: Index,
-    on_start: Callable[[int], None] | None = None,
-    on_done: Callable[[int], None] | None = None,
-    selection: Selection | None = None,
-) -> FileStream:
-    """Return an iterable of a request's rendered files.
-
-    The files are read and rendered during the iteration. ``on_start`` is called once with their number. ``selection``
-    are the files, if already selected.
-    """
-    if selection is None:
-        with get_monitor().scope("select_files"):
-            selection = select_files(request)
-    if on_start:
-        on_start(len(selection.files))
-    return FileStream(FileReader(request.redaction, selection), index, request.doubts, on_done)
-
-
 def render_files(
     request: Request,
     *,
@@ -230,11 +212,10 @@ def render_files(
     on_done: Callable[[int], None] | None = None,
     selection: Selection | None = None,
 ) -> RenderedFiles:
-    """Read and render the files of a request at once; see ``stream_files`` for the arguments."""
+    """Read and render the files of a request, or of a ``selection``, at once."""
     with get_monitor().scope("build_file_items"):
-        stream = stream_files(
-            request, index=index, on_start=on_start, on_done=on_done, selection=selection
-        )
+        reader = FileReader(request.redaction, selection or select_files(request))
+        stream = FileStream(reader, index, request.doubts, on_start, on_done)
         return RenderedFiles(tuple(stream), stream.warnings, stream.refused)
 
 

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from aggregate.base.files import ShownText, Span, ViewMode, ViewRequest, source_lines
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
-from aggregate.prompt.asking.request import FOCUS_TIER, find_named
+from aggregate.prompt.asking.request import FOCUS_TIER, Request, find_named
 from aggregate.prompt.document import Screenshot, Section, Segment, Stability
 from aggregate.prompt.files.file import File
 
@@ -135,6 +135,23 @@ def files_segments(files: Iterable[File], *, is_summary: bool = False) -> Iterat
     if is_summary:
         return files_section(FILES_SUMMARY, _summary_segments(in_prompt))
     return files_section(FILES, map(rendered_segment, in_prompt))
+
+
+def prompt_files(
+    files: Iterable[File], request: Request, listed: Iterable[Segment] = ()
+) -> Iterable[Segment]:
+    """Return the files' section of a request; ``listed`` is the list of files that a budget hides."""
+    if request.budget is not None:
+        title = FILES_SUMMARY if request.is_summary else FILES
+        title = FILES_TIER3 if request.is_tier3 else title
+        segments = files_section(title, chain(map(rendered_segment, files), listed))
+    elif request.is_tier3:
+        segments = iter(tier3_segments(files, request.focus_files))
+    else:
+        segments = files_segments(files, is_summary=request.is_summary)
+    if request.is_numbered:
+        segments = map(numbered, segments)
+    return as_documents(segments) if request.is_xml else segments
 
 
 def _summary_segments(files: Iterator[File]) -> Iterator[Segment]:

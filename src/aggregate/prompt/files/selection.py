@@ -4,12 +4,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from aggregate.base.disk.reading import project_root, real_path
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
+from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import Redaction, redact_words
 from aggregate.base.text import heading_text
 from aggregate.base.values import row_maker
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMED: Final = 3  # files in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")
+_NO_MATCH = "no file matches this pattern (globs skip ignored files)"
 _NAME_SECRETS = f"; name one and add {ALLOW_SECRETS} to include it"
 # The fields behind ``by_glob`` of a file that can be read.
 _NO_PROBLEM: Final = tuple(File._field_defaults.values())[1:]
@@ -51,6 +54,7 @@ class Selection:
         return tuple(f"ERROR: {file.problem}: {heading_text(file.path)}" for file in refused)
 
 
+@get_monitor().scope("select_files")
 def select_files(request: "Request", *, listing: FolderListing | None = None) -> Selection:
     """Return the files of a request.
 
@@ -166,7 +170,7 @@ class _EntryMatcher:
                 hint = "" if self.listing.scope.is_fixed else _NAME_SECRETS
                 remark = omission_remark(entry, "secret-looking", secrets, hint=hint)
                 remarks[remark.path] = remark
-            elif problem := resolved.refused or ("" if names else self._why_empty(entry, prefix)):
+            elif problem := resolved.refused or ("" if names else _NO_MATCH):
                 refused = bool(resolved.refused)
                 glob = entry.item.path
                 files[glob] = File(glob, "", entry, problem=problem, refused=refused)
@@ -188,14 +192,6 @@ class _EntryMatcher:
         return [
             name for name in names if not (is_ours(prefix + name) or is_excluded(prefix + name))
         ]
-
-    def _why_empty(self, entry: Entry, prefix: str) -> str:
-        """Return why a glob matches no file."""
-        for name in self.listing.ignored(self.base_dir, entry.item.path):
-            if not self.is_ours(prefix + name):
-                why = "all files that match this pattern are ignored or excluded"
-                return f"{why}, such as {name}; name one to include it"
-        return "no file matches this pattern"
 
 
 def _add_matches(
@@ -285,33 +281,14 @@ def _pattern_filter(patterns: Sequence[str], key: str) -> _Test:
     if not patterns:
         return _nothing
     try:
-        return _Patterns(IgnoreRules().below("", patterns)).match
+        rules = IgnoreRules().below("", patterns)
     except TooManyRulesError as error:
         raise ConfigError(f"{key} {error}: shorten it", key=key) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """Patterns as in ``.gitignore``, which match files and folders with all their files."""
-
-    rules: IgnoreRules
-    folders: dict[str, bool] = field(default_factory=lambda: {"": False})  # tested ones
-
-    def match(self, path: str) -> bool:
-        # Folders first: most files share theirs with others.
-        folder = path.rpartition("/")[0]
-        return self._match_folder(folder) or self.rules.ignores(path, is_folder=False)
-
-    def _match_folder(self, folder: str) -> bool:
-        untested: list[str] = []
-        while folder not in self.folders:
-            untested.append(folder)
-            folder = folder.rpartition("/")[0]
-        for below in reversed(untested):  # each folder once, from the top down
-            is_matched = self.folders[folder] or self.rules.ignores(below, is_folder=True)
-            self.folders[below] = is_matched
-            folder = below
-        return self.folders[folder]
+    # Folders once: most files share theirs with others.
+    hides_folder = cache(rules.hides_folder)
+    return lambda path: (
+        hides_folder(path.rpartition("/")[0]) or rules.ignores(path, is_folder=False)
+    )
 
 
 def _with_clean_names(selection: Selection, redaction: Redaction) -> Selection:

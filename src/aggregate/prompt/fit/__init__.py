@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.fit.fitted_files import level_of, shown_choice
     from aggregate.prompt.fit.fitted_sections import RevisionChanges, Shares
     from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines
+    from aggregate.prompt.fit.sent_files import *
 else:
     __getattr__ = door(
         __name__,
@@ -21,5 +22,6 @@ else:
             "fitted_files": "level_of shown_choice",
             "fitted_sections": "RevisionChanges Shares",
             "opened_file": "OpenedFile ShownLines",
+            "sent_files": "BELOW ENOUGH FRESH LEAST_FRESH LIKELY keep_sent_files",
         },
     )

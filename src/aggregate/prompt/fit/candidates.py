@@ -17,9 +17,7 @@ from aggregate.code.views import focused
 from aggregate.project.index import Index
 from aggregate.prompt.asking.request import FOCUS_TIER, Request, find_named, unknown_focus
 from aggregate.prompt.corpus.ranked_files import RankedFiles
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.layout import MORE_TOKENS
-from aggregate.prompt.files.line_runs import ALL_LINES, Run, signature_run
+from aggregate.prompt.files import ALL_LINES, MORE_TOKENS, File, Run, signature_run
 from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN, SEEN_FILES
 from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines, open_file
 from aggregate.prompt.token_counts import SavedCounts

@@ -5,8 +5,7 @@ from typing import Final
 
 from aggregate.code.views import is_the_text
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files.layout import rendered_segment
-from aggregate.prompt.files.line_runs import ALL_LINES, Run
+from aggregate.prompt.files import ALL_LINES, Run, rendered_segment
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit.entry_order import (
     CHARACTERS_PER_TOKEN,
@@ -102,14 +101,14 @@ def _shares(candidates: Candidates) -> list[FileShare]:
         if kind in _PARTS or (ranked.score >= candidates.relevant and not is_hidden_copy):
             by_kind.setdefault(kind, []).append(number)
     others = [number for kind in _OTHERS for number in by_kind.get(kind, [])]
-    groups = _groups(candidates, by_kind.get("read", []), others)
     is_limited = candidates.has_least and candidates.request.is_finished
-    companion_shares = (
-        FileShare([_fittables(candidates, by_kind.get(kind, []))], part, 0, is_limited)
-        for kind, part in _PARTS.items()
-    )
     first = _SEEN_FOR_TASK if candidates.has_least else SEEN_FILES
-    return [FileShare(groups, 0.0, first, is_limited), *companion_shares]
+    groups = _groups(candidates, by_kind.get("read", []), others)
+    shares = [FileShare(groups, 0.0, first, is_limited)]
+    for kind, part in _PARTS.items():
+        groups = _groups(candidates, by_kind.get(kind, []))
+        shares.append(FileShare(groups, part, 0, is_limited))
+    return shares
 
 
 def _overview_shares(candidates: Candidates) -> list[FileShare]:
@@ -136,12 +135,12 @@ def _overview_shares(candidates: Candidates) -> list[FileShare]:
     }
     total = sum(sizes.values()) or 1
     folders = large_folders(sizes, _MOST_FOLDERS)
-    shares = [FileShare([_fittables(candidates, first_read)])]
+    shares = [FileShare(_groups(candidates, first_read))]
     for paths in folders:
         part = _PART_OF_FOLDERS * sum(map(sizes.__getitem__, paths)) / total
-        files = _fittables(candidates, [sources[path] for path in paths])
-        shares.append(FileShare([files], part, first=1 + SEEN_FILES // len(folders)))
-    shares.append(FileShare([_fittables(candidates, beside)], _PART_BESIDE))
+        files = _groups(candidates, [sources[path] for path in paths])
+        shares.append(FileShare(files, part, first=1 + SEEN_FILES // len(folders)))
+    shares.append(FileShare(_groups(candidates, beside), _PART_BESIDE))
     return [*shares, FileShare(_groups(candidates, [], others))]
 
 
@@ -167,8 +166,9 @@ def large_folders(sizes: Mapping[str, float], most: int) -> list[list[str]]:
 
 
 def _groups(
-    candidates: Candidates, ranked: Sequence[int], remaining: Sequence[int]
+    candidates: Candidates, ranked: Sequence[int], remaining: Sequence[int] = ()
 ) -> Iterator[Sequence[Fittable]]:
+    """Yield groups of files, whose analyses are loaded only once a fit needs them."""
     if ranked:
         yield _fittables(candidates, ranked)
     size = _FIRST_OTHERS

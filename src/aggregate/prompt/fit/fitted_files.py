@@ -10,10 +10,14 @@ from aggregate.base.files import View, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.code.views import EXCLUDED, is_the_text
 from aggregate.prompt.asking.request import ALL_FILES
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.file_rendering import RenderedFiles, error_sentence
-from aggregate.prompt.files.line_runs import marked_runs, signature_run
-from aggregate.prompt.files.selection import omission_remark
+from aggregate.prompt.files import (
+    File,
+    RenderedFiles,
+    error_sentence,
+    marked_runs,
+    omission_remark,
+    signature_run,
+)
 from aggregate.prompt.fit.candidates import Candidate, Candidates
 from aggregate.prompt.fit.fit import Fit
 from aggregate.prompt.sections.not_shown import Called, Hidden
@@ -88,36 +92,30 @@ def shown_files(
     remarks = corpus.remarks if with_notes else ()
     notes += [remark.file for remark in remarks if remark.path != ALL_FILES]
     visible.update((file.path, file) for file in notes)
-    files = _in_order(candidates, visible, order)
+    files = _in_order(candidates, visible.values(), order)
     warnings = (*doubts, *_warnings(candidates, files))
     return RenderedFiles(tuple(files), warnings, candidates.refused)
 
 
-def _in_order(
-    candidates: Candidates, visible: Mapping[str, File], order: FileOrder
-) -> Sequence[File]:
-    selected = (file.path for file in candidates.corpus.selection.files)
-    configured = _sorted_by(visible, selected)
+def _in_order(candidates: Candidates, visible: Iterable[File], order: FileOrder) -> Sequence[File]:
+    selected = candidates.corpus.selection.files
+    positions = {file.path: position for position, file in enumerate(selected)}
+    files = sorted(visible, key=lambda file: positions.get(file.path, inf))
     if order is FileOrder.CONFIGURED:
-        return [*configured.values()]
-    if order is FileOrder.RELEVANCE and candidates.question.is_overview:
-        # From top to bottom, as a newcomer reads.
+        return files
+    if order is FileOrder.EDGES:
+        # The most relevant file last, the next one first, and so on to the middle.
+        ranked = sorted(files, key=lambda file: candidates.ranks.get(file.path, inf))
+        return [*ranked[1::2], *ranked[::2][::-1]]
+    if candidates.question.is_overview:  # from top to bottom, as a newcomer reads
         shown = candidates.corpus.shown
-        first = (shown[number].path for number in candidates.ranking.companions)
-        return [*_sorted_by(configured, first).values()]
-    if order is FileOrder.RELEVANCE:
-        return _by_relevance(candidates, configured)
-    # The most relevant file last, the next one first, and so on to the middle.
-    ranked = [*_sorted_by(configured, candidates.ranks).values()]
-    return [*ranked[1::2], *ranked[::2][::-1]]
+        first = [shown[number].path for number in candidates.ranking.companions]
+        ranks = {path: rank for rank, path in enumerate(first)}
+        return sorted(files, key=lambda file: ranks.get(file.path, inf))
+    return _by_relevance(candidates, files)
 
 
-def _sorted_by(files: Mapping[str, File], paths: Iterable[str]) -> Mapping[str, File]:
-    ranks = {path: rank for rank, path in enumerate(paths) if path in files}
-    return dict(sorted(files.items(), key=lambda item: ranks.get(item[0], inf)))
-
-
-def _by_relevance(candidates: Candidates, files: Mapping[str, File]) -> list[File]:
+def _by_relevance(candidates: Candidates, files: Sequence[File]) -> list[File]:
     """Return files in the order of their scores; tests and documents follow their source (rule B-8)."""
     ranks = candidates.ranks
     sources = {
@@ -127,13 +125,14 @@ def _by_relevance(candidates: Candidates, files: Mapping[str, File]) -> list[Fil
         for reason in candidates.by_number[number].ranked.reasons
         if reason.kind == kind
     }
+    paths = {file.path for file in files}
     keys: dict[str, tuple[int, int]] = {}
-    for path in files:
+    for path in paths:
         rank = ranks.get(path, len(ranks))
         source = sources.get(path, "")
         # A source precedes its companions, even likelier ones.
-        keys[path] = (ranks[source], rank) if source in files else (rank, -1)
-    return [files[path] for path in sorted(files, key=keys.__getitem__)]
+        keys[path] = (ranks[source], rank) if source in paths else (rank, -1)
+    return sorted(files, key=lambda file: keys[file.path])
 
 
 def _warnings(candidates: Candidates, files: Sequence[File]) -> tuple[str, ...]:

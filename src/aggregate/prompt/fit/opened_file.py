@@ -13,9 +13,7 @@ from aggregate.base.text import line_count, shorten_long_lines, split_lines
 from aggregate.code.syntax import fence_tag, is_compact
 from aggregate.code.views import gap_line, is_the_text, render_all
 from aggregate.prompt.document import SEPARATOR
-from aggregate.prompt.files.file import File
-from aggregate.prompt.files.layout import file_block
-from aggregate.prompt.files.line_runs import Run, marked_runs
+from aggregate.prompt.files import File, Run, file_block, marked_runs
 from aggregate.ranking.files import DefinedName
 
 # Characters of a gap that is filled: up to eight tokens, such as ``return text`` and a bracket, say more than a mark.

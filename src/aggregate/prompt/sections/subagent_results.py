@@ -90,10 +90,12 @@ def results_segments(results: Results | Sequence[Results]) -> tuple[Segment, ...
     return _lay_out(blocks, _whole_size(_items(blocks))) if blocks else ()
 
 
-def results_without_budget(results: Sequence[Results], count: Count) -> tuple[Segment, ...]:
-    """Return the section of results without a budget."""
-    least = fit_results(results, 0, count)
-    return fit_results(results, max(WITHOUT_BUDGET - least.tokens, 0), count).segments
+def results_within(
+    results: Sequence[Results], tokens: int, count: Count, *, is_readable: bool = False
+) -> FittedSection:
+    """Return the section of results in ``tokens``; at least their names stay."""
+    least = fit_results(results, 0, count, is_readable=is_readable).tokens
+    return fit_results(results, max(tokens - least, 0), count, is_readable=is_readable)
 
 
 def fit_results(

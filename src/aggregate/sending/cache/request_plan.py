@@ -234,8 +234,8 @@ def messages_of(plan: RequestPlan, *, has_tools: bool = False) -> tuple[Message,
         for _, (block, _) in group:
             is_plain = is_assistant or block.role is BlockRole.USER
             text = block.words if is_plain else block.text.removeprefix(SEPARATOR)
-            text = "" if block.image else SEPARATOR + text if parts else text
-            parts.append(replace(block, text=text))
+            text = SEPARATOR + text if parts else text
+            parts.append(replace(block, text="" if block.image else text))
         messages.append(Message(is_assistant, tuple(parts), turn))
     return tuple(messages)
 

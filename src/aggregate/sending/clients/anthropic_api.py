@@ -17,6 +17,7 @@ from aggregate.sending.models import (
     read_calls,
     reported_fields,
     reported_tokens,
+    without_nulls,
 )
 
 PROVIDERS = frozenset({"anthropic", "minimax"})
@@ -190,7 +191,7 @@ def parse_reply(message: Mapping[str, Any]) -> Reply:
     used, model = reported_fields(message.get("usage")), str(message.get("model") or "")
     raw = {"usage": used, "stop_reason": reason}
     # Thoughts are sent back with the results; null fields come from the SDK.
-    native = [{key: value for key, value in block.items() if value is not None} for block in blocks]
+    native = list(map(without_nulls, blocks))
     text = "".join(texts)
     return Reply(text, parse_usage(used), stop, model, raw, calls, native if calls else None)
 

@@ -332,7 +332,8 @@ class ScriptedTransport:
 def scripted_client(
     script: Script | None = None, *, cache: SimulatedCache | None = None, model: str = _MODEL
 ) -> Client:
-    answers = script if callable(script) else iter(script) if script is not None else _describe
+    script = _describe if script is None else script
+    answers = script if callable(script) else iter(script)
     return Client("scripted", ScriptedTransport(answers, cache or SimulatedCache()), model)
 
 

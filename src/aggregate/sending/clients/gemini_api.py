@@ -24,6 +24,7 @@ from aggregate.sending.models import (
     read_calls,
     reported_fields,
     reported_tokens,
+    without_nulls,
 )
 
 if TYPE_CHECKING:
@@ -180,11 +181,7 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
             reason = "SAFETY"
     text = "".join(map(parse_text, parts))
     raw = {"usage": usage, "finish_reason": reason}
-    pieces = [
-        {key: value for key, value in piece.items() if value is not None}
-        for part in parts
-        for piece in (_candidate(part).get("content") or {}).get("parts") or []
-    ]
+    pieces = [piece for part in parts for piece in _pieces(part)]
     raw_calls = [piece["function_call"] for piece in pieces if piece.get("function_call")]
     stop = finish_reason(reason, has_answer=bool(text.strip() or raw_calls))
     is_cut = stop is FinishReason.LENGTH or not reason
@@ -196,8 +193,11 @@ def parse_reply(parts: list[dict[str, Any]]) -> Reply:
 
 
 def parse_text(part: Mapping[str, Any]) -> str:
-    pieces = (_candidate(part).get("content") or {}).get("parts") or []
-    return "".join(piece.get("text") or "" for piece in pieces if not piece.get("thought"))
+    return "".join(piece.get("text") or "" for piece in _pieces(part) if not piece.get("thought"))
+
+
+def _pieces(part: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(map(without_nulls, (_candidate(part).get("content") or {}).get("parts") or []))
 
 
 def parse_usage(usage: Mapping[str, Any]) -> Usage:
