@@ -162,11 +162,11 @@ class IgnoreRules:
         return False
 
     def hides(self, path: str) -> bool:
-        """Return whether a file or one of its folders is ignored."""
-        folders = (path[:at] for at, char in enumerate(path) if char == "/" and at)
-        return self.ignores(path, is_folder=False) or any(
-            self.ignores(folder, is_folder=True) for folder in folders
-        )
+        return self.ignores(path, is_folder=False) or self.hides_folder(path.rpartition("/")[0])
+
+    def hides_folder(self, path: str) -> bool:
+        folders = (path[:at] for at, char in enumerate(f"{path}/") if char == "/")
+        return any(self.ignores(folder, is_folder=True) for folder in folders if folder)
 
 
 def _parse(line: str) -> _IgnoreRule | None:
