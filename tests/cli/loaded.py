@@ -142,7 +142,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "project.index.database",
         "prompt.fit_prompt",
         "sending.turn",
-        "code.views.ast_parser",
+        "code.views.masked",
         "base.concurrency.processes",
         "base.redaction.scan",
         "prompt.output.source_map",

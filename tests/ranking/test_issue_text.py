@@ -3,9 +3,9 @@
 import pytest
 
 from aggregate.base import Missing
-from aggregate.ranking import read_task
+from aggregate.ranking import named_files, read_task
 from aggregate.ranking.guess import spelt, without_foreign_names
-from aggregate.ranking.mentions import named_files, traced_pieces
+from aggregate.ranking.mentions import traced_pieces
 from tests.fakes.corpus import FakeCorpus
 from tests.ranking.asking import PROJECT, ask, by_definition, by_path, inquiry
 

@@ -176,6 +176,9 @@ class Session:
     # --- the prompt
 
     def compose_now(self, *, only_if_due: bool = False) -> ComposedDraft:
+        if not only_if_due:
+            with self._lock:
+                self._disk.check_all()  # a change since the watch's last look is not noted yet
         if not only_if_due or self.view.revision < self.revision:
             self.compose()
         if self.view.error or self.view.composed is None:

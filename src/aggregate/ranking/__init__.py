@@ -6,10 +6,11 @@ Independent kinds of evidence are weighted and summed. Pure: the caller reads fi
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.ranking.companions import *
+    from aggregate.ranking.covered_names import *
     from aggregate.ranking.evidence import *
     from aggregate.ranking.history_evidence import *
     from aggregate.ranking.inquiry import *
+    from aggregate.ranking.kind_evidence import *
     from aggregate.ranking.mentions import *
     from aggregate.ranking.message_text import *
     from aggregate.ranking.named_identifiers import *
@@ -21,10 +22,11 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "companions": "companions",
+            "covered_names": "named_files",
             "evidence": "Evidence RankedFile Ranking WEIGHTS",
             "history_evidence": "changed_together",
             "inquiry": "ChangedLines Commit Question similar_commits TaskText",
+            "kind_evidence": "companions",
             "mentions": "no_definitions sole_definitions",
             "message_text": "change_words definition_name message_words",
             "named_identifiers": "named_identifiers",

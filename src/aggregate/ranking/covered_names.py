@@ -7,8 +7,10 @@ from itertools import chain, takewhile
 from math import fsum, sqrt
 from typing import Final, NamedTuple
 
-from aggregate.ranking.evidence import Evidence, PieceValues, best_keys, rarity, scaled
+from aggregate.ranking.evidence import Evidence, PieceValues, best_keys, lift, rarity, scaled
 from aggregate.ranking.inquiry import Candidates, Inquiry
+from aggregate.ranking.named_identifiers import CERTAIN, name_parts, named_identifiers
+from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import COMMIT_WORDS, NO_TERMS, STOP_WORDS, split_identifier, stem
 
 # Words before circumstances in a first line.
@@ -155,6 +157,55 @@ def name_of(path: str) -> str:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return folder.rpartition("/")[2] if stem in _PACKAGE_FILES and folder else stem
+
+
+MODULE: Final = 0.7  # value of a module whose name is written
+_FEW_NAMESAKES: Final = 3  # sources of a name in the first line; a more common name is no evidence
+_LONGEST_LINE: Final = 300
+_WRITTEN_PATH: Final = re.compile(r"[\w.@+\-/\\]{2,300}")
+
+
+def named_files(inquiry: Inquiry) -> Evidence:
+    """Return as evidence the files that the task's first line names, also as ``pkg.module``."""
+    values: dict[int, float] = {}
+    subject = inquiry.question.task.text.lstrip().partition("\n")[0][:_LONGEST_LINE]
+    for match in _WRITTEN_PATH.finditer(subject):
+        word = match[0].replace("\\", "/").strip("./-@+") or match[0]
+        name = word.rpartition("/")[2]
+        if name == word and name.islower() and name.isalpha():
+            continue  # a plain word; some script may have the same name
+        files = inquiry.paths.by_name.get(name, ())
+        value = 1.0
+        if not files and "." in name:
+            files, value = _modules(inquiry, name), MODULE
+        lift(values, files, value / sqrt(max(1, len(files))))
+    for text, certainty in named_identifiers(subject).items():
+        files = _sources_called(inquiry, name_parts(text)[-1]) if certainty >= CERTAIN else ()
+        if len(files) <= _FEW_NAMESAKES:
+            lift(values, files, 1 / sqrt(max(1, len(files))))
+    # Not scaled: a doubtful name is not better for being the only one.
+    matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
+    return Evidence("file named in the first line", files=values, matched=matched)
+
+
+def _sources_called(inquiry: Inquiry, name: str) -> Sequence[int]:
+    """Return the source files that have or define a name."""
+    files = {*inquiry.paths.by_stem.get(name, ()), *inquiry.corpus.files_defining(name)}
+    return sorted(file for file in files if inquiry.kinds[file] is PathKind.SOURCE)
+
+
+def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
+    parts = [part for part in dotted.split(".") if part]
+    for end in range(len(parts), 1, -1):
+        folder, stem = parts[end - 2], parts[end - 1]
+        files = [
+            file
+            for file in inquiry.paths.by_stem.get(stem, ())
+            if inquiry.files[file].path.split("/")[-2:-1] == [folder]
+        ]
+        if files:
+            return files
+    return ()
 
 
 def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:

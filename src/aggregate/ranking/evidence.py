@@ -226,6 +226,7 @@ _UNEXPLAINED = {
 }  # fmt: skip
 _SCORE = RankedFile._fields.index("score")
 _LEAST = 0.01
+PICKED = ("picked", "picked definition")  # by a model from the shortlist (rule T-10)
 
 
 def add_to_files(
@@ -279,6 +280,27 @@ def probabilities(
     for file, power in other_powers.items():
         other_powers[file] = power / total  # in place: a monorepo has many
     return shares, other_powers
+
+
+def unpicked_scale(
+    chances: Mapping[int, Sequence[float]],
+    evidences: Sequence[Evidence],
+    weights: Mapping[str, float],
+) -> float:
+    """Return the factor for restoring scores of unpicked files.
+
+    All scores sum to 1, so picks lower the scores of all other files by the same factor.
+    """
+    picks = [evidence for evidence in evidences if evidence.kind in PICKED]
+    files = {file for evidence in picks for file in evidence.files}
+    files.update(file for evidence in picks for file, _ in evidence.pieces)
+    zeros = {file: [0.0] * len(chances[file]) for file in sorted(files) if file in chances}
+    gained = fsum(
+        chance * (1 - exp(-value))
+        for file, values in add_to_pieces(zeros, picks, weights).items()
+        for chance, value in zip(chances[file], values, strict=True)
+    )
+    return 1 / (1 - gained)
 
 
 def reasons(

@@ -9,8 +9,8 @@ from aggregate.base.task import Guess, Missing
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore
-from aggregate.ranking.mentions import WrittenName, traced_files
-from aggregate.ranking.named_identifiers import CERTAIN, POSSIBLE
+from aggregate.ranking.mentions import traced_files
+from aggregate.ranking.named_identifiers import CERTAIN, POSSIBLE, name_parts
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import terms_in
 from aggregate.ranking.text_evidence import file_text
@@ -139,7 +139,7 @@ def spelt(inquiry: Inquiry) -> Question:
     corrections: dict[str, str] = {}
     for name in (unknown + words)[:_MOST_MISSPELT]:
         nearest = process.extractOne(
-            WrittenName.parse(name).name,
+            name_parts(name)[-1],
             definitions if name in unknown else stems,
             scorer=DamerauLevenshtein.normalized_similarity,
             score_cutoff=_NEAR if name in unknown else _NEAR_WORD,
@@ -164,7 +164,7 @@ def spelt(inquiry: Inquiry) -> Question:
 
 
 def _is_unknown(inquiry: Inquiry, name: str) -> bool:
-    last = WrittenName.parse(name).name
+    last = name_parts(name)[-1]
     terms = terms_in(last)
     longest = max(terms, key=lambda term: (len(term), term), default="")
     return len(last) >= _SHORTEST and bool(longest) and not inquiry.corpus.files_with(longest)

@@ -1,13 +1,11 @@
-"""Evidence from files, names and code locations that the task or the user mentions."""
+"""Evidence from files, names and code locations that the task, the user or a pick mentions."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
-from typing import NamedTuple
 
 from aggregate.base.task import Missing
-from aggregate.ranking.covered_names import name_of
-from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled_evidence
+from aggregate.ranking.covered_names import MODULE, name_of
+from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, lift, scaled_evidence
 from aggregate.ranking.files.analysis import Analysis, Corpus
 from aggregate.ranking.inquiry import (
     Candidates,
@@ -18,26 +16,9 @@ from aggregate.ranking.inquiry import (
     pieces_of,
     pieces_over,
 )
-from aggregate.ranking.named_identifiers import CERTAIN, named_identifiers
+from aggregate.ranking.named_identifiers import name_parts
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.terms import term_list, terms_in
-
-_SEPARATORS = re.compile(r"[.#:/\\]+|->")
-_LONGEST = 300
-_MOST_PARTS = 6  # compared last parts of a name: no language nests deeper in practice
-
-
-class WrittenName(NamedTuple):
-    """A name in the task, such as ``package.Class.method``, split into its parts."""
-
-    scopes: tuple[str, ...]
-    name: str
-
-    @classmethod
-    def parse(cls, text: str) -> "WrittenName":
-        parts = [part for part in _SEPARATORS.split(text[:_LONGEST].strip("()")) if part]
-        return cls(tuple(parts[-_MOST_PARTS:-1]), parts[-1]) if parts else cls((), "")
-
 
 _Definition = tuple[int, int]  # file, index among its definitions
 
@@ -49,7 +30,7 @@ def _definitions(
 
     The scope is a class or a module.
     """
-    scopes, name = WrittenName.parse(text)
+    *scopes, name = name_parts(text)
     namesakes = [
         (file, definition)
         for file, analysis in candidates.items()
@@ -78,61 +59,13 @@ _MOST_NAMES = 100
 _MOST_NAMESAKES = 40  # definitions of one name; a more common name is no evidence
 # Value of definitions outside the name's scope: the scope may be a variable.
 _NO_SCOPE = 0.5
-_MODULE = 0.7
-_FEW_NAMESAKES = 3  # sources of a name in the first line; a more common name is no evidence
-_WRITTEN_PATH = re.compile(r"[\w.@+\-/\\]{2,300}")
-
-
-def named_files(inquiry: Inquiry) -> Evidence:
-    """Return as evidence the files that the task's first line names, also as ``pkg.module``."""
-    values: dict[int, float] = {}
-    subject = inquiry.question.task.text.lstrip().partition("\n")[0][:_LONGEST]
-    for match in _WRITTEN_PATH.finditer(subject):
-        word = match[0].replace("\\", "/").strip("./-@+") or match[0]
-        name = word.rpartition("/")[2]
-        if name == word and name.islower() and name.isalpha():
-            continue  # a plain word; some script may have the same name
-        files = inquiry.paths.by_name.get(name, ())
-        value = 1.0
-        if not files and "." in name:
-            files, value = _modules(inquiry, name), _MODULE
-        lift(values, files, value / sqrt(max(1, len(files))))
-    for text, certainty in named_identifiers(subject).items():
-        files = (
-            _sources_called(inquiry, WrittenName.parse(text).name) if certainty >= CERTAIN else ()
-        )
-        if len(files) <= _FEW_NAMESAKES:
-            lift(values, files, 1 / sqrt(max(1, len(files))))
-    # Not scaled: a doubtful name is not better for being the only one.
-    matched = {file: inquiry.files[file].path.rpartition("/")[2] for file in values}
-    return Evidence("file named in the first line", files=values, matched=matched)
-
-
-def _sources_called(inquiry: Inquiry, name: str) -> Sequence[int]:
-    """Return the source files that have or define a name."""
-    files = {*inquiry.paths.by_stem.get(name, ()), *inquiry.corpus.files_defining(name)}
-    return sorted(file for file in files if inquiry.kinds[file] is PathKind.SOURCE)
-
-
-def _modules(inquiry: Inquiry, dotted: str) -> Sequence[int]:
-    parts = [part for part in dotted.split(".") if part]
-    for end in range(len(parts), 1, -1):
-        folder, stem = parts[end - 2], parts[end - 1]
-        files = [
-            file
-            for file in inquiry.paths.by_stem.get(stem, ())
-            if inquiry.files[file].path.split("/")[-2:-1] == [folder]
-        ]
-        if files:
-            return files
-    return ()
 
 
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
     """Return the files that probably define a name in the task, found without parsing."""
     values: dict[int, float] = {}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
-        name = WrittenName.parse(text).name
+        name = name_parts(text)[-1]
         files = inquiry.corpus.files_defining(name) if name else ()
         if len(files) > _MOST_NAMESAKES:
             continue
@@ -180,7 +113,7 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
         lift(values, keys(file, pieces), _NESTED if is_nested else 1.0)
     for file in sources:
         if name_of(inquiry.files[file].path) == name:
-            lift(values, keys(file, range(len(candidates[file].pieces))), _MODULE)
+            lift(values, keys(file, range(len(candidates[file].pieces))), MODULE)
     matched = {file: name for file, _ in values}
     return scaled_evidence("all of the task", pieces=values, matched=matched)
 
@@ -222,7 +155,7 @@ def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, b
     """
     query_by_term = {query.term: query for query in inquiry.terms}
     for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
-        name = WrittenName.parse(text).name
+        name = name_parts(text)[-1]
         # The term of a whole identifier is the longest of its terms.
         terms = terms_in(name)
         query = query_by_term.get(max(terms, key=lambda term: (len(term), term), default=""))
@@ -256,7 +189,7 @@ _MOST_MENTIONS = 100  # files containing a name, parsed if no file seems to defi
 
 def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
     """Return the files that probably define a qualified name, or else its last part."""
-    name = WrittenName.parse(text).name
+    name = name_parts(text)[-1]
     defining = corpus.files_defining(name) if name else ()
     terms = term_list(name)
     if defining or not terms:
@@ -330,6 +263,32 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
 def no_definitions(symbols: Sequence[str]) -> Missing:
     """Return that there is no evidence for some symbols, since no definition has their names."""
     return Missing("symbol", f"no definition is called {' or '.join(symbols)}")
+
+
+def picked(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
+    """Return evidence for files and definitions picked by a model.
+
+    The values are the model's confidence.
+    """
+    files: dict[int, float] = {}
+    pieces: dict[PieceKey, float] = {}
+    reasons: dict[int, str] = {}
+    names: dict[int, str] = {}
+    for path, name, confidence, reason in inquiry.question.picks:
+        file = inquiry.paths.numbers[path]
+        if not name:
+            lift(files, [file], confidence)
+            reasons.setdefault(file, reason)
+        elif file in candidates:  # a file without pieces is not a candidate
+            analysis = candidates[file]
+            for index, definition in enumerate(analysis.definitions):
+                if ".".join(definition.path) == name:
+                    lift(pieces, keys(file, pieces_of(analysis, index, inner=True)), confidence)
+                    names[file] = ", ".join(filter(None, (names.get(file), name)))
+    return (
+        Evidence(PICKED[0], files=files, matched=reasons),
+        Evidence(PICKED[1], pieces=pieces, matched=names),
+    )
 
 
 _MOST_LOCATIONS = 40  # of a traceback, the most specific first
@@ -418,7 +377,7 @@ def _pieces_at(analysis: Analysis, location: Location) -> Sequence[int]:
     at_line = pieces_over(analysis, location.line, location.line) if location.line else ()
     if not location.symbol:
         return at_line
-    name = WrittenName.parse(location.symbol).name
+    name = name_parts(location.symbol)[-1]
     in_function = [
         piece
         for number, definition in enumerate(analysis.definitions)

@@ -144,3 +144,14 @@ def _begins_sentence(line: str, start: int) -> bool:
     if not prefix or prefix[-1] in _ENDS_SENTENCE:
         return True
     return start < len("  1.2.3) ## ") and bool(_LINE_START.match(prefix))
+
+
+_SEPARATORS: Final = re.compile(r"[.#:/\\]+|->")
+_LONGEST_WRITTEN: Final = 300
+_MOST_PARTS: Final = 6  # compared last parts of a name: no language nests deeper in practice
+
+
+def name_parts(text: str) -> list[str]:
+    """Split a name, such as ``package.Class.method``, into its parts; ``[""]`` for none."""
+    parts = [part for part in _SEPARATORS.split(text[:_LONGEST_WRITTEN].strip("()")) if part]
+    return parts[-_MOST_PARTS:] or [""]

@@ -7,8 +7,13 @@ from typing import Final, NamedTuple
 
 from aggregate.ranking.covered_names import looks_like_question, topic_words
 from aggregate.ranking.inquiry import Location, TaskText
-from aggregate.ranking.issue_text import imported_names, quoted_terms, report_text
-from aggregate.ranking.message_text import change_words, own_words
+from aggregate.ranking.message_text import (
+    change_words,
+    imported_names,
+    own_words,
+    quoted_terms,
+    report_text,
+)
 from aggregate.ranking.named_identifiers import CERTAIN, is_file_name, named_identifiers, sole_name
 from aggregate.ranking.terms import term_list, terms_in
 

@@ -1,11 +1,13 @@
-"""Evidence from the words of the task, by BM25."""
+"""Evidence from the words of the task, by BM25, and from the size of texts."""
 
 from collections.abc import Mapping, Sequence
-from math import fsum
+from functools import lru_cache
+from math import fsum, log1p
 
 from aggregate.ranking.evidence import (
     K1,
     Evidence,
+    FileValues,
     PieceValues,
     best_keys,
     saturation,
@@ -184,3 +186,48 @@ def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Ev
         rows[file] = values
         matched[file] = inquiry.strongest_words(gains)
     return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)
+
+
+_CHARACTERS_PER_TOKEN = 4
+# Log of the tokens that count 1: the largest source file of most projects. Constant, since a single generated file
+# would change the values of all others.
+_LARGE_FILE = log1p(30_000)
+_LARGE_PIECE = log1p(400)  # likewise: some 25 lines of 16 tokens
+_MOST = 1.5  # a file of 100 MB is hardly less likely than one of 10 MB
+_FUNCTIONS = frozenset(
+    """
+    callback constructor destructor function macro method operator procedure subroutine test
+    """.split()  # noqa: SIM905 - a line for each word would fill a page
+)
+
+
+def file_sizes(inquiry: Inquiry) -> Evidence:
+    values = (
+        min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
+        for facts in inquiry.files
+    )
+    return Evidence("file size", files=FileValues(values))
+
+
+def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
+    """Return three kinds of evidence about pieces: size, outside of definitions, inside functions."""
+    sizes: dict[int, list[float]] = {}
+    outside: dict[int, list[float]] = {}
+    functions: dict[int, list[float]] = {}
+    for file, analysis in candidates.items():
+        in_function = [definition.kind in _FUNCTIONS for definition in analysis.definitions]
+        in_function.append(False)  # for definition -1: outside
+        pieces = analysis.pieces
+        sizes[file] = [_piece_size(piece.characters) for piece in pieces]
+        outside[file] = [1.0 if piece.definition < 0 else 0.0 for piece in pieces]
+        functions[file] = [1.0 if in_function[piece.definition] else 0.0 for piece in pieces]
+    return (
+        Evidence("piece size", pieces=PieceValues(sizes)),
+        Evidence("outside definitions", pieces=PieceValues(outside)),
+        Evidence("function", pieces=PieceValues(functions)),
+    )
+
+
+@lru_cache(maxsize=4_096)  # most pieces have fewer characters
+def _piece_size(characters: int) -> float:
+    return min(_MOST, log1p(characters / _CHARACTERS_PER_TOKEN) / _LARGE_PIECE)

@@ -1,4 +1,4 @@
-"""Anchors of slices: hashes of lines, and comparison thresholds."""
+"""Anchors of slices, texts in which slices are searched, and comparison thresholds."""
 
 import base64
 import hashlib
@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeGuard
 
 from aggregate.base.text import split_lines
@@ -215,3 +216,105 @@ def _strings(piece: Mapping[str, Any], key: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
         raise ValueError(key)
     return value
+
+
+_FIRST_CHARACTER, _CHARACTERS = 0x10000, 0x100000
+
+
+@dataclass(frozen=True)
+class IndexedText:
+    """A text with one character per line, indexed once.
+
+    Equal lines (up to white space at their ends) are equal characters, so ``str.find`` and rapidfuzz work on them.
+    Beyond a million different lines characters repeat; only the SHA-256 proves a slice.
+    """
+
+    source: str
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        return bare_lines(self.source)
+
+    @cached_property
+    def characters(self) -> Mapping[int, str]:
+        characters: dict[int, str] = {}
+        for code in self._codes:
+            characters.setdefault(code, _character(len(characters)))
+        return characters
+
+    @cached_property
+    def coded(self) -> str:
+        return "".join(map(self.characters.__getitem__, self._codes))
+
+    @cached_property
+    def single_lines(self) -> Mapping[str, int]:
+        counts = Counter(self.coded)
+        return {char: index for index, char in enumerate(self.coded) if counts[char] == 1}
+
+    @cached_property
+    def _codes(self) -> Sequence[int]:
+        return list(map(line_code, self.lines))
+
+
+@dataclass(frozen=True)
+class SearchText:
+    """A text to search for a slice.
+
+    The slice and the lines around it are given as hashes.
+    """
+
+    anchor: Anchor
+    text: IndexedText
+    window: str  # one character per line of the anchor's window
+    trivial: frozenset[str]  # characters of trivial lines in the window
+
+    @classmethod
+    def of(cls, anchor: Anchor, text: IndexedText) -> "SearchText":
+        missing: dict[int, str] = {}
+        window = []
+        for fingerprint in anchor.window:
+            code = code_of(fingerprint)
+            char = text.characters.get(code)
+            if char is None:
+                char = missing.setdefault(code, _character(len(text.characters) + len(missing)))
+            window.append(char)
+        flagged = zip(window, anchor.window, strict=True)
+        trivial = frozenset(char for char, fingerprint in flagged if fingerprint & TRIVIAL)
+        return cls(anchor, text, "".join(window), trivial)
+
+    @property
+    def slice_window(self) -> str:
+        return self.window[self.anchor.before : self.anchor.after]
+
+    def same_text(self, start: int) -> bool:
+        """Return whether the slice's exact lines begin at ``start``."""
+        lines = self.text.lines[start : start + self.anchor.size]
+        return len(lines) == self.anchor.size and content_hash(lines) == self.anchor.content_hash
+
+    @cached_property
+    def head_place(self) -> int | None:
+        """Index where the slice begins if all lines before it are unchanged, else ``None``."""
+        size = self.anchor.start - 1
+        if size > len(self.text.lines):
+            return None
+        return size if content_hash(self.text.lines[:size]) == self.anchor.head_hash else None
+
+    @cached_property
+    def tail_end(self) -> int | None:
+        """Index after the slice if all lines after it are unchanged, else ``None``."""
+        end = len(self.text.lines) - self.anchor.tail_size
+        if end < 0:
+            return None
+        return end if content_hash(self.text.lines[end:]) == self.anchor.tail_hash else None
+
+    @property
+    def unbroken(self) -> frozenset[int]:
+        """Indexes where the slice begins if the lines before it, or those after it, are unchanged."""
+        tail = None if self.tail_end is None else self.tail_end - self.anchor.size
+        return frozenset(
+            place for place in (self.head_place, tail) if place is not None and place >= 0
+        )
+
+
+def _character(number: int) -> str:
+    return chr(_FIRST_CHARACTER + number % _CHARACTERS)

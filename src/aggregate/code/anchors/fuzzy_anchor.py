@@ -13,6 +13,8 @@ from aggregate.base.text import line_count
 from aggregate.code.anchors.anchor import (
     THRESHOLDS,
     Anchor,
+    IndexedText,
+    SearchText,
     content_hash,
     has_anchor,
     is_trivial,
@@ -22,7 +24,6 @@ from aggregate.code.anchors.anchor import (
     read_anchor,
 )
 from aggregate.code.anchors.matches import ExactMatches, exact_matches, fuzzy_match, rivalry
-from aggregate.code.anchors.search_text import IndexedText, SearchText
 
 
 class SliceDict(TypedDict):

@@ -1,20 +1,14 @@
-"""Find where a slice may be in a text: exact copies, then similar places."""
+"""Find where a slice may be in a text, by exact copies, then by scores of similar places."""
 
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
 from aggregate.base.text import common_prefix, longest_rising
-from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL, code_of
-from aggregate.code.anchors.search_text import (
-    SearchText,
-    comparable,
-    likeness,
-    line_likeness,
-    score_context,
-)
+from aggregate.code.anchors.anchor import REPEATED, THRESHOLDS, TRIVIAL, SearchText, code_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +103,76 @@ def _find_all(coded: str, needle: str, most: int) -> list[int]:
         starts.append(start)
         start = coded.find(needle, start + 1)
     return starts
+
+
+def score_context(target: SearchText, start: int, end: int) -> float:
+    """Compare the lines around a place with those at capture.
+
+    The place is ``[start, end)``. The score is the mean of both sides, 0.0 to 1.0, plus a bonus for a side on which no
+    line of the text changed. Near lines weigh more than far ones, and displaced lines weigh less.
+    """
+    anchor = target.anchor
+    size_below = len(target.window) - anchor.after
+    old_above, old_below = target.window[: anchor.before][::-1], target.window[anchor.after :]
+    new_above = target.text.coded[max(start - anchor.before, 0) : start][::-1]
+    new_below = target.text.coded[end : end + size_below]
+    sides = [
+        _side_score(target, old, new)
+        for old, new in ((old_above, new_above), (old_below, new_below))
+        if old
+    ]
+    mean = sum(sides) / len(sides) if sides else 0.0
+    unbroken_sides = (start == target.head_place) + (end == target.tail_end)
+    return mean + THRESHOLDS.unbroken_bonus * unbroken_sides
+
+
+def _side_score(target: SearchText, old: str, new: str) -> float:
+    # Both sides are read away from the slice.
+    fade, drift = THRESHOLDS.context_fade, THRESHOLDS.context_drift
+    weights = [
+        (THRESHOLDS.trivial_weight if char in target.trivial else 1.0) * fade / (fade + distance)
+        for distance, char in enumerate(old)
+    ]
+    fitting = 0.0
+    for block in Indel.editops(old, new).as_matching_blocks():
+        displaced = drift / (drift + abs(block.a - block.b))
+        fitting += displaced * sum(weights[block.a : block.a + block.size])
+    return fitting / sum(weights)
+
+
+def likeness(
+    old: Sequence[str | None], new: Sequence[str], pairs: Sequence[tuple[int, int]]
+) -> float:
+    """Return how similar two sequences of lines are, 0.0 to 1.0; long lines weigh more."""
+    clip = THRESHOLDS.compared_characters
+    old_lines = [None if line is None else comparable(line, clip) for line in old]
+    new_lines = [comparable(line, clip) for line in new]
+    total = float(
+        sum(_weight(line) for line in old_lines if line is not None) + sum(map(_weight, new_lines))
+    )
+    shared = 0.0
+    for i, j in pairs:
+        line = old_lines[i]
+        if line is None:
+            shared += 2 * _weight(new_lines[j])
+            total += _weight(new_lines[j])
+        else:
+            shared += line_likeness(line, new_lines[j]) * (_weight(line) + _weight(new_lines[j]))
+    unknown = sum(line is None for line in old) - sum(old[i] is None for i, _ in pairs)
+    total += unknown * total / max(len(old) + len(new), 1)
+    return min(shared / total, 1.0) if total else 1.0
+
+
+def comparable(line: str, clip: int) -> str:
+    return line.strip()[:clip]
+
+
+def line_likeness(old: str, new: str) -> float:
+    return fuzz.ratio(old, new) / 100
+
+
+def _weight(line: str) -> int:
+    return len(line) + 1
 
 
 Pairs = dict[int, int]

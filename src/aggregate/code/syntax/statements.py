@@ -13,8 +13,8 @@ from typing import Final
 from tree_sitter import Node
 
 from aggregate.code.syntax import parsing
-from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of
+from aggregate.code.syntax.symbols import EmbeddedCaptures, read_blocks
 
 # Lists of statements, members, cases or sections without brackets, in any grammar.
 _LISTS: Final = re.compile(

@@ -8,8 +8,8 @@ from typing import Final, NamedTuple, TypeAlias
 from tree_sitter import Node
 
 from aggregate.code.syntax import parsing
-from aggregate.code.syntax.embedded import Block, EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language
+from aggregate.code.syntax.symbols import Block, EmbeddedCaptures, read_blocks
 
 _MEMBER: Final = "reference.member"
 _MODULE: Final = "reference.module"

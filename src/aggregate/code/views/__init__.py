@@ -3,8 +3,7 @@
 from aggregate.base.door import TYPE_CHECKING, door
 
 if TYPE_CHECKING:
-    from aggregate.code.views.ast_parser import *
-    from aggregate.code.views.full import *
+    from aggregate.code.views.custom import *
     from aggregate.code.views.masked import *
     from aggregate.code.views.outline import *
     from aggregate.code.views.rendering import *
@@ -12,10 +11,9 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "ast_parser": "ASTParser",
-            "full": "EXCLUDED",
+            "custom": "EXCLUDED",
             "masked": "find_symbol",
             "outline": "without_bodies",
-            "rendering": "focused gap_line is_the_text NOTEBOOK_SUFFIX PARSED render render_all render_view summarise_file view_of",
+            "rendering": "ASTParser focused gap_line is_the_text NOTEBOOK_SUFFIX PARSED render render_all render_view summarise_file view_of",
         },
     )

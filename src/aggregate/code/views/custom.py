@@ -1,21 +1,37 @@
-"""Slices picked by the user, found again after edits."""
+"""Views without a parser: full text, none, or slices found again after edits."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from aggregate.base.files import Span, View, ViewRequest
-from aggregate.base.text import heading_text, split_lines
+from aggregate.base.text import heading_text, line_count, split_lines
 from aggregate.code.syntax.languages import fence_tag
-from aggregate.code.views.summary import summary
 
 if TYPE_CHECKING:
     from aggregate.code.anchors import Resolution
+
+
+EXCLUDED = "(context excluded)"
+
+
+def none(_request: ViewRequest) -> View:
+    """Return the note for excluded content (rule M-36)."""
+    return View(EXCLUDED)
+
+
+def full(request: ViewRequest) -> View:
+    """Return the text unchanged (rule M-31)."""
+    lines = line_count(request.text)
+    spans = (Span(1, lines, 1, lines),) if lines else ()
+    return View(request.text, spans, fence_tag(request.path, request.text))
 
 
 def custom(request: ViewRequest) -> View:
     """Return the slices of a file, each under a heading (rules M-37, M-42, M-X9)."""
     path, text, slices = request.path, request.text, request.slices
     if not slices:
+        from aggregate.code.views.summary import summary  # many patterns
+
         return summary(request)
     # 30 ms to import in each process.
     from aggregate.code.anchors import FuzzyAnchor

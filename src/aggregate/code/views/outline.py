@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from aggregate.base.files import Span, View, ViewRequest
 from aggregate.code.syntax import parsing
 from aggregate.code.syntax.definitions import Definition
-from aggregate.code.syntax.embedded import EmbeddedCaptures, read_blocks
 from aggregate.code.syntax.languages import Language, LanguageKind, language_of
 from aggregate.code.syntax.preprocessor import parts_condition
-from aggregate.code.syntax.symbols import read_module
+from aggregate.code.syntax.symbols import EmbeddedCaptures, read_blocks, read_module
+from aggregate.code.views.custom import full
 from aggregate.code.views.digest import document_row, more_row, outermost
-from aggregate.code.views.full import full
 from aggregate.code.views.records import records_view
 from aggregate.code.views.summary import summary
 

@@ -1,24 +1,35 @@
-"""Make views of files, here or in child processes."""
+"""Make views of files and texts, here or in child processes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from itertools import groupby
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from aggregate.base.concurrency import PATIENCE, Call, in_child, in_children
-from aggregate.base.errors import DeadlineError
+from aggregate.base.errors import DeadlineError, SyntaxViewError
 from aggregate.base.files import Span, View, ViewMode, ViewRequest, composed_spans
 from aggregate.base.text import with_line_feeds
-from aggregate.code.syntax.languages import comment_of, language_of
+from aggregate.code.syntax.languages import (
+    HOW_TO_INSTALL,
+    LANGUAGES,
+    Language,
+    comment_of,
+    language_named,
+    language_of,
+)
+
+if TYPE_CHECKING:
+    from aggregate.code.syntax.definitions import Definition, Module
 
 PARSED = frozenset({ViewMode.SKELETON, ViewMode.OUTLINE, ViewMode.MASKED, ViewMode.SUMMARY})
 # Views of a notebook by its cells; slices use the lines of its file.
 _OF_CELLS = PARSED | {ViewMode.FULL}
 NOTEBOOK_SUFFIX = ".ipynb"
 _MOST_INDENTED = 40  # Most characters of indentation before a gap mark
-_MODULES = {ViewMode.SKELETON: "outline", ViewMode.NONE: "full"}
+_MODULES = {ViewMode.SKELETON: "outline", ViewMode.NONE: "custom", ViewMode.FULL: "custom"}
 
 
 def render(request: ViewRequest) -> View:
@@ -182,3 +193,68 @@ def _gaps(
         first, indentation = end + 1, ""
     if first <= last:
         yield first, last, indentation
+
+
+@dataclass(frozen=True)
+class ASTParser:
+    """Views of texts in one language (rule M-17).
+
+    The views are skeletons, outlines, definitions and signatures.
+
+    Args:
+        language: Name of a language, such as ``python``, ``c`` or ``cpp``.
+
+    Raises:
+        SyntaxViewError: The language is unknown, or its grammar is not installed.
+    """
+
+    language: str
+    _row: Language = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        row = language_named(self.language)
+        if row is None:
+            names = ", ".join(language.name for language in LANGUAGES)
+            raise SyntaxViewError(f'unknown language "{self.language}": known are {names}')
+        if not row.is_installed:
+            raise SyntaxViewError(f"the grammar of {row.name} is not installed: {HOW_TO_INSTALL}")
+        object.__setattr__(self, "_row", row)
+
+    def get_skeleton(self, content: str) -> str:
+        """Return ``content`` without the bodies of its functions."""
+        return view_of(self._request(content, ViewMode.SKELETON)).text
+
+    def get_code_outline(self, content: str) -> str:
+        """Return a line for each definition, with its line numbers and signature."""
+        return view_of(self._request(content, ViewMode.OUTLINE)).text
+
+    def get_definition(self, content: str, symbol: str) -> str:
+        """Return the definitions named ``symbol``, separated by blank lines.
+
+        Raises:
+            SyntaxViewError: No definition has the name.
+        """
+        module, definitions = self._find(content, symbol)
+        return "\n\n".join(map(module.whole, definitions))
+
+    def get_signature(self, content: str, symbol: str) -> str:
+        """Return the signatures of ``symbol``, separated by blank lines.
+
+        Raises:
+            SyntaxViewError: No definition has the name.
+        """
+        module, definitions = self._find(content, symbol)
+        return "\n\n".join(map(module.header, definitions))
+
+    def _find(self, content: str, symbol: str) -> "tuple[Module, list[Definition]]":
+        from aggregate.code.syntax.symbols import read_module  # loads the parser
+        from aggregate.code.views.masked import find_symbol
+
+        module = in_child(read_module, with_line_feeds(content), self._row)
+        definitions = find_symbol(module, symbol)
+        if not definitions:
+            raise SyntaxViewError(f"symbol not found: {symbol}")
+        return module, definitions
+
+    def _request(self, content: str, mode: ViewMode) -> ViewRequest:
+        return ViewRequest(f"text{self._row.suffixes[0]}", content, mode)

@@ -45,8 +45,6 @@ ANALYSIS_CODE = (
     "ranking.files.packing",
     "ranking.files.pieces",
     "ranking.files.rough",
-    "ranking.files.group_table",
-    "ranking.files.term_tables",
     "ranking.terms",
     "base.redaction",
     "project.files.file_content",

@@ -25,10 +25,9 @@ from aggregate.code.syntax import (
     with_headings,
 )
 from aggregate.ranking.files.analysis import Analysis, DefinedName, Piece, Reference
-from aggregate.ranking.files.packing import column, deflated
+from aggregate.ranking.files.packing import MOST_MEMBERS, column, deflated, pack_terms
 from aggregate.ranking.files.pieces import LineKind, Run, cut, line_kinds, owned_runs
 from aggregate.ranking.files.rough import SAMPLE, text_traits
-from aggregate.ranking.files.term_tables import MOST_MEMBERS, pack_terms
 from aggregate.ranking.terms import words_in
 
 _MOST_LINES: Final = 120  # of a comment above a definition; a longer one documents more than that

@@ -8,8 +8,7 @@ from operator import sub
 from typing import Any, Final, NamedTuple, Protocol
 
 from aggregate.base.values import row_maker
-from aggregate.ranking.files.packing import column, inflated, numbers
-from aggregate.ranking.files.term_tables import MOST_MEMBERS, TermTable
+from aggregate.ranking.files.packing import MOST_MEMBERS, TermTable, column, inflated, numbers
 
 
 class Piece(NamedTuple):
