@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import tomlkit
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base import FileItem
 from aggregate.panel import Draft, Surroundings, apply_edits
@@ -162,7 +162,6 @@ def usual(text: str) -> str:
     return tomlkit.dumps(tomllib.loads(text))
 
 
-@settings(max_examples=150, deadline=None)
 @given(text=documents(), edit=edits())
 def test_edits_of_the_panel(
     tmp_path_factory: pytest.TempPathFactory, text: str, edit: dict[str, Any]
@@ -175,7 +174,6 @@ def test_edits_of_the_panel(
     assert notes(written) == notes(text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(text=documents(), name=st.sampled_from(("one", "two", "a b.c")))
 def test_presets_that_are_saved(
     tmp_path_factory: pytest.TempPathFactory, text: str, name: str

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate.base.tokens import count_batch, count_exact, counts_exactly
 from tests.base.tokens.plain_count import encoding, plain_count
@@ -61,7 +61,6 @@ def test_every_character(context: str) -> None:
     assert assert_equal_counts([context.format(chr(number)) for number in numbers]) == 4_699
 
 
-@settings(max_examples=300)
 @given(texts=st.lists(st.text(LETTERS, max_size=60) | st.text(max_size=20), max_size=6))
 def test_any_text_counts_exactly(texts: list[str]) -> None:
     """Accepted and refused texts are counted together, in order."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from aggregate import ChatRequest, FinishReason, Prompt, ProviderError, Reply
 from aggregate.sending.clients import LeadingThoughts
@@ -170,7 +170,6 @@ def check_varied(provider: str, path: tuple[Any, ...], value: object) -> None:
     assert text in ("Hello", "Hel", "lo", ""), (path, value)
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 @pytest.mark.parametrize("provider", EVENTS)
 def test_each_field_varied(provider: str, data: st.DataObject) -> None:
