@@ -1,6 +1,7 @@
 """A corpus of short texts in memory, looked at like files of a project."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from textwrap import dedent
 
 from aggregate.base.text import generated_reason
@@ -25,10 +26,8 @@ class FakeCorpus:
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         plain = {path: dedent(text) for path, text in texts.items()}
-        self._analyses = {
-            asked: [analyse(*each, with_references=asked) for each in plain.items()]
-            for asked in (False, True)
-        }
+        self._texts = [*plain.items()]
+        self._analysed = cache(analyse)
         self._rough = [look_roughly(path, text) for path, text in plain.items()]
         self._words = [TermTable(pack_tables([rough])[1]) for rough in self._rough]
         self.files: Sequence[FileFacts] = [
@@ -53,7 +52,7 @@ class FakeCorpus:
 
     def analyses(self, files: Sequence[int], *, with_references: bool = False) -> list[Analysis]:
         self.loaded += files
-        return [self._analyses[with_references][number] for number in files]
+        return [self._analysed(*self._texts[at], with_references=with_references) for at in files]
 
     def number(self, path: str) -> int:
         return [facts.path for facts in self.files].index(path)
