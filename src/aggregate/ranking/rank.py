@@ -314,20 +314,6 @@ def _used_by_others(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
 
 
-def _chances(
-    inquiry: Inquiry, observation: Observation
-) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    # Other files have no piece evidence: assume the least of any candidate, to put them behind.
-    rows = observation.pieces.items()
-    least = min((max(row) - observation.files[file] for file, row in rows if row), default=0.0)
-    remaining = {
-        file: observation.files[file] + least + log(facts.pieces)
-        for file, facts in enumerate(inquiry.files)
-        if file not in observation.candidates and facts.pieces
-    }
-    return probabilities(observation.pieces, remaining)
-
-
 _MOST_EXPLAINED = 200  # files with reasons beyond the candidates; a monorepo has 100,000
 
 
@@ -349,7 +335,15 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     if corrected is not inquiry.question:
         inquiry = Inquiry.of(corpus, corrected)
     observation = observe(inquiry, weights)
-    pieces, rest = _chances(inquiry, observation)
+    # Other files have no piece evidence: assume the least of any candidate, to put them behind.
+    rows = observation.pieces.items()
+    least = min((max(row) - observation.files[file] for file, row in rows if row), default=0.0)
+    remaining = {
+        file: observation.files[file] + least + log(facts.pieces)
+        for file, facts in enumerate(inquiry.files)
+        if file not in observation.candidates and facts.pieces
+    }
+    pieces, rest = probabilities(observation.pieces, remaining)
     best_pieces = {
         file: (file, max(range(len(values)), key=values.__getitem__))
         for file, values in pieces.items()
