@@ -107,7 +107,9 @@ def _observe(
     """Return the kinds of evidence, an example if any changed piece is a candidate, and how many were changed."""
     from aggregate.base.task import Task
     from aggregate.project.index import user_index
-    from aggregate.prompt import open_project, read_files, request_for
+    from aggregate.prompt import request_for
+    from aggregate.prompt.asking import open_project
+    from aggregate.prompt.corpus import read_files
     from aggregate.prompt.corpus.ranked_files import question_for
     from simulation.piece_features import features
 

@@ -69,7 +69,8 @@ def ranked_paths(folder: Path, text: str) -> list[str]:
     """Return the files of a tree, the likeliest for a task first."""
     from aggregate.base.task import Budget, Task
     from aggregate.project.index import user_index
-    from aggregate.prompt import open_project, request_for
+    from aggregate.prompt import request_for
+    from aggregate.prompt.asking import open_project
     from aggregate.prompt.corpus.ranked_files import rank_files
 
     project = open_project({"files": {"base_dir": str(folder), "paths": ["**/*"]}})

@@ -20,7 +20,7 @@ from simulation.recall_metrics import changed_definitions
 from simulation.task_commits import COMMITS, TaskCommit, Tree, task_commits
 
 if TYPE_CHECKING:
-    from aggregate.prompt import Request
+    from aggregate.prompt.asking import Request
     from aggregate.prompt.corpus.ranked_files import RankedFiles
     from aggregate.prompt.corpus.sheet import Sheet
 
@@ -49,7 +49,8 @@ def main(parser: ArgumentParser) -> None:
 
 def _sheets(clone: Path, commits: Iterator[TaskCommit]) -> Iterator[tuple[TaskCommit, "Sheet"]]:
     from aggregate.base.task import Budget, Task
-    from aggregate.prompt import open_project, request_for
+    from aggregate.prompt import request_for
+    from aggregate.prompt.asking import open_project
 
     with tempfile.TemporaryDirectory() as folder:
         tree = Tree(clone, Path(folder, "tree"))

@@ -85,7 +85,8 @@ class Ours:
         from aggregate.base.errors import AggregateError
         from aggregate.base.task import Budget, Task
         from aggregate.project.index import user_index
-        from aggregate.prompt import compose_within_budget, open_project, request_for
+        from aggregate.prompt import compose_within_budget, request_for
+        from aggregate.prompt.asking import open_project
         from aggregate.prompt.corpus.sheet import read_answer, with_answer
         from aggregate.ranking import WEIGHTS
         from simulation.picks import SHORT, sheet_of

@@ -70,7 +70,8 @@ def answers(name: str, folder: Path, *, annotations: Path) -> list[Answer]:
     """Ask all questions about a project."""
     from aggregate.base.task import Task
     from aggregate.project.index import user_index
-    from aggregate.prompt import open_project, request_for
+    from aggregate.prompt import request_for
+    from aggregate.prompt.asking import open_project
     from aggregate.prompt.corpus.ranked_files import rank_files
 
     project = open_project({"files": {"base_dir": str(folder), "paths": ["**/*"]}})

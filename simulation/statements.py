@@ -24,7 +24,8 @@ from aggregate.base.task import Budget, Task
 from aggregate.code.syntax.languages import language_of
 from aggregate.code.syntax.parsing import parse_source
 from aggregate.project.index import user_index
-from aggregate.prompt import open_project, request_for
+from aggregate.prompt import request_for
+from aggregate.prompt.asking import open_project
 from aggregate.prompt.corpus.ranked_files import rank_files
 from aggregate.prompt.fit.candidates import Candidates
 from aggregate.prompt.fit_prompt import fit_prompt

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from aggregate import build_file_items, build_markdown_from_items, build_tier3_context, run
-from aggregate.prompt import focus_paths, is_named
+from aggregate.prompt.asking import focus_paths, is_named
 from tests.projects import project
 
 CODE = "def work():\n    return 1 + 1\n"

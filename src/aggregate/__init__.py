@@ -111,7 +111,6 @@ if (
     from aggregate.prompt import (
         Composition as Composition,
         compose_prompt as compose_prompt,
-        open_project as open_project,
         request_for as request_for,
         stream_prompt as stream_prompt,
     )
@@ -125,6 +124,7 @@ if (
         build_tier3_context as build_tier3_context,
         run as run,
     )
+    from aggregate.prompt.asking import open_project as open_project
     from aggregate.prompt.asking.results import (
         AggregatedResult as AggregatedResult,
         Answer as Answer,
@@ -200,14 +200,15 @@ _HOMES = {
     "aggregate.project.configuration": "Project load_config",
     "aggregate.project.files": "resolve_paths",
     "aggregate.project.presets": "ContextFileEntry ContextPreset ContextPresetManager",
-    "aggregate.prompt": "Composition compose_prompt open_project request_for stream_prompt",
+    "aggregate.prompt": "Composition compose_prompt request_for stream_prompt",
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context run",
+    "aggregate.prompt.asking": "open_project",
+    "aggregate.prompt.asking.results": "AggregatedResult Answer MergeStrategy",
     "aggregate.prompt.assemble": "PromptStream build_beads_section",
     "aggregate.prompt.document": "Origin Prompt Segment",
     "aggregate.prompt.files.file_sizes": "compute_file_stats group_files_by_dir",
     "aggregate.prompt.output.numbered_output": "find_next_increment",
     "aggregate.prompt.output.references": "compact_data load_data_reference prune_data_cache",
-    "aggregate.prompt.asking.results": "AggregatedResult Answer MergeStrategy",
     "aggregate.prompt.sections.turns": "build_discussion_section build_discussion_text",
     "aggregate.sending": "compact_discussion prepare_compaction prepare_turn send_turn",
     "aggregate.sending.bills": "Bill",

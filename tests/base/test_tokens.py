@@ -11,9 +11,8 @@ from hypothesis import given, settings, strategies as st
 
 from aggregate import Prompt, count
 from aggregate.base.tokens import TokenCounter, count_all, count_batch, cut
-from aggregate.prompt import File, SavedCounts, count_prompt
+from aggregate.prompt import COUNT, File, SavedCounts, count_prompt, token_kind
 from aggregate.prompt.files import files_segments
-from aggregate.prompt.token_counts import COUNT, token_kind
 from tests.base.tokens.plain_count import encoding, plain_count
 from tests.project.index.samples import opened
 from tests.prompt.composing import kept_nothing, segments

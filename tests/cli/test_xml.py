@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from aggregate.base import Finish
-from aggregate.prompt import open_project, request_for
+from aggregate.prompt import request_for
+from aggregate.prompt.asking import open_project
 from tests.base.tokens.plain_count import plain_count
 from tests.cli.command_line import start
 from tests.projects import project

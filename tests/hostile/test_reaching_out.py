@@ -20,7 +20,7 @@ from aggregate import (
 )
 from aggregate.agents.tracks import WorkerContexts, open_track
 from aggregate.project.paths import is_secret
-from aggregate.prompt import scope_of
+from aggregate.prompt.asking import scope_of
 from aggregate.sending import ModelSelection, prepare_turn
 from tests.fakes.conducting import TRACK, track_project
 from tests.hostile.reaching_out import REFUSED, SECRET, SKIPPED, build, victim

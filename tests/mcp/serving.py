@@ -16,7 +16,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from aggregate.mcp import Progress, Workspace
 from aggregate.project.index import open_index
-from aggregate.prompt import FileCorpus, Request
+from aggregate.prompt.asking import Request
+from aggregate.prompt.corpus import FileCorpus
 
 if TYPE_CHECKING:
     from mcp.client.client import Client

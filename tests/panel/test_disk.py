@@ -69,6 +69,17 @@ def test_our_own_output_is_no_news_and_sources_are(
     assert not panel.told(path.parent, path)
 
 
+def test_what_is_written_has_the_newest_files(tmp_path: Path) -> None:
+    """A file of the last second, which no look has met yet, is in a prompt that is written (E-7)."""
+    panel = opened(
+        tmp_path, {"a.py": "old = 1\n", "manual_slop.toml": '[files]\npaths = ["*.py"]\n'}
+    )
+    panel.session.catch_up()
+    panel.session.compose()
+    (tmp_path / "b.py").write_text("newest = 1\n")
+    assert "newest = 1" in Path(panel.post("run")["path"]).read_text()
+
+
 def test_the_configuration_is_taken_where_there_are_no_edits(panel: Opened) -> None:
     """Without edits the page follows the configuration; an error stays until it is fixed."""
     panel.change("manual_slop.toml", CONFIG.replace("outline", "summary"))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from aggregate import open_project, request_for, resolve_paths
 from aggregate.project.files import FolderListing, walk_files
-from aggregate.prompt import select_files
+from aggregate.prompt.files import select_files
 from tests.project.repository import git, untracked_and_tracked
 from tests.projects import project
 

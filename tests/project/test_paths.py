@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from aggregate import ConfigError, open_project, request_for, resolve_paths
 from aggregate.project.paths import IgnoreRules, TooManyRulesError, compile_glob
 from aggregate.project.paths.globs import MOST_ALTERNATIVES, MOST_CHARACTERS, matching
-from aggregate.prompt import select_files
+from aggregate.prompt.files import select_files
 from tests.projects import project
 
 PIECES = [

@@ -11,12 +11,14 @@ from aggregate import (
     FileItem,
     LabelledOutput,
     Segment,
+    View,
+    ViewMode,
     compose_prompt,
     merge_outputs,
     open_project,
     request_for,
 )
-from aggregate.base.files import Entry, Span, View, ViewMode
+from aggregate.base import Entry, Span
 from aggregate.project.files import SourceFile
 from aggregate.project.index import Index
 from aggregate.prompt import File

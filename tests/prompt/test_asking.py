@@ -17,7 +17,8 @@ from aggregate import (
     request_for,
     run,
 )
-from aggregate.prompt import AskedViews, Request, auto_budget
+from aggregate.prompt import AskedViews, auto_budget
+from aggregate.prompt.asking import Request
 from tests.projects import project
 from tests.prompt.composing import in_index
 

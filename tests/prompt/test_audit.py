@@ -19,7 +19,8 @@ from aggregate import (
     request_for,
 )
 from aggregate.base import FileOrder, Level, Missing, Reason
-from aggregate.prompt import Request, count_prompt
+from aggregate.prompt import count_prompt
+from aggregate.prompt.asking import Request
 from aggregate.prompt.audit import (
     Audit,
     audit_of,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from aggregate import open_project, request_for
-from aggregate.prompt import FileCorpus, Request, read_files
+from aggregate.prompt.asking import Request
+from aggregate.prompt.corpus import FileCorpus, read_files
 from aggregate.ranking import terms_in
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project

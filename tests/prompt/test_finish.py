@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import Budget, Composition, Task, count, open_project, request_for
 from aggregate.base import Finish, Given
-from aggregate.prompt import Request
+from aggregate.prompt.asking import Request
 from aggregate.prompt.document import Section
 from aggregate.prompt.sections import cut_middle, quoted, task_segment
 from tests.project.history import Repository

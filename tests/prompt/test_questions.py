@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from aggregate import Budget, Place, Task, open_project, request_for
-from aggregate.prompt import select_files
 from aggregate.prompt.corpus import question_for, resolve_place
+from aggregate.prompt.files import select_files
 from aggregate.prompt.fit import Pins, find_pins, pinned_runs
 from aggregate.ranking import ChangedLines, Question
 from aggregate.ranking.files import analyse

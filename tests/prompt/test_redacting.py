@@ -12,7 +12,8 @@ import pytest
 
 from aggregate import FuzzyAnchor, View, compose_prompt, load_config, open_project, request_for, run
 from aggregate.agents.goals import ChatModel, Question, QuestionKind
-from aggregate.prompt import AskedViews, redaction_for
+from aggregate.prompt import AskedViews
+from aggregate.prompt.asking import redaction_for
 from aggregate.sending import ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import ScriptedTransport, redacting, scripted_client
 from tests.base.redaction.samples import PLANTED, digest_of, pem

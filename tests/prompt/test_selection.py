@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aggregate import Composition, ConfigError, compose_prompt, open_project, request_for
-from aggregate.prompt import select_files
+from aggregate.prompt.files import select_files
 from tests.cli.command_line import start
 from tests.project.repository import git
 from tests.projects import project

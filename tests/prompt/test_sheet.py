@@ -9,17 +9,9 @@ import pytest
 from aggregate import Budget, Task, count, request_for
 from aggregate.base import Pick
 from aggregate.project.index import open_index
-from aggregate.prompt import (
-    Composition,
-    Request,
-    Sheet,
-    compose_prompt,
-    make_sheet,
-    open_project,
-    read_answer,
-    with_answer,
-)
-from aggregate.prompt.corpus import rank_files
+from aggregate.prompt import Composition, compose_prompt
+from aggregate.prompt.asking import Request, open_project
+from aggregate.prompt.corpus import Sheet, make_sheet, rank_files, read_answer, with_answer
 from tests.fakes.topics import TOPICS, module_about
 from tests.projects import project
 

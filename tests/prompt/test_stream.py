@@ -7,7 +7,7 @@ import pytest
 
 from aggregate import Prompt, compose_prompt, open_project, request_for, stream_prompt
 from aggregate.project.index import Index
-from aggregate.prompt import Request
+from aggregate.prompt.asking import Request
 from tests.base.redaction.samples import PLANTED
 from tests.projects import project
 from tests.prompt.composing import in_index, kept_nothing

@@ -165,7 +165,8 @@ def digest(folder: Path, *, workers: int, seed: str) -> bytes:
         if hasattr(os, "sched_setaffinity"):  # as many processes as cores render views
             os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:{workers}])
         from aggregate.prompt.api import compose_prompt
-        from aggregate.prompt import open_project, request_for
+        from aggregate.prompt import request_for
+        from aggregate.prompt.asking import open_project
         modes = ["skeleton", "outline", "summary", "masked", "full"]
         paths = [{{"path": f"p{{i}}/*.py", "view_mode": modes[i % 5]}} for i in range(7)]
         config = {{"files": {{"paths": [*paths, {{"path": "*", "view_mode": "summary"}}]}}}}

@@ -22,7 +22,7 @@ from aggregate import (
     request_for,
 )
 from aggregate.base import FileOrder
-from aggregate.prompt import Request
+from aggregate.prompt.asking import Request
 from tests.prompt import composing
 from tests.prompt.composing import kept_nothing, result
 

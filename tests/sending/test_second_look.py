@@ -9,7 +9,8 @@ import pytest
 
 from aggregate import Budget, ProviderError, Task, load_config, request_for
 from aggregate.project.index import Index, open_index
-from aggregate.prompt import Request, compose_prompt
+from aggregate.prompt import compose_prompt
+from aggregate.prompt.asking import Request
 from aggregate.prompt.document import Prompt
 from aggregate.sending import ModelSelection, look_again, prepare_turn, send_turn
 from aggregate.sending.clients import Script, open_client, scripted_client

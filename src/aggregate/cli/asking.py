@@ -29,7 +29,8 @@ from aggregate.project.files import FolderListing, display_path
 from aggregate.project.git import find_commit, unquoted
 from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
-from aggregate.prompt import ALL_FILES, Request, open_project, parse_place
+from aggregate.prompt import parse_place
+from aggregate.prompt.asking import ALL_FILES, Request, open_project
 
 if TYPE_CHECKING:
     from aggregate.prompt import File

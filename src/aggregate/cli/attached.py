@@ -11,7 +11,8 @@ from aggregate.base.task import Place, Task
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.paths import is_glob
-from aggregate.prompt import ALL_FILES, Request, find_screenshots, read_images, scope_of
+from aggregate.prompt import find_screenshots, read_images
+from aggregate.prompt.asking import ALL_FILES, Request, scope_of
 from aggregate.sending import LARGEST_IMAGE
 
 

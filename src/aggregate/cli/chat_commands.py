@@ -16,7 +16,7 @@ from aggregate.cli.clipboard import copy_to_clipboard
 from aggregate.cli.output import counted, is_terminal, say
 from aggregate.cli.turn_report import file_tokens, plan_lines
 from aggregate.project.history import DEFAULT, NO_DISCUSSION, named_discussions
-from aggregate.prompt import shared_personas
+from aggregate.prompt.asking import shared_personas
 from aggregate.sending import Discussion, provider_for
 from aggregate.sending.clients import NAMES
 

@@ -19,7 +19,7 @@ from aggregate.cli.turn_report import turn_notes
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
-from aggregate.prompt import ALL_FILES, for_reader, scope_of
+from aggregate.prompt.asking import ALL_FILES, for_reader, scope_of
 from aggregate.sending import Charge, Discussion, Exchange, select_model
 from aggregate.sending.models import Usage
 

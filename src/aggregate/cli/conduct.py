@@ -131,7 +131,7 @@ def conduct(context: click.Context, config: Path) -> None:
     if context.invoked_subcommand is not None:
         return
     from aggregate.agents.tracks import list_tracks
-    from aggregate.prompt import open_project
+    from aggregate.prompt.asking import open_project
 
     tracks = list_tracks(open_project(config).folder)
     if not tracks:
@@ -153,7 +153,7 @@ def new(name: str, question: str, config: Path) -> None:
     No model is asked.
     """
     from aggregate.agents.tracks import new_track
-    from aggregate.prompt import open_project
+    from aggregate.prompt.asking import open_project
 
     folder = open_project(config).folder
     tickets = new_track(folder, name, time=datetime.now(UTC), question=question)

@@ -36,15 +36,10 @@ from aggregate.project.files import FolderListing, dependency_folders
 from aggregate.project.git import unignored
 from aggregate.project.paths import IgnoreRules
 from aggregate.project.presets import ContextPreset, ContextPresetManager, preset_toml
-from aggregate.prompt import (
-    AskedViews,
-    compose_prompt,
-    count_prompt,
-    open_project,
-    request_for,
-    select_files,
-)
+from aggregate.prompt import AskedViews, compose_prompt, count_prompt, request_for
+from aggregate.prompt.asking import open_project
 from aggregate.prompt.document import END
+from aggregate.prompt.files import select_files
 
 _COUNTED = 2000  # files whose tokens init counts; more would take as long as a run
 _MUCH = 60_000  # tokens: the largest "auto" budget, since models overlook details in more

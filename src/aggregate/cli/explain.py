@@ -19,7 +19,8 @@ from aggregate.cli.asking import from_here, open_project_here
 from aggregate.cli.options import config_option, json_option, option
 from aggregate.project.files import decode
 from aggregate.project.paths import compile_glob, is_glob
-from aggregate.prompt import Request, audit as audits, is_named, request_for
+from aggregate.prompt import audit as audits, request_for
+from aggregate.prompt.asking import Request, is_named
 from aggregate.prompt.audit import Audit
 from aggregate.prompt.document import Origin, OriginKind, SourceMap
 from aggregate.prompt.output.numbered_output import is_prompt, numbered_files, prune_outputs

@@ -17,7 +17,7 @@ from aggregate.cli import options
 from aggregate.cli.options import PATH, POSITIVE, flag, number, option
 from aggregate.cli.output import say, warn, write_result
 from aggregate.project.toml_text import parse_untrusted_toml
-from aggregate.prompt import redaction_for
+from aggregate.prompt.asking import redaction_for
 from aggregate.sending import charged
 from aggregate.sending.clients import open_client, redacting
 

@@ -88,7 +88,7 @@ class AskedProject:
 
     def configured(self) -> "Project":
         """Open the project of the configuration, which must exist."""
-        from aggregate.prompt import open_project  # the list of commands does not load it
+        from aggregate.prompt.asking import open_project  # the list of commands does not load it
 
         outside, secrets = self.allow_outside, self.allow_secrets
         return open_project(self.config, allow_outside=outside, allow_secrets=secrets)

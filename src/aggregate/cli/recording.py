@@ -21,14 +21,8 @@ from aggregate.cli import remembered
 from aggregate.cli.output import record
 from aggregate.cli.remembered import Output, RememberedRun, ThisRun, Written
 from aggregate.project.configuration import CONFIG_NAME, Project
-from aggregate.prompt import (
-    Composition,
-    Request,
-    edited_blocks,
-    files_of_sections,
-    known_files,
-    known_rows,
-)
+from aggregate.prompt import Composition, edited_blocks, known_files, known_rows
+from aggregate.prompt.asking import Request, files_of_sections
 from aggregate.prompt.document import END, SEPARATOR, Section
 from aggregate.prompt.output.numbered_output import audit_path, request_log_path
 from aggregate.sending import LoggedRequest, read_request, write_request

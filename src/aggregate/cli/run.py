@@ -22,19 +22,16 @@ from aggregate.cli.written_prompt import WrittenPrompt, write_parts
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
-    FOCUS_TIER,
     NO_BUDGET,
     WITHOUT_MODEL,
     AskedViews,
-    Request,
-    check_focus,
     compose_prompt,
-    find_preset,
-    for_reader,
     read_instructions,
     request_for,
-    select_files,
 )
+from aggregate.prompt.asking import FOCUS_TIER, Request, find_preset, for_reader
+from aggregate.prompt.corpus import check_focus
+from aggregate.prompt.files import select_files
 from aggregate.prompt.output.numbered_output import write_named, write_numbered
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)

@@ -13,7 +13,7 @@ from aggregate.cli.attached import Attached
 from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT
-from aggregate.prompt import for_reader
+from aggregate.prompt.asking import for_reader
 from aggregate.sending import (
     Exchange,
     ModelSelection,

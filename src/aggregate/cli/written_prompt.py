@@ -12,7 +12,8 @@ from aggregate.base.text import common_prefix
 from aggregate.cli.asking import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all, write_path
 from aggregate.project.index import Index
-from aggregate.prompt import ALL_FILES, Composition, Request, for_reader, stream_prompt
+from aggregate.prompt import Composition, stream_prompt
+from aggregate.prompt.asking import ALL_FILES, Request, for_reader
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
 from aggregate.prompt.output.numbered_output import write_numbered
 from aggregate.sending import log_written_prompt
@@ -200,8 +201,9 @@ class WrittenPrompt:
 
 def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells: bool) -> None:
     """Write a prompt in parts of at most ``tokens`` (rule T-15); print their paths."""
-    from aggregate.prompt import SavedCounts, compose_prompt, cuts_of, split_prompt
+    from aggregate.prompt import SavedCounts, compose_prompt
     from aggregate.prompt.audit import record_audit
+    from aggregate.prompt.output import cuts_of, split_prompt
 
     composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     count = SavedCounts(index)

@@ -15,19 +15,10 @@ from aggregate.mcp.workspace import (
     StoredPrompt,
     Workspace,
 )
-from aggregate.prompt import (
-    FileCorpus,
-    Request,
-    check_focus,
-    compose_within_budget,
-    count_prompt,
-    find_named,
-    for_reader,
-    is_named,
-    make_sheet,
-    rank_files,
-)
+from aggregate.prompt import compose_within_budget, count_prompt
+from aggregate.prompt.asking import Request, find_named, for_reader, is_named
 from aggregate.prompt.audit import Audit, audit_lines, audit_of, row_lines
+from aggregate.prompt.corpus import FileCorpus, check_focus, make_sheet, rank_files
 
 _HANDLE: Final = 40  # tokens of the line with a prompt's handle, usually some 25
 _NOTES: Final = 200  # tokens of warnings

@@ -22,8 +22,10 @@ from aggregate.mcp.workspace import (
     is_handle,
 )
 from aggregate.project.files import OUTSIDE, SECRET
-from aggregate.prompt import File, FileCorpus, render_files
+from aggregate.prompt import File
+from aggregate.prompt.corpus import FileCorpus
 from aggregate.prompt.corpus.name_lookup import look_up_name, number_of, shown_line
+from aggregate.prompt.files import render_files
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts
 

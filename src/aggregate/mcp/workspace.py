@@ -21,15 +21,9 @@ from aggregate.base.task import Finish, Task, parse_number
 from aggregate.mcp import CAP
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import (
-    Composition,
-    FileCorpus,
-    Request,
-    SavedCounts,
-    open_project,
-    read_files,
-    request_for,
-)
+from aggregate.prompt import Composition, SavedCounts, request_for
+from aggregate.prompt.asking import Request, open_project
+from aggregate.prompt.corpus import FileCorpus, read_files
 
 Count = Callable[[str], int]  # returns the tokens of a text
 

@@ -28,7 +28,8 @@ from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, named_discussions
 from aggregate.project.presets import budget_in_force
 from aggregate.project.tables import BEADS_MODE, ViewModeName
-from aggregate.prompt import Strategy, discussion_turns, for_reader, redact_text, shared_personas
+from aggregate.prompt import redact_text
+from aggregate.prompt.asking import Strategy, discussion_turns, for_reader, shared_personas
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Section
 from aggregate.prompt.output.numbered_output import write_numbered

@@ -17,17 +17,10 @@ from aggregate.panel.draft import Draft
 from aggregate.project.configuration import Project
 from aggregate.project.files import SourceFile, display_path, read_file
 from aggregate.project.paths import Scope
-from aggregate.prompt import (
-    Composer,
-    Composition,
-    File,
-    PromptTokens,
-    Request,
-    count_prompt,
-    files_of_sections,
-    own_output_filter,
-)
+from aggregate.prompt import Composer, Composition, File, PromptTokens, count_prompt
+from aggregate.prompt.asking import Request, files_of_sections
 from aggregate.prompt.document import END, Origin, OriginKind, Section, Segment
+from aggregate.prompt.files import own_output_filter
 
 _MOST_LINES: Final = 2_000  # per request: many screens
 # Title of each section, and the kind of its parts.

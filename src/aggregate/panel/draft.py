@@ -20,15 +20,8 @@ from aggregate.project.configuration import (
     validate,
 )
 from aggregate.project.presets import TABLE, ContextPreset, budget_in_force, set_preset
-from aggregate.prompt import (
-    Request,
-    open_project,
-    parse_place,
-    presets_of,
-    redaction_for,
-    request_for,
-    scope_of,
-)
+from aggregate.prompt import parse_place, request_for
+from aggregate.prompt.asking import Request, open_project, presets_of, redaction_for, scope_of
 
 
 @dataclass(frozen=True, slots=True)

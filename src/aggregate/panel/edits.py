@@ -17,7 +17,8 @@ from aggregate.project.files import display_path
 from aggregate.project.paths import is_glob
 from aggregate.project.presets import TABLE, preset_toml, set_preset
 from aggregate.project.tables import BEADS_MODE, MaskName, ViewModeName
-from aggregate.prompt import ALL_FILES, File, Strategy, find_preset
+from aggregate.prompt import File
+from aggregate.prompt.asking import ALL_FILES, Strategy, find_preset
 
 # An edit from the page; the docstrings below name the keys beside ``op``.
 Edit = Mapping[str, Any]

@@ -21,7 +21,8 @@ from aggregate.code.views import render_all, view_of
 from aggregate.panel.colours import code_colours
 from aggregate.panel.draft import Draft
 from aggregate.project.files import FolderListing, SourceFile, read_image_header
-from aggregate.prompt import File, Request, SavedCounts, find_screenshots
+from aggregate.prompt import File, SavedCounts, find_screenshots
+from aggregate.prompt.asking import Request
 from aggregate.prompt.audit import told_reasons
 from aggregate.prompt.document import Screenshot
 

@@ -27,7 +27,8 @@ from aggregate.panel.prompt_data import CacheMarks, FileRows, cache_marks, promp
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import Index, user_index
-from aggregate.prompt import Composer, File, SavedCounts, redact_file, scope_of
+from aggregate.prompt import Composer, File, SavedCounts, redact_file
+from aggregate.prompt.asking import scope_of
 from aggregate.sending import LoggedRequest, recent_requests
 
 _MOST_PATHS: Final = 100  # of an event; for more the page reloads the table anyway
@@ -176,6 +177,9 @@ class Session:
     # --- the prompt
 
     def compose_now(self, *, only_if_due: bool = False) -> ComposedDraft:
+        if not only_if_due:
+            with self._lock:
+                self._disk.check_all()  # a change since the watch's last look is not noted yet
         if not only_if_due or self.view.revision < self.revision:
             self.compose()
         if self.view.error or self.view.composed is None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
 from aggregate.base.task import Task
 from aggregate.panel.page_session import Session
-from aggregate.prompt import for_reader
+from aggregate.prompt.asking import for_reader
 from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn
 from aggregate.sending.clients import NAMES, Ask, ChatRequest, OnText, context_window
 from aggregate.sending.models import Reply

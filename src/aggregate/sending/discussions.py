@@ -31,7 +31,7 @@ from aggregate.project.history import (
     replace_first_turns,
     replace_last_turns,
 )
-from aggregate.prompt import DiscussionTurns, Request, discussion_turns, scope_of
+from aggregate.prompt.asking import DiscussionTurns, Request, discussion_turns, scope_of
 from aggregate.prompt.sections.turns import build_discussion_section
 from aggregate.sending.exchange import Exchange
 from aggregate.sending.model_selection import ModelSelection, select_model

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.project.configuration import Project
-from aggregate.prompt import Composition, Request
+from aggregate.prompt import Composition
+from aggregate.prompt.asking import Request
 from aggregate.prompt.document import Prompt
 from aggregate.sending.bills import Bill
 from aggregate.sending.cache.file_order import OrderedPrompt

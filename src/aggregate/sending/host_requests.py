@@ -13,7 +13,7 @@ from typing import Any
 from aggregate.base.errors import ClientSetupError
 from aggregate.base.task import Amount
 from aggregate.project.configuration import Project
-from aggregate.prompt import open_project
+from aggregate.prompt.asking import open_project
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest
 from aggregate.sending.clients.providers import provider_of_model

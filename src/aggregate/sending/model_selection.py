@@ -17,7 +17,7 @@ from aggregate.base.task import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable
-from aggregate.prompt import discussion_turns, find_persona, is_users_own
+from aggregate.prompt.asking import discussion_turns, find_persona, is_users_own
 from aggregate.sending.clients.client import Client
 from aggregate.sending.clients.protocol import DEFAULT_REQUEST, ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES, PROVIDERS, open_client, provider_of_model

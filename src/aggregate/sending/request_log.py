@@ -24,7 +24,7 @@ from aggregate.base.disk.writing import (
 )
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Level, SentFile
-from aggregate.prompt import Request
+from aggregate.prompt.asking import Request
 from aggregate.prompt.document import SEPARATOR, Section
 from aggregate.prompt.output.numbered_output import numbered_files, request_log_path
 from aggregate.sending.cache.hashed_prompt import (

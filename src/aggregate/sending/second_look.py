@@ -17,10 +17,10 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
 from aggregate.project.tables import Config
-from aggregate.prompt import (
+from aggregate.prompt import SavedCounts
+from aggregate.prompt.asking import Request
+from aggregate.prompt.corpus import (
     RankedFiles,
-    Request,
-    SavedCounts,
     Sheet,
     is_unsure,
     make_sheet,

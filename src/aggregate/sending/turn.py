@@ -17,15 +17,8 @@ from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
 from aggregate.project.index import user_index
-from aggregate.prompt import (
-    AskedViews,
-    Request,
-    auto_budget,
-    compose_prompt,
-    find_persona,
-    find_preset,
-    request_for,
-)
+from aggregate.prompt import AskedViews, auto_budget, compose_prompt, request_for
+from aggregate.prompt.asking import Request, find_persona, find_preset
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import charged, check_limits, daily_limit, keep_charge

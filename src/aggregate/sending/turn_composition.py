@@ -21,15 +21,15 @@ from aggregate.project.files import FolderListing
 from aggregate.project.history import NO_DISCUSSION
 from aggregate.prompt import (
     Composition,
-    Request,
     compose_prompt,
     count_prompt,
     find_screenshots,
-    grown_files,
     read_images,
     redact_text,
 )
+from aggregate.prompt.asking import Request
 from aggregate.prompt.document import Image, Section
+from aggregate.prompt.fit import grown_files
 from aggregate.prompt.output.numbered_output import request_log_path
 from aggregate.prompt.sections import gone_segment
 from aggregate.sending.cache.breakpoints import EarlierRequest, with_pause

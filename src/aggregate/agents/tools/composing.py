@@ -11,17 +11,9 @@ from aggregate.base.task import Task
 from aggregate.base.text import printable
 from aggregate.project.configuration import unconfigured
 from aggregate.project.index import user_index
-from aggregate.prompt import (
-    ALL_FILES,
-    Request,
-    SavedCounts,
-    compose_within_budget,
-    make_sheet,
-    open_project,
-    rank_files,
-    read_files,
-    request_for,
-)
+from aggregate.prompt import SavedCounts, compose_within_budget, request_for
+from aggregate.prompt.asking import ALL_FILES, Request, open_project
+from aggregate.prompt.corpus import make_sheet, rank_files, read_files
 from aggregate.prompt.corpus.name_lookup import look_up_name
 
 _MOST_TOKENS: Final = 12_000  # of one result, which a loop sends again with each turn

@@ -23,7 +23,8 @@ from aggregate.base.disk.reading import real_path
 from aggregate.base.errors import ConfigError, ToolError, TrackError
 from aggregate.base.messages import did_you_mean
 from aggregate.project.configuration import Project, is_trusted, user_config
-from aggregate.prompt import auto_budget, find_persona
+from aggregate.prompt import auto_budget
+from aggregate.prompt.asking import find_persona
 from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.clients import PROVIDERS, Client, context_window, cost, shipped_ratio
 from aggregate.sending.models import SCRIPTED, Usage

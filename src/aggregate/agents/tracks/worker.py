@@ -30,7 +30,7 @@ from aggregate.base.errors import ClientError, ToolError, WorkerError
 from aggregate.base.redaction import Redaction
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project
-from aggregate.prompt import redaction_for
+from aggregate.prompt.asking import redaction_for
 from aggregate.prompt.document import Section
 from aggregate.sending import charged
 from aggregate.sending.clients import ChatRequest, Client, open_client, redacting, scripted_client

@@ -43,26 +43,18 @@ from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.files import FolderListing
 from aggregate.project.index import user_index
-from aggregate.prompt import (
-    ALL_FILES,
-    Composition,
-    Request,
-    Strategy,
-    auto_budget,
-    find_persona,
-    own_output_filter,
-    result_texts,
-    results_within,
-)
+from aggregate.prompt import Composition, auto_budget, result_texts, results_within
+from aggregate.prompt.asking import ALL_FILES, Request, Strategy, find_persona
 from aggregate.prompt.asking.results import AggregatedResult, Results
 from aggregate.prompt.audit import record_audit
 from aggregate.prompt.document import Cut, Prompt, Section, Segment, Stability
+from aggregate.prompt.files import own_output_filter
 from aggregate.sending import look_again
 from aggregate.sending.clients import ChatRequest, context_window, shipped_ratio
 from aggregate.sending.models import SCRIPTED
 
 if TYPE_CHECKING:
-    from aggregate.prompt import FileCorpus
+    from aggregate.prompt.corpus import FileCorpus
 
 _ONCE: Final = 0.8  # the context's share of an attempt's tokens; the answer has the others
 _LOOPED: Final = 0.2  # the same if each turn sends the context again, mostly from a cache
@@ -447,7 +439,8 @@ class WorkerContexts:
 
     def _compose(self, request: Request) -> Composition:
         # Tickets without a budget load no ranking.
-        from aggregate.prompt import compose_within_budget, read_files
+        from aggregate.prompt import compose_within_budget
+        from aggregate.prompt.corpus import read_files
 
         index = user_index()
         key = repr(request.entries)

@@ -20,6 +20,6 @@ else:
             "file_sizes": "FileSizes measure_files",
             "layout": "file_block file_segment FILES files_section files_segments MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
             "line_runs": "ALL_LINES as_runs marked_runs Run signature_run",
-            "selection": "omission_remark resolve_entries select_files Selection with_generated_policy",
+            "selection": "omission_remark own_output_filter resolve_entries select_files Selection with_generated_policy",
         },
     )

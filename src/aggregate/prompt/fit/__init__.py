@@ -22,6 +22,6 @@ else:
             "fitted_files": "level_of shown_choice",
             "fitted_sections": "RevisionChanges Shares",
             "opened_file": "OpenedFile ShownLines",
-            "sent_files": "BELOW ENOUGH FRESH LEAST_FRESH LIKELY keep_sent_files",
+            "sent_files": "BELOW ENOUGH FRESH grown_files keep_sent_files LEAST_FRESH LIKELY",
         },
     )

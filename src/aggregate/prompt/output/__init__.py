@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from aggregate.prompt.output.numbered_output import *
     from aggregate.prompt.output.references import *
     from aggregate.prompt.output.source_map import *
+    from aggregate.prompt.output.split import *
 else:
     __getattr__ = door(
         __name__,
@@ -13,5 +14,6 @@ else:
             "numbered_output": "audit_path prune_outputs request_log_path write_numbered",
             "references": "resolve_reference",
             "source_map": "add_segment add_separator map_sources",
+            "split": "cuts_of split_prompt",
         },
     )

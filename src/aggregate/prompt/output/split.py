@@ -11,10 +11,9 @@ from aggregate.base.files import Span, composed_spans
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import guess_statements, language_of
 from aggregate.prompt.document import SEPARATOR, Cut, Prompt, Section, Segment, Stability
-from aggregate.prompt.files.layout import is_fenced
+from aggregate.prompt.files.layout import BEFORE_CONTENT, is_fenced
 
 Count = Callable[[str], int]
-_BEFORE: Final = 3  # lines of a file's block before its content
 _FIRST_RESERVE: Final = 100  # tokens for the list of the other parts, raised if it is longer
 _NEAR: Final = 5  # parts before and behind with a line each; the others share two
 _NOTE: Final = 40  # tokens for the heading and the fence of a piece of a file
@@ -94,7 +93,7 @@ def _pieces(segment: Segment, room: int, count: Count) -> Iterator[Segment]:
             smallest=count(segment.text) * 2,
             reason="a section does not fit into a part",
         )
-    content = lines[_BEFORE:-1]
+    content = lines[BEFORE_CONTENT:-1]
     language = language_of(segment.source)
     statements = guess_statements(content, language.name if language else "")
     first = 0
@@ -162,7 +161,7 @@ def _piece(
     ``run`` are the first and last line, ``place`` the characters if only a part of a line is shown.
     """
     first, last = run
-    heading, _, opening = segment.text.split("\n", _BEFORE)[:_BEFORE]
+    heading, _, opening = segment.text.split("\n", BEFORE_CONTENT)[:BEFORE_CONTENT]
     span = Span(1, last - first, first + 1, last)
     mapping = segment.shown
     if mapping:
