@@ -9,15 +9,9 @@ from pathlib import PurePosixPath
 
 from aggregate.base.files import View, ViewRequest
 from aggregate.base.text import line_count
-from aggregate.code.syntax import (
-    Definition,
-    Language,
-    LanguageKind,
-    Module,
-    fence_tag,
-    language_of,
-    read_module,
-)
+from aggregate.code.syntax.definitions import Definition, Module
+from aggregate.code.syntax.languages import Language, LanguageKind, fence_tag, language_of
+from aggregate.code.syntax.symbols import read_module
 from aggregate.code.views.records import counted, more_row, plural, records_view, shortened
 
 _MOST_NAMES = 60
