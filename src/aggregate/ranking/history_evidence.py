@@ -2,19 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import fsum, log1p, sqrt
 from typing import Final
 
 from aggregate.base.task import Missing
-from aggregate.ranking.evidence import (
-    Evidence,
-    PieceKey,
-    best_keys,
-    rarity,
-    saturation,
-    scaled_evidence,
-)
+from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, rarity, saturation, scaled
 from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
@@ -48,11 +40,10 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     matched = {
         file: f"{counts[file]} similar change{'s' if counts[file] > 1 else ''}" for file in files
     }
-    evidence = scaled_evidence("similar changes", files=files, matched=matched)
     # If even the most similar change shares no more than ``fix`` with the task, it is no evidence.
     certainty = sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
-    weakened = {file: value * certainty for file, value in evidence.files.items()}
-    return replace(evidence, files=weakened)
+    weakened = {file: value * certainty for file, value in scaled(files).items()}
+    return Evidence("similar changes", files=weakened, matched=matched)
 
 
 def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
@@ -89,7 +80,7 @@ def _definition_evidence(
             for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
                 values[key] = values.get(key, 0.0) + worth
                 matched.setdefault(key[0], name)
-    return scaled_evidence(kind, pieces=values, matched=matched)
+    return Evidence(kind, pieces=scaled(values), matched=matched)
 
 
 def _pieces_by_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[PieceKey]]:
@@ -127,11 +118,9 @@ def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence
         file: f"changed together with {inquiry.files[-source].path} in {count} commits"
         for file, (_, source, count) in strongest.items()
     }
-    return scaled_evidence("changed together", files=values, matched=matched)
+    return Evidence("changed together", files=scaled(values), matched=matched)
 
 
-# Files of a commit whose message describes each of them; larger ones rename, format or release.
-_MOST_FILES: Final = 30
 _B: Final = 0.75  # BM25's usual length normalization; 0.3 was a little worse on commits
 
 
@@ -160,7 +149,7 @@ def message_text(inquiry: Inquiry) -> Evidence:
     matched: dict[int, str] = {}
     for file in best_keys(values):
         matched[file] = inquiry.strongest_words({term: worth[term] for term in counts[file]})
-    return scaled_evidence("messages of changes", files=values, matched=matched)
+    return Evidence("messages of changes", files=scaled(values), matched=matched)
 
 
 def _messages_by_file(
@@ -172,7 +161,7 @@ def _messages_by_file(
     lengths: dict[int, float] = {}
     counts: dict[int, dict[str, float]] = {}
     for commit in inquiry.question.commits:
-        if not 1 <= len(commit.paths) <= _MOST_FILES:
+        if not 1 <= len(commit.paths) <= _MOST_TOGETHER:
             continue
         share = 1 / log1p(len(commit.paths))
         length = share * len(commit.terms)

@@ -5,7 +5,7 @@ from math import sqrt
 
 from aggregate.base.task import Missing
 from aggregate.ranking.covered_names import MODULE, name_of
-from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, lift, scaled_evidence
+from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, lift, scaled
 from aggregate.ranking.files.analysis import Analysis, Corpus
 from aggregate.ranking.inquiry import (
     Candidates,
@@ -115,7 +115,7 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
         if name_of(inquiry.files[file].path) == name:
             lift(values, keys(file, range(len(candidates[file].pieces))), MODULE)
     matched = {file: name for file, _ in values}
-    return scaled_evidence("all of the task", pieces=values, matched=matched)
+    return Evidence("all of the task", pieces=scaled(values), matched=matched)
 
 
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
@@ -143,7 +143,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
             ]
             lift(exact_values, exact, 1 / sqrt(max(1, len(exact))))
     return (
-        scaled_evidence("identifier used", pieces=values, matched=matched),
+        Evidence("identifier used", pieces=scaled(values), matched=matched),
         Evidence("used as written", pieces=exact_values, matched=matched),
     )
 
@@ -200,7 +200,7 @@ def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
 
 def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
     number = inquiry.paths.numbers.get(path)
-    return inquiry.paths.match(path).files if number is None else (number,)
+    return inquiry.paths.match(path)[0] if number is None else (number,)
 
 
 def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
@@ -256,8 +256,7 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             lift(values, inner, share * _INNER)
             lift(values, keys(file, pieces_of(candidates[file], definition)), share)
     missing = no_definitions(unknown) if unknown else None
-    evidence = scaled_evidence("symbol", pieces=values, matched=matched)
-    return Evidence("symbol", pieces=evidence.pieces, matched=matched, missing=missing)
+    return Evidence("symbol", pieces=scaled(values), matched=matched, missing=missing)
 
 
 def no_definitions(symbols: Sequence[str]) -> Missing:
