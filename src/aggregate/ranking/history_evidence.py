@@ -30,13 +30,11 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     files: dict[int, float] = {}
     counts: dict[int, int] = {}
     for index, worth in _similar_changes(inquiry):
-        paths = inquiry.question.commits[index].paths
-        for path in paths:
-            file = inquiry.paths.numbers.get(path)
-            if file is not None:
-                # Only the logarithm: most files of a large change were needed too.
-                files[file] = files.get(file, 0.0) + worth / log1p(len(paths))
-                counts[file] = counts.get(file, 0) + 1
+        commit = inquiry.question.commits[index]
+        for file in inquiry.changed_in(commit):
+            # Only the logarithm: most files of a large change were needed too.
+            files[file] = files.get(file, 0.0) + worth / log1p(len(commit.paths))
+            counts[file] = counts.get(file, 0) + 1
     matched = {
         file: f"{counts[file]} similar change{'s' if counts[file] > 1 else ''}" for file in files
     }
@@ -95,12 +93,11 @@ def _pieces_by_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[Piec
 
 
 def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:
-    numbers = inquiry.paths.numbers
     pairs: dict[tuple[int, int], list[float]] = {}
     for commit in inquiry.question.commits:
         if not 1 < len(commit.paths) <= _MOST_TOGETHER:
             continue
-        files = [numbers[path] for path in commit.paths if path in numbers]
+        files = inquiry.changed_in(commit)
         for source in files:
             if source in sources:
                 for file in files:
@@ -156,7 +153,6 @@ def _messages_by_file(
     inquiry: Inquiry,
 ) -> tuple[Mapping[int, float], Mapping[int, Mapping[str, float]]]:
     """Return length and terms of each file's commit messages."""
-    numbers = inquiry.paths.numbers
     task_terms = [query.term for query in inquiry.terms]
     lengths: dict[int, float] = {}
     counts: dict[int, dict[str, float]] = {}
@@ -167,10 +163,7 @@ def _messages_by_file(
         length = share * len(commit.terms)
         # In the order of the task: the order of a set differs between processes.
         terms = [term for term in task_terms if term in commit.terms]
-        for path in commit.paths:
-            file = numbers.get(path)
-            if file is None:
-                continue
+        for file in inquiry.changed_in(commit):
             lengths[file] = lengths.get(file, 0.0) + length
             file_counts = counts.setdefault(file, {})
             for term in terms:
@@ -184,9 +177,8 @@ def last_changes(inquiry: Inquiry) -> Evidence:
     matched: dict[int, str] = {}
     commits = () if inquiry.question.task.is_question else inquiry.question.commits
     for age, commit in enumerate(commits, 1):
-        for path in commit.paths:
-            file = inquiry.paths.numbers.get(path)
-            if file is not None and file not in values:
+        for file in inquiry.changed_in(commit):
+            if file not in values:
                 values[file] = 1 / (log1p(age) / log1p(1))
                 matched[file] = f"{age} change{'s' if age > 1 else ''} ago"
     return Evidence("last change", files=values, matched=matched)

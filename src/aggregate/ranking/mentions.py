@@ -50,10 +50,6 @@ def _definitions(
     return namesakes, [(file, definition) for file, definition in namesakes if file in modules]
 
 
-def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, float]]:
-    return sorted(names.items(), key=lambda item: -item[1])[:most]
-
-
 # Names looked up; a task with more is a log, and its first and surest names decide.
 _MOST_NAMES = 100
 _MOST_NAMESAKES = 40  # definitions of one name; a more common name is no evidence
@@ -61,10 +57,15 @@ _MOST_NAMESAKES = 40  # definitions of one name; a more common name is no eviden
 _NO_SCOPE = 0.5
 
 
+def _surest_names(inquiry: Inquiry) -> Sequence[tuple[str, float]]:
+    names = inquiry.question.task.names.items()
+    return sorted(names, key=lambda item: -item[1])[:_MOST_NAMES]
+
+
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
     """Return the files that probably define a name in the task, found without parsing."""
     values: dict[int, float] = {}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+    for text, certainty in _surest_names(inquiry):
         name = name_parts(text)[-1]
         files = inquiry.corpus.files_defining(name) if name else ()
         if len(files) > _MOST_NAMESAKES:
@@ -77,7 +78,7 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return evidence for definitions named in the task."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+    for text, certainty in _surest_names(inquiry):
         namesakes, in_scope = _definitions(inquiry, candidates, text)
         if len(namesakes) > _MOST_NAMESAKES:
             continue
@@ -154,7 +155,7 @@ def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, b
     For each: text, last part, term, and whether it is a single word.
     """
     query_by_term = {query.term: query for query in inquiry.terms}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+    for text, certainty in _surest_names(inquiry):
         name = name_parts(text)[-1]
         # The term of a whole identifier is the longest of its terms.
         terms = terms_in(name)

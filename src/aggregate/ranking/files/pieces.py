@@ -137,16 +137,9 @@ _FEWEST_ALIKE: Final = 2
 def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Piece]:
     has_inner = {definition.outer for definition in definitions}
     whole_until = lines if not is_code and lines <= WHOLE_DATA_LINES else 0
-    runs: list[Piece] = []
-    around: list[tuple[int, int]] = []  # indices and last lines of enclosing definitions
-    line = 1
-
-    def run_to(last: int) -> None:
-        nonlocal line
-        if last >= line:
-            runs.append(Piece(line, last, around[-1][0] if around else -1))
-            line = last + 1
-
+    owners = [-1] * (lines + 1)  # by line, the first one unused
+    ends: list[int] = []  # last lines of enclosing definitions
+    begin = 1
     for index, definition in enumerate(definitions):
         length = definition.last - definition.first + 1
         is_small = length <= _SMALL_LINES and index not in has_inner
@@ -157,16 +150,15 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
                 continue
             if length <= WHOLE_DATA_LINES:
                 whole_until = definition.last
-        while around and around[-1][1] < definition.first:
-            run_to(around[-1][1])
-            around.pop()
-        run_to(definition.first - 1)
-        last = min(definition.last, around[-1][1] if around else lines)
-        around.append((index, last))
-    while around:
-        run_to(around[-1][1])
-        around.pop()
-    run_to(lines)
+        while ends and ends[-1] < definition.first:
+            ends.pop()
+        ends.append(min(definition.last, ends[-1] if ends else lines))
+        begin = max(begin, definition.first)
+        owners[begin : ends[-1] + 1] = [index] * (ends[-1] + 1 - begin)
+    runs: list[Piece] = []
+    for owner, group in groupby(owners[1:]):
+        first = runs[-1].last + 1 if runs else 1
+        runs.append(Piece(first, first + len(list(group)) - 1, owner))
     return runs
 
 
