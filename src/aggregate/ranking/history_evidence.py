@@ -44,41 +44,31 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     return Evidence("similar changes", files=weakened, matched=matched)
 
 
-def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    recent = range(min(_MOST_RECENT, len(inquiry.question.commits)))
+def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
+    """Return evidence for the definitions of similar changes, and for recently changed ones."""
+    commits = inquiry.question.commits
+    recent = range(min(_MOST_RECENT, len(commits)))
     changes = {
         "definitions of similar changes": _similar_changes(inquiry),
         "recently changed definitions": [(index, 0.5 ** (index / _HALF_LIFE)) for index in recent],
     }
-    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}  # shared by both kinds
-    similar, newest = (
-        _definition_evidence(kind, inquiry, candidates, tables=tables, changes=commits)
-        for kind, commits in changes.items()
-    )
-    return similar, newest
-
-
-def _definition_evidence(
-    kind: str,
-    inquiry: Inquiry,
-    candidates: Candidates,
-    *,
-    tables: dict[int, Mapping[str, Sequence[PieceKey]]],
-    changes: Sequence[tuple[int, float]],
-) -> Evidence:
-    values: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for index, worth in changes:
-        for path, name in inquiry.question.commits[index].names:
-            file = inquiry.paths.numbers.get(path, -1)
-            if file not in candidates:
-                continue
-            if file not in tables:
-                tables[file] = _pieces_by_name(file, candidates[file])
-            for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
-                values[key] = values.get(key, 0.0) + worth
-                matched.setdefault(key[0], name)
-    return Evidence(kind, pieces=scaled(values), matched=matched)
+    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}
+    evidences: list[Evidence] = []
+    for kind, worths in changes.items():
+        values: dict[PieceKey, float] = {}
+        matched: dict[int, str] = {}
+        for index, worth in worths:
+            for path, name in commits[index].names:
+                file = inquiry.paths.numbers.get(path, -1)
+                if file not in candidates:
+                    continue
+                if file not in tables:
+                    tables[file] = _pieces_by_name(file, candidates[file])
+                for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
+                    values[key] = values.get(key, 0.0) + worth
+                    matched.setdefault(file, name)
+        evidences.append(Evidence(kind, pieces=scaled(values), matched=matched))
+    return evidences
 
 
 def _pieces_by_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[PieceKey]]:

@@ -54,24 +54,20 @@ _NOTHING: Counts = {}
 
 def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
     postings: dict[int, Mapping[str, Mapping[int, int]]] = {}
-    names: dict[int, Sequence[tuple[str, ...]]] = {}
     for file, analysis in candidates.items():
         terms = [query.term for query in inquiry.terms if file in query.files]
         postings[file] = {term: analysis.pieces_with(term) for term in terms}
-        matches = [
-            inquiry.matcher.matched(definition.path[-1] if definition.path else "")
-            for definition in analysis.definitions
-        ]
-        names[file] = matches if any(matches) else ()
-    return (
-        _definition_text(inquiry, candidates, postings=postings, names=names),
-        _subject(inquiry, candidates, postings),
-    )
+    text = _definition_text(inquiry, candidates, postings)
+    return text, _subject(inquiry, candidates, postings)
 
 
-def _name_counts(analysis: Analysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
+def _name_counts(inquiry: Inquiry, analysis: Analysis) -> Sequence[Counts]:
     """Return for each definition the terms in its name and in those of outer definitions."""
-    if not names:  # no name matches, as in most files
+    names = [
+        inquiry.matcher.matched(definition.path[-1] if definition.path else "")
+        for definition in analysis.definitions
+    ]
+    if not any(names):  # as in most files
         return ()
     scope_counts: list[Counts] = []
     name_counts: list[Counts] = []
@@ -89,13 +85,7 @@ def _add_terms(counts: Counts, terms: Sequence[str], weight: int) -> Counts:
     return added
 
 
-def _definition_text(
-    inquiry: Inquiry,
-    candidates: Candidates,
-    *,
-    postings: Postings,
-    names: Mapping[int, Sequence[tuple[str, ...]]],
-) -> Evidence:
+def _definition_text(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
     """Return as evidence how well the text, name and path of each definition match the task."""
     lengths: dict[int, dict[int, int]] = {}
     for file, analysis in candidates.items():
@@ -108,9 +98,8 @@ def _definition_text(
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
-        documents = _documents(
-            analysis, postings[file], names=names[file], path=inquiry.path_terms.get(file, _NOTHING)
-        )
+        names, path = _name_counts(inquiry, analysis), inquiry.path_terms.get(file, _NOTHING)
+        documents = _documents(analysis, postings[file], name_counts=names, path=path)
         scores = {
             unit: sum(_gains(document, most, length=lengths[file][unit] / average))
             for unit, document in documents.items()
@@ -128,7 +117,7 @@ def _documents(
     analysis: Analysis,
     postings: Mapping[str, Mapping[int, int]],
     *,
-    names: Sequence[tuple[str, ...]],
+    name_counts: Sequence[Counts],
     path: Counts,
 ) -> Mapping[int, Counts]:
     """Return the terms of each definition with pieces; ``-1`` is the text outside of definitions."""
@@ -138,7 +127,6 @@ def _documents(
         for piece, count in pieces.items():
             counts = text_counts.setdefault(owners[piece], {})
             counts[term] = counts.get(term, 0) + count
-    name_counts = _name_counts(analysis, names)
     documents: dict[int, Mapping[str, int]] = {}
     if not (text_counts or name_counts or path):
         return documents
