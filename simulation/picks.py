@@ -21,8 +21,8 @@ from simulation.task_commits import COMMITS, TaskCommit, Tree, task_commits
 
 if TYPE_CHECKING:
     from aggregate.prompt.asking import Request
+    from aggregate.prompt.corpus import Sheet
     from aggregate.prompt.corpus.ranked_files import RankedFiles
-    from aggregate.prompt.corpus.sheet import Sheet
 
 SHORT = 10
 """Digits of a commit's name that stand for it."""
@@ -66,8 +66,8 @@ def sheet_of(request: "Request") -> tuple["Sheet", "RankedFiles"]:
     """Return the sheet of a request's likeliest files, and the files it is from."""
     from aggregate.project.index import user_index
     from aggregate.prompt import SavedCounts
+    from aggregate.prompt.corpus import make_sheet
     from aggregate.prompt.corpus.ranked_files import rank_files
-    from aggregate.prompt.corpus.sheet import make_sheet
 
     index = user_index()
     ranked = rank_files(request, index=index)

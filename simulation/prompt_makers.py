@@ -87,7 +87,7 @@ class Ours:
         from aggregate.project.index import user_index
         from aggregate.prompt import compose_within_budget, request_for
         from aggregate.prompt.asking import open_project
-        from aggregate.prompt.corpus.sheet import read_answer, with_answer
+        from aggregate.prompt.corpus import read_answer, with_answer
         from aggregate.ranking import WEIGHTS
         from simulation.picks import SHORT, sheet_of
 

@@ -76,7 +76,6 @@ ONE_MODULE = (
     "prompt.document",
     "prompt.files.file_sizes",
     "prompt.files.layout",
-    "prompt.corpus.name_lookup",
     "prompt.output.numbered_output",
     "prompt.output.references",
     "prompt.asking.results",

@@ -8,8 +8,8 @@ from pathlib import Path
 import aggregate
 
 SURFACE = """
-ASTParser AggregateError AggregatedResult AnchorState Answer Bill Budget BudgetError ChatRequest Client ClientError
-ClientSetupError CompilationContext CompilerError Completion Composition ConfigError ContextFileEntry ContextPreset
+ASTParser AggregateError AggregatedResult AnchorState Answer AskedViews Bill Budget BudgetError ChatRequest Client
+ClientError ClientSetupError CompilationContext CompilerError Completion Composition ConfigError ContextFileEntry ContextPreset
 ContextPresetManager DataReferenceError EngineLimits Exchange FileChoice FileItem FileRecord FinishReason FuzzyAnchor
 GoalResult Group LabelledOutput MergeStrategy MetadataBasedResultCompiler Model ModelError ModelWorker Neuron
 NeuronAgent Origin OutputError Place PlannedMessages Project Prompt PromptStream PromptTooLongError ProviderError

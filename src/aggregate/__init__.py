@@ -109,6 +109,7 @@ if (
         ContextPresetManager as ContextPresetManager,
     )
     from aggregate.prompt import (
+        AskedViews as AskedViews,
         Composition as Composition,
         compose_prompt as compose_prompt,
         request_for as request_for,
@@ -200,7 +201,7 @@ _HOMES = {
     "aggregate.project.configuration": "Project load_config",
     "aggregate.project.files": "resolve_paths",
     "aggregate.project.presets": "ContextFileEntry ContextPreset ContextPresetManager",
-    "aggregate.prompt": "Composition compose_prompt request_for stream_prompt",
+    "aggregate.prompt": "AskedViews Composition compose_prompt request_for stream_prompt",
     "aggregate.prompt.api": "build_file_items build_markdown build_markdown_from_items build_markdown_no_history build_screenshots_section build_summary_markdown build_tier3_context run",
     "aggregate.prompt.asking": "open_project",
     "aggregate.prompt.asking.results": "AggregatedResult Answer MergeStrategy",

@@ -5,6 +5,8 @@ import shutil
 import time
 from pathlib import Path
 
+import pytest
+
 from aggregate.project.watching import TreeWatch
 from tests.project.repository import git
 
@@ -134,3 +136,20 @@ def test_looks_are_rare(tmp_path: Path) -> None:
     assert time.monotonic() - began < 0.9
     assert watch.wait(PATIENCE) == [str(tmp_path / "a")]
     assert time.monotonic() - began >= 0.9
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the slow git is a shell script")
+def test_a_busy_machine_delays_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look that waits, as on a busy machine, does not prolong the next pause."""
+    root, programs = tmp_path / "root", tmp_path / "programs"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    programs.mkdir()
+    (programs / "git").write_text(f'#!/bin/sh\nsleep 0.3\nexec {shutil.which("git")} "$@"\n')
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    watch = Watch(root)
+    began = time.monotonic()
+    (root / "a.py").write_text("a = 1\n")
+    assert watch.seen("a.py") == {"a.py"}
+    assert time.monotonic() - began < 5

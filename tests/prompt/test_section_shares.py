@@ -8,8 +8,13 @@ from hypothesis import given, strategies as st
 
 from aggregate import AggregatedResult, Budget, Segment, count, open_project, request_for
 from aggregate.prompt.fit import RevisionChanges, Shares
-from aggregate.prompt.sections import discussion_segments, fit_history
-from aggregate.prompt.sections.not_shown import Hidden, most_tokens, not_shown
+from aggregate.prompt.sections import (
+    Hidden,
+    discussion_segments,
+    fit_history,
+    most_tokens,
+    not_shown,
+)
 from tests.prompt.composing import result as merged
 
 TURNS = ("one " * 10, "two " * 20, "three " * 30, "four " * 40)

@@ -81,6 +81,6 @@ def test_written_paths_mean_the_longest_common_end(
 ) -> None:
     """A written path matches the files with the longest common suffix (rule T-2)."""
     corpus = FakeCorpus(dict.fromkeys(PATHS, "x\n"))
-    match = PathTable(corpus.files).match(written)
-    assert [corpus.files[number].path for number in match.files] == files
-    assert match.share == share
+    numbers, certainty = PathTable(corpus.files).match(written)
+    assert [corpus.files[number].path for number in numbers] == files
+    assert certainty == share

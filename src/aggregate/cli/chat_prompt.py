@@ -33,7 +33,6 @@ class EditedLines(TypedLines):
             multiline=True,
             tempfile_suffix=".md",
             bottom_toolbar=lambda: " · ".join(session.standing()),
-            refresh_interval=1,  # second, for the countdown of the cache
         )
 
     def read(self, label: str) -> str:

@@ -23,8 +23,7 @@ from aggregate.mcp.workspace import (
 )
 from aggregate.project.files import OUTSIDE, SECRET
 from aggregate.prompt import File
-from aggregate.prompt.corpus import FileCorpus
-from aggregate.prompt.corpus.name_lookup import look_up_name, number_of, shown_line
+from aggregate.prompt.corpus import FileCorpus, look_up_name, number_of, shown_line
 from aggregate.prompt.files import render_files
 from aggregate.ranking import term_list
 from aggregate.ranking.files import FileFacts

@@ -15,7 +15,9 @@ from aggregate.project.git.git_process import git
 from aggregate.project.index.store import look_at
 
 _LEAST_PAUSE: Final = 1.0  # seconds between two looks
-_PAUSES: Final = 19  # a pause for each duration of a look: looking takes at most 5 % of the time
+# Pauses for each second of work in a look: looking takes at most 5 % of a processor. Waiting, such as for a busy
+# machine, is no work, but a slow disk is left alone for half of the time.
+_PAUSES: Final = 19
 _GIT_FILES: Final = ("HEAD", "index", "packed-refs")
 _REF_FOLDERS: Final = ("refs", "reftable")  # branches, in either format
 _LOCK: Final = ".lock"  # end of git's temporary files, renamed afterwards
@@ -54,13 +56,14 @@ class TreeWatch:
         )
 
     def _look(self) -> dict[str, State | None]:
-        began = time.monotonic()
+        began, worked = time.monotonic(), _work_seconds()
         with suppress(ConfigError):  # while ignore rules are edited; reported when composing
             self._listed = FolderListing().files(self._root)
         names = (os.path.join(self._root, name) for name in self._listed)
         states = {path: look_at(path) for path in (*names, *self._git_files(), *self._files)}
         now = time.monotonic()
-        self._next_look = now + max(self._least_pause, _PAUSES * (now - began))
+        pause = _PAUSES * (_work_seconds() - worked)
+        self._next_look = now + max(self._least_pause, pause, now - began)
         return states
 
     def _git_files(self) -> Iterator[str]:
@@ -72,3 +75,9 @@ class TreeWatch:
                 for prefix, _, names in walk_tree(f"{folder}/{refs}"):
                     paths = (f"{folder}/{refs}/{prefix}{name}" for name in names)
                     yield from (path for path in paths if not path.endswith(_LOCK))
+
+
+def _work_seconds() -> float:
+    """Return the processor time of this thread and of ended processes, such as git's."""
+    times = os.times()
+    return time.thread_time() + times.children_user + times.children_system

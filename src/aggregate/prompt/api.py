@@ -16,9 +16,15 @@ from aggregate.project.files import FolderListing
 from aggregate.project.index import Index, user_index
 from aggregate.project.paths import Scope
 from aggregate.project.tables import BEADS_MODE
-from aggregate.prompt.asking.project import open_project
-from aggregate.prompt.asking.request import Request, Strategy
-from aggregate.prompt.asking.resolve import AskedBudget, AskedTask, AskedViews, request_for
+from aggregate.prompt.asking import (
+    AskedBudget,
+    AskedTask,
+    AskedViews,
+    Request,
+    Strategy,
+    open_project,
+    request_for,
+)
 from aggregate.prompt.assemble import (
     Composition,
     assemble,
@@ -40,8 +46,8 @@ from aggregate.prompt.files import (
     select_files,
     tier3_segments,
 )
-from aggregate.prompt.output.numbered_output import write_numbered
-from aggregate.prompt.sections.turns import discussion_segments
+from aggregate.prompt.output import write_numbered
+from aggregate.prompt.sections import discussion_segments
 
 if TYPE_CHECKING:
     from aggregate.prompt.asking.results import Results
@@ -101,8 +107,7 @@ def _with_scores(composition: Composition, index: Index) -> Composition:
     request = composition.request
     if request.task is None:
         return composition
-    from aggregate.prompt.composer import with_scores  # as with a budget
-    from aggregate.prompt.corpus.ranked_files import rank_files
+    from aggregate.prompt.corpus import rank_files, with_scores  # as with a budget
 
     return with_scores(composition, rank_files(request, index=index))
 

@@ -16,9 +16,18 @@ from aggregate.base.values import THRESHOLD
 from aggregate.project.configuration import CONFIG_NAME
 from aggregate.project.files import FolderListing, display_path, read_image_header
 from aggregate.project.index import Index
-from aggregate.prompt.asking.found_secrets import FoundSecrets
-from aggregate.prompt.asking.request import Request, is_named, unknown_focus
-from aggregate.prompt.document import Cut, Image, Prompt, Screenshot, Section, Segment, Stability
+from aggregate.prompt.asking import FoundSecrets, Request, is_named, unknown_focus
+from aggregate.prompt.document import (
+    Cut,
+    Image,
+    Origin,
+    Prompt,
+    Screenshot,
+    Section,
+    Segment,
+    SourceMap,
+    Stability,
+)
 from aggregate.prompt.files import (
     File,
     FileReader,
@@ -31,12 +40,14 @@ from aggregate.prompt.files import (
     screenshots_section,
     with_generated_policy,
 )
-from aggregate.prompt.sections.given import attached_section, instructions_section
-from aggregate.prompt.sections.turns import safe_discussion_segments
+from aggregate.prompt.sections import (
+    attached_section,
+    instructions_section,
+    safe_discussion_segments,
+)
 
 if TYPE_CHECKING:
     from aggregate.prompt.asking.results import Results
-    from aggregate.prompt.document import Origin, SourceMap
 
 
 def find_screenshots(
@@ -129,11 +140,11 @@ class Composition:
         request = self.request
         # With a budget the pins report the task's places.
         focus_files = request.focus_paths if request.budget is None else request.focus_files
-        unknown = (
-            unknown_focus(focus, [row.path for row in self.rows])
-            for focus in focus_files
-            if not any(is_named(row.path, row.item.path, [focus]) for row in self.rows)
-        )
+        paths = [row.path for row in self.rows]
+        unknown = []
+        for focus in focus_files:
+            if not any(is_named(row.path, row.item.path, [focus]) for row in self.rows):
+                unknown.append(unknown_focus(focus, paths))
         images = (
             f"screenshot {image.path}: {image.problem}" for image in self._images if image.problem
         )

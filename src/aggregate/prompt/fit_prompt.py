@@ -1,11 +1,12 @@
-"""Compose a prompt within a token budget.
+"""Compose prompts within a token budget, and several requests of one project.
 
 The stages of a task and of an overview are the same: ``rank_files`` reads the corpus, asks the question and ranks it;
 candidates say what may be shown; ``fit_prompt`` gives the sections their shares, fits lines of files, lays out segments
-and writes the audit's rows.
+and writes the audit's rows. A ``Composer`` reuses the selection and the ranking of the last request.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple
@@ -14,29 +15,39 @@ from aggregate.base.errors import BudgetError
 from aggregate.base.monitor import get_monitor
 from aggregate.base.task import Budget, Level
 from aggregate.base.text import heading_text
+from aggregate.project.files import FolderListing
 from aggregate.project.index import Index
-from aggregate.prompt.asking.request import Request
-from aggregate.prompt.assemble import Composition
-from aggregate.prompt.corpus.file_corpus import FileCorpus
-from aggregate.prompt.corpus.ranked_files import rank_files
+from aggregate.project.paths import Scope
+from aggregate.prompt.asking import EVERY, Request
+from aggregate.prompt.assemble import Composition, assemble
+from aggregate.prompt.corpus import FileCorpus, RankedFiles, rank_files, with_scores
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment
-from aggregate.prompt.files.layout import FILES_TIER3
-from aggregate.prompt.files.line_runs import ALL_LINES, Run
-from aggregate.prompt.fit.candidates import Candidates
-from aggregate.prompt.fit.file_shares import new_fit, whole_fit
-from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.fit.fitted_files import called_definitions, choices_of, left_out, shown_files
-from aggregate.prompt.fit.fitted_sections import (
-    ALL,
-    Fitted,
-    FittedSection,
-    Shares,
-    changes_for,
-    frame_of,
+from aggregate.prompt.files import (
+    ALL_LINES,
+    FILES_TIER3,
+    File,
+    Run,
+    Selection,
+    render_files,
+    select_files,
 )
-from aggregate.prompt.fit.sent_files import keep_sent_files
-from aggregate.prompt.sections.not_shown import most_tokens, not_shown
-from aggregate.prompt.sections.tree import described_tree
+from aggregate.prompt.fit import (
+    ALL,
+    Candidates,
+    Fit,
+    Fitted,
+    Shares,
+    called_definitions,
+    changes_for,
+    choices_of,
+    frame_of,
+    keep_sent_files,
+    left_out,
+    new_fit,
+    shown_files,
+    whole_fit,
+)
+from aggregate.prompt.sections import FittedSection, described_tree, most_tokens, not_shown
 from aggregate.ranking import WEIGHTS
 
 _REMAINDER = (
@@ -48,6 +59,9 @@ NOTHING_ELSE = "Nothing else scores {:.2%} for the task. "
 _NEXT = 0.1  # part of the budget by which the audit estimates the next level (rule A-1)
 _OF_CHANGED = 0.5  # part of the room beside pins for changed definitions of a review (rule T-14)
 _PINS_NAMED = 3  # largest pins in the error of a too small budget
+# All budgets rank files alike; without a budget others are selected.
+_ANY_BUDGET = Budget(0)
+_Question = tuple[int, Request]  # counter of the disk's changes, and a request without its budget
 
 
 @get_monitor().scope("compose_within_budget")
@@ -292,3 +306,90 @@ class _Filling:
         )
         remedy = f"pin less, or allow --budget {smallest}"
         return BudgetError(f"{reason}: {remedy}", smallest=smallest, reason=reason)
+
+
+class _Ranked(NamedTuple):
+    question: _Question
+    ranked: RankedFiles
+    candidates: Candidates | None
+
+
+class Composer:
+    """Composes prompts of one project, one after another, reusing unchanged files and rankings."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.lock = threading.Lock()
+        self._selecting = threading.Lock()
+        self._listing: tuple[int, Scope, FolderListing] | None = None
+        self._selected: tuple[_Question, Selection] | None = None
+        self._ranked: _Ranked | None = None
+
+    def listed(self, request: Request) -> Mapping[str, File]:
+        """Return all files of the project that git does not ignore, by path."""
+        everything = replace(
+            request, entries=(EVERY,), exclude=(), task=None, focus_files=(), tier=None
+        )
+        # An entry not by a glob is the pattern itself, without matches.
+        return _by_path([file for file in select_files(everything).files if file.by_glob])
+
+    def select(self, request: Request, *, disk: int) -> Mapping[str, File]:
+        """Return a request's files by path; any thread may call this without the lock."""
+        return _by_path(self._selection(request, disk).files if request.entries else ())
+
+    def compose(self, request: Request, *, disk: int) -> tuple[Composition, Mapping[str, File]]:
+        """Return a request's prompt, and its files by path.
+
+        The caller must hold the lock.
+
+        Args:
+            request: A request of the same project as the last one.
+            disk: A counter of changes on the disk; files are unchanged while it is equal.
+        """
+        if request.budget is None:
+            selection = self._selection(request, disk)
+            files = render_files(request, index=self.index, selection=selection)
+            composition = assemble(request, files)
+            if request.task is not None:
+                composition = with_scores(composition, self._rank(request, disk).ranked)
+        else:
+            _, ranked, candidates = self._rank(request, disk)
+            candidates = candidates or Candidates(request, ranked, index=self.index)
+            composition = fit_prompt(request, candidates)
+            selection = ranked.corpus.selection
+        return composition, _by_path(selection.files)
+
+    def _selection(self, request: Request, disk: int) -> Selection:
+        """Return the files of a request; the files of the last request if no setting differs."""
+        question = _question_of(request, disk)
+        with self._selecting:
+            if self._selected is None or self._selected[0] != question:
+                if self._listing is None or self._listing[:2] != (disk, request.scope):
+                    self._listing = disk, request.scope, FolderListing(request.scope)
+                self._selected = question, select_files(request, listing=self._listing[2])
+            return self._selected[1]
+
+    def _rank(self, request: Request, disk: int) -> _Ranked:
+        """Rank the files of a request; reuse the last ranking if only the budget differs."""
+        question = _question_of(request, disk)
+        if self._ranked is not None and self._ranked.question == question:
+            return self._ranked
+        self._ranked = None  # free memory before reading more
+        ranked = rank_files(request, index=self.index)
+        has_budget = request.budget is not None
+        candidates = Candidates(request, ranked, index=self.index) if has_budget else None
+        result = _Ranked(question, ranked, candidates)
+        # New analyses are read from the index once before they are reused, so that answers never depend on earlier
+        # questions.
+        self._ranked = None if ranked.corpus.new_tables else result
+        return result
+
+
+def _question_of(request: Request, disk: int) -> _Question:
+    """Drop the fields on which neither the files nor their ranking depend."""
+    budget = None if request.budget is None else _ANY_BUDGET
+    return disk, replace(request, budget=budget, history=(), results=(), kept=(), doubts=())
+
+
+def _by_path(files: Iterable[File]) -> dict[str, File]:
+    return {file.path: file for file in files}

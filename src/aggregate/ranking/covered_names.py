@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from itertools import chain, takewhile
 from math import fsum, sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
-from aggregate.ranking.evidence import Evidence, PieceValues, best_keys, lift, rarity, scaled
+from aggregate.ranking.evidence import Evidence, best_keys, by_piece, lift, rarity, scaled
 from aggregate.ranking.inquiry import Candidates, Inquiry
 from aggregate.ranking.named_identifiers import CERTAIN, name_parts, named_identifiers
 from aggregate.ranking.paths import PathKind
@@ -112,16 +112,6 @@ def _roots(text: str, ignored: Set[str]) -> Sequence[str]:
     return roots
 
 
-class _Part(NamedTuple):
-    """A part of a name, with the task's matching word.
-
-    ``read`` is a part of ``read_file``.
-    """
-
-    word: str  # of the task, "" if none matches
-    value: float
-
-
 def file_names(inquiry: Inquiry) -> Evidence:
     """Return as evidence how much of each file's name the words of the task cover."""
     stems = [name_of(facts.path) for facts in inquiry.files]
@@ -224,7 +214,11 @@ def definition_names(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             matched[file] = ".".join(candidates[file].definitions[values.index(best)].path)
             values.append(0.0)  # for definition -1: outside
             rows[file] = [values[piece.definition] for piece in candidates[file].pieces]
-    return Evidence("words of the name", pieces=PieceValues(rows).scaled(), matched=matched)
+    return Evidence("words of the name", pieces=scaled(by_piece(rows)), matched=matched)
+
+
+# The task's word for a part of a name, such as ``read`` of ``read_file``, and its value; ``""`` for none.
+_Part = tuple[str, float]
 
 
 def _coverage(names: Mapping[str, int], words: Mapping[str, float]) -> Mapping[str, float]:
@@ -239,19 +233,19 @@ def _coverage(names: Mapping[str, int], words: Mapping[str, float]) -> Mapping[s
     for name in names:
         if prefix.search(name.lower()):
             parts = [_match_part(part.lower(), words, cache) for part in split_identifier(name)]
-            if any(part.word for part in parts):
+            if any(word for word, _ in parts):
                 parts_by_name[name] = parts
     total = sum(names.values())
     frequency = Counter[str]()
     for name, parts in parts_by_name.items():
-        frequency.update(dict.fromkeys({part.word for part in parts}, names[name]))
+        frequency.update(dict.fromkeys({word for word, _ in parts}, names[name]))
     worth = {word: rarity(total, frequency[word]) + _ANY for word in words}
     worth[""] = _ANY * rarity(total, 0)
     task_worth = fsum(worth[word] * value for word, value in words.items())
     values: dict[str, float] = {}
     for name, parts in parts_by_name.items():
-        matched = fsum(worth[part.word] * part.value for part in parts)
-        share = matched / fsum(worth[part.word] for part in parts)
+        matched = fsum(worth[word] * value for word, value in parts)
+        share = matched / fsum(worth[word] for word, _ in parts)
         values[name] = share * sqrt(min(1.0, matched / task_worth))
     return values
 
@@ -265,13 +259,13 @@ def _match_part(text: str, words: Mapping[str, float], cache: dict[str, _Part]) 
         return cache[text]
     root = root_of(text)
     if root in words:
-        match = _Part(root, words[root])
+        match = root, words[root]
     else:
-        match = _Part("", 0.0)
+        match = "", 0.0
         for word, value in words.items():
             short, long = sorted((root, word), key=len)
             is_prefix = len(short) >= _SHORTEST_PREFIX and long.startswith(short)
-            if is_prefix and _PREFIX * value > match.value:
-                match = _Part(word, _PREFIX * value)
+            if is_prefix and _PREFIX * value > match[1]:
+                match = word, _PREFIX * value
     cache[text] = match
     return match

@@ -1,7 +1,6 @@
 """Evidence for relevant files and pieces, its weights and sums."""
 
-from array import array
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import chain
@@ -34,62 +33,6 @@ class Evidence:
     missing: Missing | None = None
 
 
-class FileValues(Mapping[int, float]):
-    """A compact mapping from files to values.
-
-    It takes a tenth of the memory of a ``dict``. Absent files have the value 0.
-    """
-
-    def __init__(self, values: Iterable[float]) -> None:
-        self._values = array("d", values)
-
-    def __getitem__(self, file: int) -> float:
-        if not self._values[file]:
-            raise KeyError(file)
-        return self._values[file]
-
-    def __iter__(self) -> Iterator[int]:
-        return (file for file, value in enumerate(self._values) if value)
-
-    def __len__(self) -> int:
-        return sum(map(bool, self._values))
-
-
-class PieceValues(Mapping[PieceKey, float]):
-    """A compact mapping from pieces to values.
-
-    It has one row per file. Absent pieces have the value 0.
-    """
-
-    def __init__(self, rows: Mapping[int, Sequence[float]]) -> None:
-        self.rows = rows
-
-    def __getitem__(self, key: PieceKey) -> float:
-        file, piece = key
-        row = self.rows[file]
-        if not 0 <= piece < len(row) or not row[piece]:
-            raise KeyError(key)
-        return row[piece]
-
-    def __iter__(self) -> Iterator[PieceKey]:
-        for file, row in self.rows.items():
-            for piece, value in enumerate(row):
-                if value:
-                    yield file, piece
-
-    def __len__(self) -> int:
-        return sum(1 for row in self.rows.values() for value in row if value)
-
-    def scaled(self) -> "PieceValues":
-        best = max(chain.from_iterable(self.rows.values()), default=0.0)
-        if best <= 0:
-            return PieceValues({})
-        rows: dict[int, Sequence[float]] = {}
-        for file, row in self.rows.items():
-            rows[file] = [value / best for value in row]
-        return PieceValues(rows)
-
-
 _Key = TypeVar("_Key", bound=Hashable)
 _MOST_MATCHED = 300  # files whose matching words the audit names
 
@@ -100,6 +43,16 @@ def scaled(values: Mapping[_Key, float]) -> Mapping[_Key, float]:
     if best <= 0:
         return {}
     return {key: value / best for key, value in values.items() if value > 0}
+
+
+def by_piece(rows: Mapping[int, Sequence[float]]) -> dict[PieceKey, float]:
+    """Return values by piece, from a row of values for each file; without zeros."""
+    return {
+        (file, piece): value
+        for file, row in rows.items()
+        for piece, value in enumerate(row)
+        if value
+    }
 
 
 def lift(values: dict[_Key, float], keys: Iterable[_Key], value: float) -> None:
@@ -113,18 +66,6 @@ def best_keys(values: Mapping[int, float], most: int = _MOST_MATCHED) -> Sequenc
     least = min(nlargest(most, values.values()), default=0.0)
     pairs = sorted((-value, file) for file, value in values.items() if value >= least)
     return [file for _, file in pairs[:most]]
-
-
-def scaled_evidence(
-    kind: str,
-    *,
-    files: Mapping[int, float] | None = None,
-    pieces: Mapping[PieceKey, float] | None = None,
-    matched: Mapping[int, str] | None = None,
-) -> Evidence:
-    return Evidence(
-        kind, files=scaled(files or {}), pieces=scaled(pieces or {}), matched=matched or {}
-    )
 
 
 K1 = 1.2  # BM25's usual saturation; 0.9 to 2 made no difference on commits
@@ -252,11 +193,6 @@ def add_to_pieces(
         for file, value in evidence.files.items():
             if file in added:
                 added[file] = [total + weight * value for total in added[file]]
-        if isinstance(evidence.pieces, PieceValues):
-            for file, row in evidence.pieces.rows.items():
-                pairs = zip(added[file], row, strict=True)
-                added[file] = [total + weight * value for total, value in pairs]
-            continue
         for (file, piece), value in evidence.pieces.items():
             added[file][piece] += weight * value
     return added
@@ -316,14 +252,9 @@ def reasons(
         if not weight or evidence.kind in _UNEXPLAINED:
             continue
         values = {file: evidence.files[file] for file in files if file in evidence.files}
-        if isinstance(evidence.pieces, PieceValues):
-            for file, row in evidence.pieces.rows.items():
-                if file in best_pieces:
-                    values[file] = values.get(file, 0.0) + row[best_pieces[file][1]]
-        elif evidence.pieces:
-            for file, key in best_pieces.items():
-                if key in evidence.pieces:
-                    values[file] = values.get(file, 0.0) + evidence.pieces[key]
+        for file, key in best_pieces.items() if evidence.pieces else ():
+            if key in evidence.pieces:
+                values[file] = values.get(file, 0.0) + evidence.pieces[key]
         for file, value in values.items():
             if abs(weight * value) >= _LEAST:
                 matched = evidence.matched.get(file, "")

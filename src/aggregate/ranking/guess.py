@@ -52,14 +52,13 @@ def guess_of(
 
 def is_pointed(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:
     """Return whether the task names a file, a definition or a location that the project has."""
-    return bool(traced_files(inquiry)) or any(map(_is_pointing, evidences))
-
-
-def _is_pointing(evidence: Evidence) -> bool:
-    if evidence.kind not in _POINTING:
-        return False
-    values = chain(evidence.files.values(), evidence.pieces.values())
-    return any(value >= _POINTED for value in values)
+    if traced_files(inquiry):
+        return True
+    for evidence in evidences:
+        values = chain(evidence.files.values(), evidence.pieces.values())
+        if evidence.kind in _POINTING and any(value >= _POINTED for value in values):
+            return True
+    return False
 
 
 def _names_source(inquiry: Inquiry, evidences: Sequence[Evidence]) -> bool:

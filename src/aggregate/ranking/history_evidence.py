@@ -2,19 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import fsum, log1p, sqrt
 from typing import Final
 
 from aggregate.base.task import Missing
-from aggregate.ranking.evidence import (
-    Evidence,
-    PieceKey,
-    best_keys,
-    rarity,
-    saturation,
-    scaled_evidence,
-)
+from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, rarity, saturation, scaled
 from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
 
@@ -38,58 +30,45 @@ def changed_files(inquiry: Inquiry) -> Evidence:
     files: dict[int, float] = {}
     counts: dict[int, int] = {}
     for index, worth in _similar_changes(inquiry):
-        paths = inquiry.question.commits[index].paths
-        for path in paths:
-            file = inquiry.paths.numbers.get(path)
-            if file is not None:
-                # Only the logarithm: most files of a large change were needed too.
-                files[file] = files.get(file, 0.0) + worth / log1p(len(paths))
-                counts[file] = counts.get(file, 0) + 1
+        commit = inquiry.question.commits[index]
+        for file in inquiry.changed_in(commit):
+            # Only the logarithm: most files of a large change were needed too.
+            files[file] = files.get(file, 0.0) + worth / log1p(len(commit.paths))
+            counts[file] = counts.get(file, 0) + 1
     matched = {
         file: f"{counts[file]} similar change{'s' if counts[file] > 1 else ''}" for file in files
     }
-    evidence = scaled_evidence("similar changes", files=files, matched=matched)
     # If even the most similar change shares no more than ``fix`` with the task, it is no evidence.
     certainty = sqrt(max((similar.share for similar in inquiry.similar), default=0.0))
-    weakened = {file: value * certainty for file, value in evidence.files.items()}
-    return replace(evidence, files=weakened)
+    weakened = {file: value * certainty for file, value in scaled(files).items()}
+    return Evidence("similar changes", files=weakened, matched=matched)
 
 
-def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
-    recent = range(min(_MOST_RECENT, len(inquiry.question.commits)))
+def changed_definitions(inquiry: Inquiry, candidates: Candidates) -> Sequence[Evidence]:
+    """Return evidence for the definitions of similar changes, and for recently changed ones."""
+    commits = inquiry.question.commits
+    recent = range(min(_MOST_RECENT, len(commits)))
     changes = {
         "definitions of similar changes": _similar_changes(inquiry),
         "recently changed definitions": [(index, 0.5 ** (index / _HALF_LIFE)) for index in recent],
     }
-    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}  # shared by both kinds
-    similar, newest = (
-        _definition_evidence(kind, inquiry, candidates, tables=tables, changes=commits)
-        for kind, commits in changes.items()
-    )
-    return similar, newest
-
-
-def _definition_evidence(
-    kind: str,
-    inquiry: Inquiry,
-    candidates: Candidates,
-    *,
-    tables: dict[int, Mapping[str, Sequence[PieceKey]]],
-    changes: Sequence[tuple[int, float]],
-) -> Evidence:
-    values: dict[PieceKey, float] = {}
-    matched: dict[int, str] = {}
-    for index, worth in changes:
-        for path, name in inquiry.question.commits[index].names:
-            file = inquiry.paths.numbers.get(path, -1)
-            if file not in candidates:
-                continue
-            if file not in tables:
-                tables[file] = _pieces_by_name(file, candidates[file])
-            for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
-                values[key] = values.get(key, 0.0) + worth
-                matched.setdefault(key[0], name)
-    return scaled_evidence(kind, pieces=values, matched=matched)
+    tables: dict[int, Mapping[str, Sequence[PieceKey]]] = {}
+    evidences: list[Evidence] = []
+    for kind, worths in changes.items():
+        values: dict[PieceKey, float] = {}
+        matched: dict[int, str] = {}
+        for index, worth in worths:
+            for path, name in commits[index].names:
+                file = inquiry.paths.numbers.get(path, -1)
+                if file not in candidates:
+                    continue
+                if file not in tables:
+                    tables[file] = _pieces_by_name(file, candidates[file])
+                for key in tables[file].get(name) or tables[file].get(name.rpartition(".")[2], ()):
+                    values[key] = values.get(key, 0.0) + worth
+                    matched.setdefault(file, name)
+        evidences.append(Evidence(kind, pieces=scaled(values), matched=matched))
+    return evidences
 
 
 def _pieces_by_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[PieceKey]]:
@@ -104,12 +83,11 @@ def _pieces_by_name(file: int, analysis: Analysis) -> Mapping[str, Sequence[Piec
 
 
 def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence:
-    numbers = inquiry.paths.numbers
     pairs: dict[tuple[int, int], list[float]] = {}
     for commit in inquiry.question.commits:
         if not 1 < len(commit.paths) <= _MOST_TOGETHER:
             continue
-        files = [numbers[path] for path in commit.paths if path in numbers]
+        files = inquiry.changed_in(commit)
         for source in files:
             if source in sources:
                 for file in files:
@@ -127,11 +105,9 @@ def changed_together(inquiry: Inquiry, sources: Mapping[int, float]) -> Evidence
         file: f"changed together with {inquiry.files[-source].path} in {count} commits"
         for file, (_, source, count) in strongest.items()
     }
-    return scaled_evidence("changed together", files=values, matched=matched)
+    return Evidence("changed together", files=scaled(values), matched=matched)
 
 
-# Files of a commit whose message describes each of them; larger ones rename, format or release.
-_MOST_FILES: Final = 30
 _B: Final = 0.75  # BM25's usual length normalization; 0.3 was a little worse on commits
 
 
@@ -160,28 +136,24 @@ def message_text(inquiry: Inquiry) -> Evidence:
     matched: dict[int, str] = {}
     for file in best_keys(values):
         matched[file] = inquiry.strongest_words({term: worth[term] for term in counts[file]})
-    return scaled_evidence("messages of changes", files=values, matched=matched)
+    return Evidence("messages of changes", files=scaled(values), matched=matched)
 
 
 def _messages_by_file(
     inquiry: Inquiry,
 ) -> tuple[Mapping[int, float], Mapping[int, Mapping[str, float]]]:
     """Return length and terms of each file's commit messages."""
-    numbers = inquiry.paths.numbers
     task_terms = [query.term for query in inquiry.terms]
     lengths: dict[int, float] = {}
     counts: dict[int, dict[str, float]] = {}
     for commit in inquiry.question.commits:
-        if not 1 <= len(commit.paths) <= _MOST_FILES:
+        if not 1 <= len(commit.paths) <= _MOST_TOGETHER:
             continue
         share = 1 / log1p(len(commit.paths))
         length = share * len(commit.terms)
         # In the order of the task: the order of a set differs between processes.
         terms = [term for term in task_terms if term in commit.terms]
-        for path in commit.paths:
-            file = numbers.get(path)
-            if file is None:
-                continue
+        for file in inquiry.changed_in(commit):
             lengths[file] = lengths.get(file, 0.0) + length
             file_counts = counts.setdefault(file, {})
             for term in terms:
@@ -195,9 +167,8 @@ def last_changes(inquiry: Inquiry) -> Evidence:
     matched: dict[int, str] = {}
     commits = () if inquiry.question.task.is_question else inquiry.question.commits
     for age, commit in enumerate(commits, 1):
-        for path in commit.paths:
-            file = inquiry.paths.numbers.get(path)
-            if file is not None and file not in values:
+        for file in inquiry.changed_in(commit):
+            if file not in values:
                 values[file] = 1 / (log1p(age) / log1p(1))
                 matched[file] = f"{age} change{'s' if age > 1 else ''} ago"
     return Evidence("last change", files=values, matched=matched)

@@ -233,6 +233,11 @@ class Inquiry:
     def files(self) -> Sequence[FileFacts]:
         return self.corpus.files
 
+    def changed_in(self, commit: Commit) -> Sequence[int]:
+        """Return the files that a commit changed."""
+        numbers = self.paths.numbers
+        return [numbers[path] for path in commit.paths if path in numbers]
+
     def strongest_words(self, gains: Mapping[str, float]) -> str:
         """Return the words of the task that add most to a score, separated by commas."""
         words = {self.words.get(term, term): gain for term, gain in gains.items()}

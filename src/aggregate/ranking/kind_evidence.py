@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import Final
 
-from aggregate.ranking.evidence import Evidence, FileValues, best_keys
+from aggregate.ranking.evidence import Evidence, best_keys
 from aggregate.ranking.files.analysis import FileFacts
 from aggregate.ranking.inquiry import Inquiry, TaskText
 from aggregate.ranking.paths import DOCUMENT_SUFFIXES, PathKind
@@ -246,7 +246,7 @@ def language_share(inquiry: Inquiry) -> Evidence:
     if any(lifted.values()):
         for file, kind in enumerate(inquiry.kinds):
             values[file] = max(values[file], lifted.get(kind, 0.0))
-    return Evidence("language", files=FileValues(values))
+    return Evidence("language", files={file: value for file, value in enumerate(values) if value})
 
 
 # Programming languages without a grammar; other files without a language count as text.

@@ -5,7 +5,7 @@ from math import sqrt
 
 from aggregate.base.task import Missing
 from aggregate.ranking.covered_names import MODULE, name_of
-from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, lift, scaled_evidence
+from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, lift, scaled
 from aggregate.ranking.files.analysis import Analysis, Corpus
 from aggregate.ranking.inquiry import (
     Candidates,
@@ -50,10 +50,6 @@ def _definitions(
     return namesakes, [(file, definition) for file, definition in namesakes if file in modules]
 
 
-def surest_names(names: Mapping[str, float], most: int) -> Sequence[tuple[str, float]]:
-    return sorted(names.items(), key=lambda item: -item[1])[:most]
-
-
 # Names looked up; a task with more is a log, and its first and surest names decide.
 _MOST_NAMES = 100
 _MOST_NAMESAKES = 40  # definitions of one name; a more common name is no evidence
@@ -61,10 +57,15 @@ _MOST_NAMESAKES = 40  # definitions of one name; a more common name is no eviden
 _NO_SCOPE = 0.5
 
 
+def _surest_names(inquiry: Inquiry) -> Sequence[tuple[str, float]]:
+    names = inquiry.question.task.names.items()
+    return sorted(names, key=lambda item: -item[1])[:_MOST_NAMES]
+
+
 def files_with_named_definitions(inquiry: Inquiry) -> Mapping[int, float]:
     """Return the files that probably define a name in the task, found without parsing."""
     values: dict[int, float] = {}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+    for text, certainty in _surest_names(inquiry):
         name = name_parts(text)[-1]
         files = inquiry.corpus.files_defining(name) if name else ()
         if len(files) > _MOST_NAMESAKES:
@@ -77,7 +78,7 @@ def named_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     """Return evidence for definitions named in the task."""
     values: dict[PieceKey, float] = {}
     matched: dict[int, str] = {}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+    for text, certainty in _surest_names(inquiry):
         namesakes, in_scope = _definitions(inquiry, candidates, text)
         if len(namesakes) > _MOST_NAMESAKES:
             continue
@@ -115,7 +116,7 @@ def sole_definitions(inquiry: Inquiry, candidates: Candidates) -> Evidence:
         if name_of(inquiry.files[file].path) == name:
             lift(values, keys(file, range(len(candidates[file].pieces))), MODULE)
     matched = {file: name for file, _ in values}
-    return scaled_evidence("all of the task", pieces=values, matched=matched)
+    return Evidence("all of the task", pieces=scaled(values), matched=matched)
 
 
 def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, Evidence]:
@@ -143,7 +144,7 @@ def used_identifiers(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence
             ]
             lift(exact_values, exact, 1 / sqrt(max(1, len(exact))))
     return (
-        scaled_evidence("identifier used", pieces=values, matched=matched),
+        Evidence("identifier used", pieces=scaled(values), matched=matched),
         Evidence("used as written", pieces=exact_values, matched=matched),
     )
 
@@ -154,7 +155,7 @@ def _sure_identifiers(inquiry: Inquiry) -> Iterator[tuple[str, str, QueryTerm, b
     For each: text, last part, term, and whether it is a single word.
     """
     query_by_term = {query.term: query for query in inquiry.terms}
-    for text, certainty in surest_names(inquiry.question.task.names, _MOST_NAMES):
+    for text, certainty in _surest_names(inquiry):
         name = name_parts(text)[-1]
         # The term of a whole identifier is the longest of its terms.
         terms = terms_in(name)
@@ -200,7 +201,7 @@ def _files_that_may_define(corpus: Corpus, text: str) -> Sequence[int]:
 
 def _files_at(inquiry: Inquiry, path: str) -> Sequence[int]:
     number = inquiry.paths.numbers.get(path)
-    return inquiry.paths.match(path).files if number is None else (number,)
+    return inquiry.paths.match(path)[0] if number is None else (number,)
 
 
 def seeded_pieces(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
@@ -256,8 +257,7 @@ def _symbols(inquiry: Inquiry, candidates: Candidates) -> Evidence:
             lift(values, inner, share * _INNER)
             lift(values, keys(file, pieces_of(candidates[file], definition)), share)
     missing = no_definitions(unknown) if unknown else None
-    evidence = scaled_evidence("symbol", pieces=values, matched=matched)
-    return Evidence("symbol", pieces=evidence.pieces, matched=matched, missing=missing)
+    return Evidence("symbol", pieces=scaled(values), matched=matched, missing=missing)
 
 
 def no_definitions(symbols: Sequence[str]) -> Missing:

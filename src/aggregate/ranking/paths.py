@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import takewhile
-from typing import NamedTuple
 
 from aggregate.ranking.files.analysis import FileFacts
 
@@ -146,13 +145,6 @@ def _kind_of_name(name: str) -> PathKind:
     return PathKind.SOURCE
 
 
-class PathMatch(NamedTuple):
-    """The files that a path in the task may mean."""
-
-    files: Sequence[int]
-    share: float  # certainty
-
-
 class PathTable:
     """Finds files by parts of their paths."""
 
@@ -201,13 +193,13 @@ class PathTable:
     def folder(self, number: int) -> str:
         return self._files[number].path.rpartition("/")[0]
 
-    def match(self, path: str) -> PathMatch:
-        """Return the files whose paths have the longest common ending with ``path``."""
+    def match(self, path: str) -> tuple[Sequence[int], float]:
+        """Return the files with the longest common ending with ``path``, and the certainty."""
         parts = [part for part in path.split("/") if part not in ("", ".")]
         if not parts:
-            return PathMatch((), 0.0)
+            return (), 0.0
         if len(parts) == 1:
-            return PathMatch(self.by_name.get(parts[0], ()), 1.0)
+            return self.by_name.get(parts[0], ()), 1.0
         numbers = self.by_tail.get("/".join(parts[-2:])) or self.by_tail.get(parts[-1], ())
         common: dict[int, int] = {}
         for number in numbers:
@@ -222,5 +214,5 @@ class PathTable:
             if most in (len(parts), self._files[number].path.count("/") + 1)
         ]
         if names:
-            return PathMatch(names, 1.0)
-        return PathMatch(longest, 0.5) if most > 1 else PathMatch((), 0.0)
+            return names, 1.0
+        return (longest, 0.5) if most > 1 else ((), 0.0)

@@ -3,13 +3,18 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import accumulate
 from math import exp, fsum, inf, log, log1p
 
 from aggregate.base.task import Missing
 from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
-from aggregate.ranking.covered_names import definition_names, file_names, named_files
+from aggregate.ranking import (
+    covered_names,
+    history_evidence,
+    kind_evidence,
+    mentions,
+    text_evidence,
+)
 from aggregate.ranking.evidence import (
     WEIGHTS,
     Evidence,
@@ -25,40 +30,9 @@ from aggregate.ranking.evidence import (
 )
 from aggregate.ranking.files.analysis import Analysis, Corpus, Piece
 from aggregate.ranking.guess import guess_of, is_pointed, spelt, without_foreign_names
-from aggregate.ranking.history_evidence import (
-    changed_definitions,
-    changed_files,
-    changed_together,
-    last_changes,
-    message_text,
-)
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
-from aggregate.ranking.kind_evidence import (
-    COMPANIONS,
-    chore_of,
-    companions,
-    file_kinds,
-    inner_files,
-    introduction,
-    kind_of_chore,
-    language_share,
-)
-from aggregate.ranking.mentions import (
-    files_with_named_definitions,
-    named_definitions,
-    needs_references,
-    picked,
-    pointed_files,
-    seed_files,
-    seeded_pieces,
-    sole_definitions,
-    traced_files,
-    traced_pieces,
-    used_identifiers,
-)
 from aggregate.ranking.paths import PathKind
 from aggregate.ranking.reference_graph import Resolver, near_seeds
-from aggregate.ranking.text_evidence import file_sizes, file_text, piece_shapes, piece_texts
 
 # Files whose pieces are scored. In 108 commits of two projects of 800 and 2,000 files, 300 showed as many files and
 # lines and one definition more, 150 fewer files.
@@ -83,18 +57,18 @@ class Observation:
 
 def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
     """Collect all evidence for a question; only files with enough of it are analysed."""
-    seeds = seed_files(inquiry)
+    seeds = mentions.seed_files(inquiry)
     whole = [
-        file_text(inquiry),
-        file_names(inquiry),
-        named_files(inquiry),
-        changed_files(inquiry),
-        message_text(inquiry),
-        last_changes(inquiry),
-        *file_kinds(inquiry, seeds | pointed_files(inquiry)),
-        inner_files(inquiry),
-        language_share(inquiry),
-        file_sizes(inquiry),
+        text_evidence.file_text(inquiry),
+        covered_names.file_names(inquiry),
+        covered_names.named_files(inquiry),
+        history_evidence.changed_files(inquiry),
+        history_evidence.message_text(inquiry),
+        history_evidence.last_changes(inquiry),
+        *kind_evidence.file_kinds(inquiry, seeds | mentions.pointed_files(inquiry)),
+        kind_evidence.inner_files(inquiry),
+        kind_evidence.language_share(inquiry),
+        text_evidence.file_sizes(inquiry),
     ]
     files = add_to_files([0.0] * len(inquiry.files), whole, weights)
     sources = dict.fromkeys(sorted(seeds)[:_MOST_SEEDED], 1.0)
@@ -102,26 +76,29 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
         for rank, file in enumerate(best_keys(dict(enumerate(files)), _MOST_COMPANIONS)):
             if inquiry.kinds[file] is PathKind.SOURCE:
                 sources.setdefault(file, 1 / (rank + 1))
-    together = changed_together(inquiry, sources)
+    together = history_evidence.changed_together(inquiry, sources)
     files = add_to_files(files, [together], weights)
-    penalties = {e.kind: e.files for e in whole if e.kind in ("test", "auxiliary")}
-    companion = companions(inquiry, files, {**penalties["auxiliary"], **penalties["test"]})
+    penalties = {evidence.kind: evidence.files for evidence in whole}
+    against = {**penalties["auxiliary"], **penalties["test"]}
+    companion = kind_evidence.companions(inquiry, files, against)
     files = add_to_files(files, companion, weights)
     companion_files = [file for evidence in companion for file in evidence.files]
     best = _best_files(inquiry, files, weights, seeds)
-    candidates = inquiry.load([*best, *companion_files], with_references=needs_references(inquiry))
-    traced, seeded = traced_pieces(inquiry, candidates), seeded_pieces(inquiry, candidates)
+    is_about_uses = mentions.needs_references(inquiry)
+    candidates = inquiry.load([*best, *companion_files], with_references=is_about_uses)
+    traced = mentions.traced_pieces(inquiry, candidates)
+    seeded = mentions.seeded_pieces(inquiry, candidates)
     detailed = [
-        *piece_texts(inquiry, candidates),
-        definition_names(inquiry, candidates),
-        named_definitions(inquiry, candidates),
-        sole_definitions(inquiry, candidates),
-        *used_identifiers(inquiry, candidates),
+        *text_evidence.piece_texts(inquiry, candidates),
+        covered_names.definition_names(inquiry, candidates),
+        mentions.named_definitions(inquiry, candidates),
+        mentions.sole_definitions(inquiry, candidates),
+        *mentions.used_identifiers(inquiry, candidates),
         traced,
-        *changed_definitions(inquiry, candidates),
-        *piece_shapes(candidates),
+        *history_evidence.changed_definitions(inquiry, candidates),
+        *text_evidence.piece_shapes(candidates),
         *seeded,
-        *picked(inquiry, candidates),
+        *mentions.picked(inquiry, candidates),
     ]
     detailed.append(near_seeds(inquiry, candidates, (traced, *seeded)))
     pieces = {file: [files[file]] * len(analysis.pieces) for file, analysis in candidates.items()}
@@ -136,17 +113,17 @@ def observe(inquiry: Inquiry, weights: Mapping[str, float]) -> Observation:
 def _best_files(
     inquiry: Inquiry, sums: Sequence[float], weights: Mapping[str, float], seeds: Set[int]
 ) -> Sequence[int]:
-    certainties = files_with_named_definitions(inquiry)
+    certainties = mentions.files_with_named_definitions(inquiry)
     weight = weights.get("named in the task", 0.0)
     rough = {
-        file: value + _logarithm_of_count(facts.pieces)
+        file: value + log(facts.pieces)  # as many equally likely pieces
         for file, (value, facts) in enumerate(zip(sums, inquiry.files, strict=True))
         if facts.pieces
     }
     for file, certainty in certainties.items():
         if file in rough:
             rough[file] += weight * certainty
-    pointed = [file for _, files, _ in traced_files(inquiry) for file in files]
+    pointed = [file for _, files, _ in mentions.traced_files(inquiry) for file in files]
     pointed += sorted(seeds)
     pointed += [inquiry.paths.numbers[pick.path] for pick in inquiry.question.picks]
     pointed += [file for file in best_keys(certainties) if certainties[file] >= _CERTAIN]
@@ -161,12 +138,6 @@ def _best_files(
         elif not best:  # a giant in front takes no room from the others
             best.append(file)
     return [*best, *seeded]
-
-
-@lru_cache(maxsize=1_024)  # called for each file of a project, and most have fewer pieces
-def _logarithm_of_count(count: int) -> float:
-    """Return how much the log-odds of a file grow with ``count`` equally likely pieces."""
-    return log(max(1, count))
 
 
 # Characters of a language's files from which a lack of definitions is reported.
@@ -253,8 +224,10 @@ _DEFINITION_WEIGHT = 2.0
 
 def rank_by_structure(corpus: Corpus, question: Question) -> Ranking:
     inquiry = Inquiry.of(corpus, question)
-    guides = introduction(inquiry) if question.is_overview else Evidence("introduction")
-    evidences = [*file_kinds(inquiry), language_share(inquiry), guides]
+    guides = (
+        kind_evidence.introduction(inquiry) if question.is_overview else Evidence("introduction")
+    )
+    evidences = [*kind_evidence.file_kinds(inquiry), kind_evidence.language_share(inquiry), guides]
     rough = add_to_files([0.0] * len(corpus.files), evidences, STRUCTURE_WEIGHTS)
     candidates = inquiry.load(_analysed(inquiry, rough), with_references=True)
     uses = _used_by_others(inquiry, candidates)
@@ -341,20 +314,6 @@ def _used_by_others(inquiry: Inquiry, candidates: Candidates) -> Evidence:
     return Evidence("used by others", files=scaled(values), pieces=scaled(pieces), matched=matched)
 
 
-def _chances(
-    inquiry: Inquiry, observation: Observation
-) -> tuple[Mapping[int, Sequence[float]], Mapping[int, float]]:
-    # Other files have no piece evidence: assume the least of any candidate, to put them behind.
-    rows = observation.pieces.items()
-    least = min((max(row) - observation.files[file] for file, row in rows if row), default=0.0)
-    remaining = {
-        file: observation.files[file] + least + _logarithm_of_count(facts.pieces)
-        for file, facts in enumerate(inquiry.files)
-        if file not in observation.candidates and facts.pieces
-    }
-    return probabilities(observation.pieces, remaining)
-
-
 _MOST_EXPLAINED = 200  # files with reasons beyond the candidates; a monorepo has 100,000
 
 
@@ -376,7 +335,15 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     if corrected is not inquiry.question:
         inquiry = Inquiry.of(corpus, corrected)
     observation = observe(inquiry, weights)
-    pieces, rest = _chances(inquiry, observation)
+    # Other files have no piece evidence: assume the least of any candidate, to put them behind.
+    rows = observation.pieces.items()
+    least = min((max(row) - observation.files[file] for file, row in rows if row), default=0.0)
+    remaining = {
+        file: observation.files[file] + least + log(facts.pieces)
+        for file, facts in enumerate(inquiry.files)
+        if file not in observation.candidates and facts.pieces
+    }
+    pieces, rest = probabilities(observation.pieces, remaining)
     best_pieces = {
         file: (file, max(range(len(values)), key=values.__getitem__))
         for file, values in pieces.items()
@@ -388,14 +355,16 @@ def rank(corpus: Corpus, question: Question, *, weights: Mapping[str, float] = W
     by_share = {
         file: evidence.kind
         for evidence in observation.evidences
-        if evidence.kind in COMPANIONS
+        if evidence.kind in kind_evidence.COMPANIONS
         for file in evidence.files
     }
     evidences, candidates = observation.evidences, observation.candidates
     missing = missing_evidence(inquiry, evidences, candidates)
     guess = guess_of(inquiry, evidences, candidates=candidates, files=files)
     # Names do not help a chore about settings: it edits single lines, and all settings are shown.
-    is_chore = kind_of_chore(chore_of(question.task)) is PathKind.SETTINGS
+    is_chore = (
+        kind_evidence.kind_of_chore(kind_evidence.chore_of(question.task)) is PathKind.SETTINGS
+    )
     is_broad = guess is not None and not is_chore
     unpicked = unpicked_scale(pieces, evidences, weights)
     pointed = is_pointed(inquiry, evidences)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 from aggregate.ranking.evidence import Evidence, PieceKey, lift, scaled
 from aggregate.ranking.files.analysis import Analysis, Corpus, Reference
@@ -143,25 +143,56 @@ _WORDS = {
 }
 
 
-class _Source(NamedTuple):
-    file: int
-    definition: int
-    strength: float
-
-
+@dataclass(frozen=True, slots=True)
 class _Spread:
     """Values of code that is connected with seeds, and the strongest connection of each file."""
 
-    def __init__(self) -> None:
-        self.definitions: dict[tuple[int, int], float] = {}
-        self.files: dict[int, float] = {}
-        self.matched: dict[int, tuple[float, str]] = {}
+    inquiry: Inquiry
+    resolver: Resolver
+    definitions: dict[tuple[int, int], float] = field(default_factory=dict)
+    files: dict[int, float] = field(default_factory=dict)
+    matched: dict[int, tuple[float, str]] = field(default_factory=dict)
 
-    def reach(self, target: tuple[int, int], value: float, how: str) -> None:
+    def follow(self, source: tuple[int, int], strength: float) -> None:
+        """Reach what a definition uses."""
+        file, definition = source
+        name = self.inquiry.files[file].path.rpartition("/")[2]
+        if definition >= 0:
+            name = ".".join(self.resolver.analyses[file].definitions[definition].path)
+        is_test = self.inquiry.kinds[file] is PathKind.TEST
+        for reference in _references_of(self.resolver.analyses[file], definition):
+            targets = self.resolver.resolve(file, reference)
+            label = f"{'tested by' if is_test else _WORDS[reference.kind][1]} {name}"
+            for target in targets:
+                if target != source:
+                    self._reach(target, strength / len(targets), label)
+            if reference.kind == "import" and not targets:
+                imported = sorted(self.resolver.module(file, reference.scope))
+                for module in imported if len(imported) <= MOST_SOURCES else ():
+                    self._reach_file(module, _IMPORT * strength / len(imported), label)
+
+    def find_users(self, source: tuple[int, int], strength: float) -> None:
+        """Reach what uses a definition."""
+        path = self.resolver.analyses[source[0]].definitions[source[1]].path
+        name = path[-1] if path else ""
+        term = term_list(name)[:1]  # the whole name's
+        analyses = self.resolver.analyses.items()
+        users = [file for file, analysis in analyses if term and analysis.pieces_with(term[0])]
+        for user in users if len(users) <= _MOST_USERS else ():
+            is_test = self.inquiry.kinds[user] is PathKind.TEST
+            for reference in self.resolver.analyses[user].references:
+                targets = self.resolver.resolve(user, reference) if reference.name == name else ()
+                if source not in targets or (user, reference.definition) == source:
+                    continue
+                label = f"{'tests' if is_test else _WORDS[reference.kind][0]} {'.'.join(path)}"
+                self._reach((user, reference.definition), strength / len(targets), label)
+                self._reach_file(user, _IMPORT * strength / len(targets), label)
+
+    def _reach(self, target: tuple[int, int], value: float, how: str) -> None:
         self.definitions[target] = self.definitions.get(target, 0.0) + value
         self._note(target[0], value, how)
 
-    def reach_file(self, file: int, value: float, how: str) -> None:
+    def _reach_file(self, file: int, value: float, how: str) -> None:
         self.files[file] = max(self.files.get(file, 0.0), value)
         self._note(file, value, how)
 
@@ -181,108 +212,43 @@ def near_seeds(inquiry: Inquiry, candidates: Candidates, seeds: Sequence[Evidenc
                 seed_pieces |= dict.fromkeys(keys(file, range(len(candidates[file].pieces))), 1.0)
     if not seed_pieces:
         return Evidence("near a seed")
-    resolver = Resolver(inquiry.corpus, inquiry.paths, candidates)
-    sources = _sources(candidates, seed_pieces)
-    spread = _Spread()
-    for source in sources:
-        _follow(inquiry, resolver, spread=spread, source=source)
-    first = {(source.file, source.definition) for source in sources}
-    reached = {target: value for target, value in spread.definitions.items() if target not in first}
-    best = sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]
-    for target in best:
-        source = _Source(*target, _SECOND_HOP * min(1.0, reached[target]))
-        _follow(inquiry, resolver, spread=spread, source=source)
-    _find_users(inquiry, resolver, spread=spread, sources=sources)
+    sources: dict[tuple[int, int], float] = {}  # strength by definition
+    best_pieces = sorted(seed_pieces, key=lambda key: (-seed_pieces[key], key))[:MOST_SOURCES]
+    for file, piece in best_pieces:
+        definition = candidates[file].pieces[piece].definition
+        strength = seed_pieces[file, piece] / seed_pieces[best_pieces[0]]
+        sources.setdefault((file, definition), strength)
+    spread = _Spread(inquiry, Resolver(inquiry.corpus, inquiry.paths, candidates))
+    for source, strength in sources.items():
+        spread.follow(source, strength)
+    reached = {key: value for key, value in spread.definitions.items() if key not in sources}
+    for target in sorted(reached, key=lambda target: (-reached[target], target))[:_MOST_SECOND]:
+        spread.follow(target, _SECOND_HOP * min(1.0, reached[target]))
+    for source, strength in sources.items():
+        if source[1] >= 0:
+            spread.find_users(source, strength)
     pieces: dict[PieceKey, float] = {}
     for (file, definition), value in spread.definitions.items():
         if file in candidates:
-            reached_pieces = keys(file, pieces_of(candidates[file], definition))
-            lift(pieces, (key for key in reached_pieces if key not in seed_pieces), value)
+            found = keys(file, pieces_of(candidates[file], definition))
+            lift(pieces, (key for key in found if key not in seed_pieces), value)
     matched = {file: how for file, (_, how) in spread.matched.items()}
     return Evidence("near a seed", files=spread.files, pieces=scaled(pieces), matched=matched)
 
 
-def _sources(candidates: Candidates, likely: Mapping[PieceKey, float]) -> Sequence[_Source]:
-    best = sorted(likely, key=lambda key: (-likely[key], key))[:MOST_SOURCES]
-    strengths: dict[tuple[int, int], float] = {}
-    for key in best:
-        file, piece = key
-        definition = candidates[file].pieces[piece].definition
-        strengths.setdefault((file, definition), likely[key] / likely[best[0]])
-    return [_Source(*target, strength) for target, strength in strengths.items()]
-
-
-def _references_of(resolver: Resolver, source: _Source) -> Sequence[Reference]:
+def _references_of(analysis: Analysis, owner: int) -> Sequence[Reference]:
     """Return the names that a definition uses, including those of inner definitions without pieces."""
-    analysis = resolver.analyses[source.file]
     with_pieces = {piece.definition for piece in analysis.pieces}
     references: list[Reference] = []
     for reference in analysis.references:
         definition = reference.definition
-        while definition != source.definition and definition >= 0 and definition not in with_pieces:
+        while definition != owner and definition >= 0 and definition not in with_pieces:
             definition = analysis.definitions[definition].outer
-        if definition == source.definition:
+        if definition == owner:
             references.append(reference)
             if len(references) == _MOST_REFERENCES:
                 break
     return references
-
-
-def _follow(inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, source: _Source) -> None:
-    name = _name(inquiry, resolver, (source.file, source.definition))
-    is_test = inquiry.kinds[source.file] is PathKind.TEST
-    for reference in _references_of(resolver, source):
-        targets = resolver.resolve(source.file, reference)
-        label = "tested by" if is_test else _WORDS[reference.kind][1]
-        for target in targets:
-            if target[0] != source.file or target[1] != source.definition:
-                spread.reach(target, source.strength / len(targets), f"{label} {name}")
-        if reference.kind == "import" and not targets:
-            imported = sorted(resolver.module(source.file, reference.scope))
-            for file in imported if len(imported) <= MOST_SOURCES else ():
-                share = _IMPORT * source.strength / len(imported)
-                spread.reach_file(file, share, f"{label} {name}")
-
-
-def _find_users(
-    inquiry: Inquiry, resolver: Resolver, *, spread: _Spread, sources: Sequence[_Source]
-) -> None:
-    for source in sources:
-        if source.definition < 0:
-            continue
-        target = (source.file, source.definition)
-        path = resolver.analyses[source.file].definitions[source.definition].path
-        name = path[-1] if path else ""
-        users = _users(resolver, name)
-        if len(users) > _MOST_USERS:
-            continue
-        full_name = ".".join(path)
-        for user in users:
-            for reference in resolver.analyses[user].references:
-                targets = resolver.resolve(user, reference) if reference.name == name else ()
-                if target not in targets or (user, reference.definition) == target:
-                    continue
-                is_test = inquiry.kinds[user] is PathKind.TEST
-                label = f"{'tests' if is_test else _WORDS[reference.kind][0]} {full_name}"
-                spread.reach((user, reference.definition), source.strength / len(targets), label)
-                spread.reach_file(user, _IMPORT * source.strength / len(targets), label)
-
-
-def _users(resolver: Resolver, name: str) -> list[int]:
-    """Return the files probably using a name."""
-    terms = term_list(name)  # the first is the whole name's
-    return [
-        file
-        for file, analysis in resolver.analyses.items()
-        if terms and analysis.pieces_with(terms[0])
-    ]
-
-
-def _name(inquiry: Inquiry, resolver: Resolver, target: tuple[int, int]) -> str:
-    file, definition = target
-    if definition < 0:
-        return inquiry.files[file].path.rpartition("/")[2]
-    return ".".join(resolver.analyses[file].definitions[definition].path)
 
 
 # First parts of modules without a folder.

@@ -100,23 +100,15 @@ def split_identifier(name: str) -> tuple[str, ...]:
         return tuple(_PART.findall(name))
     parts: list[str] = []
     for part in _ANY_PART.findall(name):
-        if not any(map(str.isupper, part[1:])):  # most, in any script
-            parts.append(part)
-            continue
-        start = 0
-        for index in range(1, len(part)):
-            is_camel = part[index].isupper() and not part[index - 1].isupper()
-            ends_capitals = (
-                index + 1 < len(part)
-                and part[index].isupper()
-                and part[index - 1].isupper()
-                and part[index + 1].islower()
-            )
-            if is_camel or ends_capitals:
-                parts.append(part[start:index])
-                start = index
-        parts.append(part[start:])
+        begins = [index for index in range(1, len(part)) if _begins_part(part, index)]
+        parts += [part[begin:end] for begin, end in pairwise([0, *begins, len(part)])]
     return tuple(parts)
+
+
+def _begins_part(name: str, index: int) -> bool:
+    if not name[index].isupper():
+        return False
+    return not name[index - 1].isupper() or name[index + 1 : index + 2].islower()
 
 
 def stem(word: str) -> str:

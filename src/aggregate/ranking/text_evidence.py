@@ -1,17 +1,16 @@
 """Evidence from the words of the task, by BM25, and from the size of texts."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from math import fsum, log1p
 
 from aggregate.ranking.evidence import (
     K1,
     Evidence,
-    FileValues,
-    PieceValues,
+    PieceKey,
     best_keys,
+    by_piece,
     saturation,
-    scaled_evidence,
+    scaled,
 )
 from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry
@@ -38,7 +37,7 @@ def file_text(inquiry: Inquiry) -> Evidence:
                 gain = saturation(query.files[file], length=1.0, b=0.0)
                 gains[query.term] = query.weight * query.file_rarity * gain
         matched[file] = inquiry.strongest_words(gains)
-    return scaled_evidence("file text", files=values, matched=matched)
+    return Evidence("file text", files=scaled(values), matched=matched)
 
 
 def average_of(lengths: Sequence[float]) -> float:
@@ -55,24 +54,20 @@ _NOTHING: Counts = {}
 
 def piece_texts(inquiry: Inquiry, candidates: Candidates) -> tuple[Evidence, ...]:
     postings: dict[int, Mapping[str, Mapping[int, int]]] = {}
-    names: dict[int, Sequence[tuple[str, ...]]] = {}
     for file, analysis in candidates.items():
         terms = [query.term for query in inquiry.terms if file in query.files]
         postings[file] = {term: analysis.pieces_with(term) for term in terms}
-        matches = [
-            inquiry.matcher.matched(definition.path[-1] if definition.path else "")
-            for definition in analysis.definitions
-        ]
-        names[file] = matches if any(matches) else ()
-    return (
-        _definition_text(inquiry, candidates, postings=postings, names=names),
-        _subject(inquiry, candidates, postings),
-    )
+    text = _definition_text(inquiry, candidates, postings)
+    return text, _subject(inquiry, candidates, postings)
 
 
-def _name_counts(analysis: Analysis, names: Sequence[tuple[str, ...]]) -> Sequence[Counts]:
+def _name_counts(inquiry: Inquiry, analysis: Analysis) -> Sequence[Counts]:
     """Return for each definition the terms in its name and in those of outer definitions."""
-    if not names:  # no name matches, as in most files
+    names = [
+        inquiry.matcher.matched(definition.path[-1] if definition.path else "")
+        for definition in analysis.definitions
+    ]
+    if not any(names):  # as in most files
         return ()
     scope_counts: list[Counts] = []
     name_counts: list[Counts] = []
@@ -90,13 +85,7 @@ def _add_terms(counts: Counts, terms: Sequence[str], weight: int) -> Counts:
     return added
 
 
-def _definition_text(
-    inquiry: Inquiry,
-    candidates: Candidates,
-    *,
-    postings: Postings,
-    names: Mapping[int, Sequence[tuple[str, ...]]],
-) -> Evidence:
+def _definition_text(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Evidence:
     """Return as evidence how well the text, name and path of each definition match the task."""
     lengths: dict[int, dict[int, int]] = {}
     for file, analysis in candidates.items():
@@ -109,9 +98,8 @@ def _definition_text(
     rows: dict[int, list[float]] = {}
     matched: dict[int, str] = {}
     for file, analysis in candidates.items():
-        documents = _documents(
-            analysis, postings[file], names=names[file], path=inquiry.path_terms.get(file, _NOTHING)
-        )
+        names, path = _name_counts(inquiry, analysis), inquiry.path_terms.get(file, _NOTHING)
+        documents = _documents(analysis, postings[file], name_counts=names, path=path)
         scores = {
             unit: sum(_gains(document, most, length=lengths[file][unit] / average))
             for unit, document in documents.items()
@@ -122,14 +110,14 @@ def _definition_text(
             terms = [term for term in documents[best] if term in most]
             matched[file] = inquiry.strongest_words(dict(zip(terms, gains, strict=True)))
             rows[file] = [scores.get(piece.definition, 0.0) for piece in analysis.pieces]
-    return Evidence("definition text", pieces=PieceValues(rows).scaled(), matched=matched)
+    return Evidence("definition text", pieces=scaled(by_piece(rows)), matched=matched)
 
 
 def _documents(
     analysis: Analysis,
     postings: Mapping[str, Mapping[int, int]],
     *,
-    names: Sequence[tuple[str, ...]],
+    name_counts: Sequence[Counts],
     path: Counts,
 ) -> Mapping[int, Counts]:
     """Return the terms of each definition with pieces; ``-1`` is the text outside of definitions."""
@@ -139,7 +127,6 @@ def _documents(
         for piece, count in pieces.items():
             counts = text_counts.setdefault(owners[piece], {})
             counts[term] = counts.get(term, 0) + count
-    name_counts = _name_counts(analysis, names)
     documents: dict[int, Mapping[str, int]] = {}
     if not (text_counts or name_counts or path):
         return documents
@@ -185,7 +172,7 @@ def _subject(inquiry: Inquiry, candidates: Candidates, postings: Postings) -> Ev
         gains = {term: rarities[term] for term, counts in counts_by_term.items() if best in counts}
         rows[file] = values
         matched[file] = inquiry.strongest_words(gains)
-    return Evidence("subject", pieces=PieceValues(rows).scaled(), matched=matched)
+    return Evidence("subject", pieces=scaled(by_piece(rows)), matched=matched)
 
 
 _CHARACTERS_PER_TOKEN = 4
@@ -202,32 +189,30 @@ _FUNCTIONS = frozenset(
 
 
 def file_sizes(inquiry: Inquiry) -> Evidence:
-    values = (
-        min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
-        for facts in inquiry.files
-    )
-    return Evidence("file size", files=FileValues(values))
+    sizes = {
+        file: min(_MOST, log1p(facts.characters / _CHARACTERS_PER_TOKEN) / _LARGE_FILE)
+        for file, facts in enumerate(inquiry.files)
+        if facts.characters
+    }
+    return Evidence("file size", files=sizes)
 
 
 def piece_shapes(candidates: Candidates) -> tuple[Evidence, Evidence, Evidence]:
     """Return three kinds of evidence about pieces: size, outside of definitions, inside functions."""
-    sizes: dict[int, list[float]] = {}
-    outside: dict[int, list[float]] = {}
-    functions: dict[int, list[float]] = {}
+    sizes: dict[PieceKey, float] = {}
+    outside: dict[PieceKey, float] = {}
+    functions: dict[PieceKey, float] = {}
     for file, analysis in candidates.items():
         in_function = [definition.kind in _FUNCTIONS for definition in analysis.definitions]
-        in_function.append(False)  # for definition -1: outside
-        pieces = analysis.pieces
-        sizes[file] = [_piece_size(piece.characters) for piece in pieces]
-        outside[file] = [1.0 if piece.definition < 0 else 0.0 for piece in pieces]
-        functions[file] = [1.0 if in_function[piece.definition] else 0.0 for piece in pieces]
+        for index, piece in enumerate(analysis.pieces):
+            tokens = piece.characters / _CHARACTERS_PER_TOKEN
+            sizes[file, index] = min(_MOST, log1p(tokens) / _LARGE_PIECE)
+            if piece.definition < 0:
+                outside[file, index] = 1.0
+            elif in_function[piece.definition]:
+                functions[file, index] = 1.0
     return (
-        Evidence("piece size", pieces=PieceValues(sizes)),
-        Evidence("outside definitions", pieces=PieceValues(outside)),
-        Evidence("function", pieces=PieceValues(functions)),
+        Evidence("piece size", pieces=sizes),
+        Evidence("outside definitions", pieces=outside),
+        Evidence("function", pieces=functions),
     )
-
-
-@lru_cache(maxsize=4_096)  # most pieces have fewer characters
-def _piece_size(characters: int) -> float:
-    return min(_MOST, log1p(characters / _CHARACTERS_PER_TOKEN) / _LARGE_PIECE)

@@ -261,7 +261,8 @@ def _subtask_text(subtask: Value) -> str:
         return _value_lines(value).replace("\n", "; ")
     names = []
     for item in value:
-        fields = item if isinstance(item, Mapping) else {"name": item if type(item) is str else ""}
+        name = item if type(item) is str else ""
+        fields = item if isinstance(item, Mapping) else {"name": name}
         names += [str(fields[field]) for field in NAME_FIELDS if fields.get(field)][:1]
     if value and len(names) == len(value):
         return f"{', '.join(names)} ({len(value)} total)"

@@ -235,7 +235,7 @@ def deep_merge(outputs: Sequence[LabelledOutput], warnings: list[str]) -> dict[V
         merged = _merge(merged, value, (), replaced)
         worded += [item.name] if around else []
     if replaced:
-        paths = [".".join(_key_text(key) for key in path) for path in replaced]
+        paths = [".".join(map(_key_text, path)) for path in replaced]
         keys = _listed(paths)
         warnings.append(
             f"merge: {len(paths)} keys have several values, the last one is used: {keys}"

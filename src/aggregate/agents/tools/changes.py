@@ -69,7 +69,7 @@ class ChangeTools:
             text = target.read_bytes().decode()
         except UnicodeDecodeError:
             raise ToolError(f"{name} is not UTF-8 text") from None
-        line_end = "\r\n" if "\r\n" in text else "\n" if "\n" in text else "\r"
+        line_end = next((end for end in ("\r\n", "\n") if end in text), "\r")
         if line_end in text and line_end not in old:
             old, new = old.replace("\n", line_end), new.replace("\n", line_end)
         if not old or (times := text.count(old)) != 1:

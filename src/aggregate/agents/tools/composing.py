@@ -13,8 +13,7 @@ from aggregate.project.configuration import unconfigured
 from aggregate.project.index import user_index
 from aggregate.prompt import SavedCounts, compose_within_budget, request_for
 from aggregate.prompt.asking import ALL_FILES, Request, open_project
-from aggregate.prompt.corpus import make_sheet, rank_files, read_files
-from aggregate.prompt.corpus.name_lookup import look_up_name
+from aggregate.prompt.corpus import look_up_name, make_sheet, rank_files, read_files
 
 _MOST_TOKENS: Final = 12_000  # of one result, which a loop sends again with each turn
 _SHEET_TOKENS: Final = 2_000

@@ -159,7 +159,8 @@ class Depot:
         self.git("index-pack", "--stdin", "--fix-thin", stdin=pack.data)
 
     def pack(self, commit: str, parents: Sequence[str]) -> Pack:
-        wanted = "".join(f"{line}\n" for line in (commit, *(f"^{parent}" for parent in parents)))
+        lines = [commit, *(f"^{parent}" for parent in parents)]
+        wanted = "".join(f"{line}\n" for line in lines)
         data = self.git("pack-objects", "-q", "--revs", "--thin", "--stdout", stdin=wanted.encode())
         return Pack(commit, tuple(parents), data)
 
@@ -196,8 +197,9 @@ class Depot:
 
     def _both_changed(self, ours: str, theirs: str) -> tuple[str, ...]:
         base = self.git("merge-base", ours, theirs).decode().strip()
-        paths = [{change.path for change in self.changes(base, end)} for end in (ours, theirs)]
-        return tuple(sorted(paths[0] & paths[1])) or ("its files",)
+        our_paths = {change.path for change in self.changes(base, ours)}
+        their_paths = {change.path for change in self.changes(base, theirs)}
+        return tuple(sorted(our_paths & their_paths)) or ("its files",)
 
     def changes(self, before: str, after: str) -> list[Change]:
         output = self.git("diff-tree", "-r", "-z", "--no-renames", before, after)

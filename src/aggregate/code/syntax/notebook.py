@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from json import JSONDecoder
@@ -78,13 +78,9 @@ def read_notebook(text: str) -> Notebook | None:
     if not isinstance(document, dict) or not isinstance(document.get("cells"), list):
         return None
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-
-    def line_of(offset: int) -> int:
-        return bisect_right(starts, offset)
-
     array = _members(text, _next(text, 0))["cells"]
     cells = (
-        _cell(text, placed, line_of)
+        _cell(text, placed, starts)
         for placed in _parts(text, array.start)
         if isinstance(placed.value, dict)
     )
@@ -148,22 +144,22 @@ def is_compact(numbers: Iterable[int]) -> bool:
     return 2 * len(counts) < counts.total()
 
 
-def _cell(text: str, placed: _Placed, line_of: Callable[[int], int]) -> Cell:
+def _cell(text: str, placed: _Placed, starts: Sequence[int]) -> Cell:
     members = _members(text, placed.start)
     kind, outputs = placed.value.get("cell_type"), placed.value.get("outputs")
     omitted = (members[name] for name in _LEFT_OUT if placed.value.get(name))
     parts = (text[part.start : part.end].encode(errors="surrogatepass") for part in omitted)
     return Cell(
         kind if kind in _KINDS else "code",
-        tuple(_lines(text, members["source"], line_of)) if "source" in members else (),
-        line_of(placed.start),
-        line_of(placed.end),
+        tuple(_lines(text, members["source"], starts)) if "source" in members else (),
+        bisect_right(starts, placed.start),
+        bisect_right(starts, placed.end),
         len(outputs) if isinstance(outputs, list) else 0,
         sum(map(len, parts)),
     )
 
 
-def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterator[CellLine]:
+def _lines(text: str, source: _Placed, starts: Sequence[int]) -> Iterator[CellLine]:
     """Yield the lines of a cell, whose source is a text or a list of texts."""
     pieces: Iterable[_Placed] = [source]
     if isinstance(source.value, list):
@@ -172,7 +168,7 @@ def _lines(text: str, source: _Placed, line_of: Callable[[int], int]) -> Iterato
     for piece in pieces:
         if not isinstance(piece.value, str):
             continue
-        last = line_of(piece.start)
+        last = bisect_right(starts, piece.start)
         *ends, rest = escape_surrogates(piece.value).split("\n")
         for end in ends:
             yield CellLine((begun + end).rstrip("\r"), first or last, last)

@@ -174,7 +174,6 @@ _SQUARE = {"rust": "attribute_item", "yaml": "document"}
 # of a second at most.
 _LEVELS = 100
 _FEW_NODES = 10_000
-_local = threading.local()
 
 
 def parse_source(
@@ -197,10 +196,7 @@ def parse_source(
 def _parse(
     source: bytes, language: Language, macros: Mapping[int, int] | None, deadline: Deadline | None
 ) -> Tree:
-    parsers: dict[str, Parser] = _local.__dict__.setdefault("parsers", {})
-    parser = parsers.get(language.name)
-    if parser is None:
-        parser = parsers[language.name] = Parser(grammar_of(language))
+    parser = Parser(grammar_of(language))
     text = without_macros(source, macros_by_end(source, language) if macros is None else macros)
     if language.disguise is not None:
         text = language.disguise(text)
@@ -229,7 +225,6 @@ def _parsed(text: bytes, parser: Parser, deadline: Deadline | None) -> Tree:
             lambda offset, _: text[offset : offset + _CHUNK], progress_callback=report
         )
     except ValueError:
-        parser.reset()  # else it would continue with this text
         raise DeadlineError from None
 
 

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import heading_text
-from aggregate.code.syntax.definitions import Definition, Module, split_symbol
-from aggregate.code.syntax.languages import language_of
-from aggregate.code.syntax.symbols import read_module
+from aggregate.code.syntax import Definition, Module, language_of, read_module
+from aggregate.code.syntax.definitions import split_symbol
 from aggregate.code.views.outline import skeleton
 
 _OPENING = re.compile(rb"\s*\{")

@@ -13,9 +13,9 @@ from aggregate.code.syntax.definitions import Definition, Module, with_headings
 from aggregate.code.syntax.languages import Language, LanguageKind, comment_of, language_named
 from aggregate.code.syntax.notebook import Cell, Notebook, definition_at, line_starts, read_notebook
 from aggregate.code.syntax.symbols import read_module
-from aggregate.code.views.digest import byte_size, counted, more_row, shortened
 from aggregate.code.views.masked import masked
 from aggregate.code.views.outline import indentation, numbered, without_bodies
+from aggregate.code.views.records import byte_size, counted, more_row, shortened
 from aggregate.code.views.summary import definition_rows, details, shorter_than
 
 _MARKER = "%%"
@@ -35,21 +35,13 @@ _CELL_START = re.compile(rb"^# %%(?: .*)?\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class CellPlace:
-    """The first line (a marker) and the last line of a cell in the script, 1-based."""
-
-    cell: Cell
-    first_line: int
-    last_line: int
-
-
-@dataclass(frozen=True, slots=True)
 class Script:
     """The cells of a notebook as one script."""
 
     text: str
     origins: tuple[tuple[int, int], ...]  # the file's lines of each line; zeros for none
-    places: tuple[CellPlace, ...]
+    # Cells with their first line (a marker) and last line in the script, 1-based.
+    places: tuple[tuple[Cell, int, int], ...]
     tag: str
     language: Language | None
     comment: str
@@ -77,7 +69,7 @@ def script_of(notebook: Notebook) -> Script:
     comment = mark if mark and not end else "#"
     lines: list[str] = []
     origins: list[tuple[int, int]] = []
-    places: list[CellPlace] = []
+    places: list[tuple[Cell, int, int]] = []
     for cell in notebook.cells:
         if lines:
             lines.append("")
@@ -95,7 +87,7 @@ def script_of(notebook: Notebook) -> Script:
             texts = (_EMBEDDED_DATA.sub(_without_data, line.text) for line in cell.lines)
             lines += (f"{comment} {text}" if text else comment for text in texts)
         origins += ((line.first_line, line.last_line) for line in cell.lines)
-        places.append(CellPlace(cell, first_line, len(lines)))
+        places.append((cell, first_line, len(lines)))
     script = _with_escapes("\n".join(lines) + "\n")
     if language is not None and language.name == "python":
         language = replace(language, hidden=_hidden_in_cells)
@@ -129,11 +121,6 @@ def _hidden_in_cells(source: bytes) -> Iterator[tuple[int, int]]:
 _NO_PROSE = re.compile(r"\s*(?:#|<|!?\[!?\[|!\[|\*\[|[-=*_]{3,}\s*$|$)")
 
 
-def notebook_definitions(script: Script, code: Module) -> tuple[Definition, ...]:
-    """Return headings, code cells and their definitions, in order."""
-    return with_headings(code, _headings_and_cells(script)).definitions
-
-
 def first_prose(notebook: Notebook) -> str:
     for cell in notebook.cells:
         if cell.kind != "markdown":
@@ -151,12 +138,11 @@ def first_prose(notebook: Notebook) -> str:
 
 def _headings_and_cells(script: Script) -> Iterator[Definition]:
     starts = line_starts(script.text.split("\n"))
-    for number, place in enumerate(script.places, start=1):
-        if place.cell.kind == "code":
-            at = (place.first_line, place.last_line)
-            yield definition_at("cell", f"cell {number}", at, starts)
-        for line, level, title in place.cell.headings():
-            at = (place.first_line + 1 + line,) * 2
+    for number, (cell, first_line, last_line) in enumerate(script.places, start=1):
+        if cell.kind == "code":
+            yield definition_at("cell", f"cell {number}", (first_line, last_line), starts)
+        for line, level, title in cell.headings():
+            at = (first_line + 1 + line,) * 2
             yield definition_at("heading", title, at, starts, level)
 
 
@@ -192,8 +178,7 @@ def _cells_view(request: ViewRequest, notebook: Notebook) -> View:
     script = script_of(notebook)
     mode = request.mode
     if mode is ViewMode.MASKED and request.mask:
-        module = _code(script)
-        module = replace(module, definitions=notebook_definitions(script, module))
+        module = with_headings(_code(script), _headings_and_cells(script))
         view = masked(replace(request, text=script.text), module)
         return replace(view, spans=composed_spans(view.spans, script.spans), language=script.tag)
     if mode in _SCRIPTS and script.language and script.language.kind is LanguageKind.CODE:
@@ -216,10 +201,10 @@ def _code(script: Script) -> Module:
 
 
 def _outline(script: Script) -> View:
-    module = _code(script)
+    module = with_headings(_code(script), _headings_and_cells(script))
     rows: list[str] = []
     definitions: list[Definition] = []
-    for definition, row in _rows(script, module, notebook_definitions(script, module)):
+    for definition, row in _rows(script, module):
         marker = definition.kind == "cell" and definition.first_line < definition.last_line
         first_line, last_line = script.origin(definition.first_line + marker, definition.last_line)
         definitions.append(definition._replace(first_line=first_line, last_line=last_line))
@@ -227,15 +212,12 @@ def _outline(script: Script) -> View:
     return numbered(definitions, rows)
 
 
-def _rows(
-    script: Script, module: Module, definitions: tuple[Definition, ...]
-) -> Iterator[tuple[Definition, str]]:
+def _rows(script: Script, module: Module) -> Iterator[tuple[Definition, str]]:
     # Cells with a definition in front need no row.
     lines = script.text.split("\n")
-    cells = {place.first_line: place.cell for place in script.places}
-    starts = {
-        definition.first_line for definition in definitions if definition.kind not in _OF_NOTEBOOKS
-    }
+    cells = {first_line: cell for cell, first_line, _ in script.places}
+    definitions = module.definitions
+    starts = {d.first_line for d in definitions if d.kind not in ("cell", "heading")}
     for definition in definitions:
         if definition.kind == "heading":
             yield definition, module.signature(definition).removeprefix(script.comment).strip()
@@ -257,9 +239,6 @@ def _rows(
                 yield definition, f"{definition.path[-1]}{shortened(text)} ({size}{note})"
 
 
-_OF_NOTEBOOKS = frozenset({"cell", "heading"})
-
-
 def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
     code = _code(script)
     kinds = Counter(cell.kind for cell in notebook.cells)
@@ -276,7 +255,7 @@ def _summary(request: ViewRequest, notebook: Notebook, script: Script) -> View:
         shortened(
             indentation(heading) + code.signature(heading).removeprefix(script.comment).strip()
         )
-        for heading in notebook_definitions(script, code)
+        for heading in with_headings(code, _headings_and_cells(script)).definitions
         if heading.kind == "heading"
     ]
     if len(headings) > _MOST_HEADINGS:

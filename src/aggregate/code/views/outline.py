@@ -11,9 +11,8 @@ from aggregate.code.syntax.languages import Language, LanguageKind, language_of
 from aggregate.code.syntax.preprocessor import parts_condition
 from aggregate.code.syntax.symbols import EmbeddedCaptures, read_blocks, read_module
 from aggregate.code.views.custom import full
-from aggregate.code.views.digest import document_row, more_row, outermost
-from aggregate.code.views.records import records_view
-from aggregate.code.views.summary import summary
+from aggregate.code.views.records import more_row, records_view
+from aggregate.code.views.summary import document_row, outermost, summary
 
 _WANTED = frozenset(
     {
@@ -49,11 +48,6 @@ def without_bodies(text: str, language: Language) -> tuple[str, tuple[Span, ...]
     The spans map lines of the result to lines of the file.
     """
     source = text.encode(errors="surrogatepass")
-    pieces, spans = _apply(source, find_elisions(source, language))
-    return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
-
-
-def find_elisions(source: bytes, language: Language) -> list[Elision]:
     parsing.query_of(language, _WANTED)  # compile it before the deadline starts
     captured = _capture(source, language, parsing.Deadline(len(source)))
     elisions = _elisions(source, language, captured)
@@ -69,7 +63,10 @@ def find_elisions(source: bytes, language: Language) -> list[Elision]:
             Elision(elision.start + block.start, elision.end + block.start, elision.placeholder)
             for elision in inner
         )
-    return sorted(elisions, key=lambda elision: elision.start) if blocks else elisions
+    if blocks:
+        elisions.sort(key=lambda elision: elision.start)
+    pieces, spans = _apply(source, elisions)
+    return b"".join(pieces).decode(errors="surrogatepass"), tuple(spans)
 
 
 def _elisions(source: bytes, language: Language, captured: _BodyCaptures) -> list[Elision]:

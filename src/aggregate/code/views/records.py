@@ -1,4 +1,4 @@
-"""Digests of tables (CSV and the like) and of JSON Lines."""
+"""Rows of digests, and the digests of tables (CSV and the like) and of JSON Lines."""
 
 import csv
 import json
@@ -13,7 +13,47 @@ from aggregate.base.files import Span, View, ViewRequest
 from aggregate.base.text import line_count
 from aggregate.base.values import escape_surrogates
 from aggregate.code.syntax.languages import fence_tag
-from aggregate.code.views.digest import DigestRow, counted, cut, more_row, shortened
+
+LINE_WIDTH = 160
+
+
+class DigestRow(NamedTuple):
+    """A digest's line, with the lines of the file described."""
+
+    text: str
+    first_line: int = 0
+    last_line: int = 0
+
+
+def shortened(line: str) -> str:
+    return cut(line, LINE_WIDTH)
+
+
+def cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    if noun.endswith(("s", "x")):
+        return f"{noun}es"
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
+
+
+def more_row(number: int) -> str:
+    return f"... and {number} more"
+
+
+def byte_size(number: int) -> str:
+    if number < 1_000:
+        return counted(number, "byte")
+    return f"{number / 1_000:.0f} KB" if number < 1_000_000 else f"{number / 1_000_000:,.1f} MB"
+
 
 _READ_ROWS = 1_000
 # Characters read to find types and keys: more text rarely changes them.

@@ -101,7 +101,7 @@ def render_view(request: ViewRequest) -> View | str:
 
 
 def without_grammar(request: ViewRequest, problem: str) -> View:
-    from aggregate.code.views.digest import plain_digest  # many patterns
+    from aggregate.code.views.summary import plain_digest  # many patterns
 
     problem = f'{problem}; show the file with view_mode = "full", or exclude it'
     digest = plain_digest(request.path, request.text)

@@ -25,13 +25,12 @@ from aggregate.base.task import (
     Reason,
     Task,
 )
-from aggregate.prompt.asking.request import Request
+from aggregate.prompt.asking import Request
 from aggregate.prompt.document import END, Cut, Prompt, Section, SourceMap, pack_map, unpack_map
-from aggregate.prompt.output.numbered_output import audit_path, numbered_files
+from aggregate.prompt.output import audit_path, numbered_files
 
 if TYPE_CHECKING:
-    from aggregate.prompt.assemble import Composition
-    from aggregate.prompt.token_counts import PromptTokens
+    from aggregate.prompt import Composition, PromptTokens
 
 VERSION: Final = 2  # of the format; readers refuse others
 OF_FILES: Final = (Section.FILES, Section.CHANGED)  # sections whose blocks belong to files
@@ -71,15 +70,12 @@ def audit_of(
 ) -> Audit:
     """Return a prompt's audit with its file's tokens and bytes."""
     file_tokens = dict(tokens.files)  # a repeated path counts once
-    rows = tuple(
-        row._replace(
-            tokens=file_tokens.pop(row.path, 0),
-            score=None if row.score is None else rounded(row.score),
-            reasons=row.reasons
-            and tuple(reason._replace(weight=rounded(reason.weight)) for reason in row.reasons),
-        )
-        for row in prompt.choices
-    )
+    rows: list[FileChoice] = []
+    for row in prompt.choices:
+        score = None if row.score is None else rounded(row.score)
+        reasons = [reason._replace(weight=rounded(reason.weight)) for reason in row.reasons]
+        tokens_of_file = file_tokens.pop(row.path, 0)
+        rows.append(row._replace(tokens=tokens_of_file, score=score, reasons=tuple(reasons)))
     of_files = sum(tokens.sections.get(section, 0) for section in OF_FILES)
     return Audit(
         task=request.task or Task(),
@@ -87,7 +83,7 @@ def audit_of(
         tokens=tokens.document,
         sections=tokens.sections,
         generated=of_files - sum(row.tokens for row in rows),
-        rows=rows,
+        rows=tuple(rows),
         cut=tuple(prompt.cut),
         missing=tuple(prompt.missing),
         guess=prompt.guess,

@@ -7,15 +7,13 @@ if TYPE_CHECKING:
     from aggregate.prompt.corpus.file_corpus import *
     from aggregate.prompt.corpus.file_groups import *
     from aggregate.prompt.corpus.ranked_files import *
-    from aggregate.prompt.corpus.sheet import *
 else:
     __getattr__ = door(
         __name__,
         {
             "commit_history": "CommitHistory",
-            "file_corpus": "FileCorpus read_files",
+            "file_corpus": "FileCorpus look_up_name number_of read_files shown_line",
             "file_groups": "analysed analysis_call",
-            "ranked_files": "check_focus question_for rank_files RankedFiles resolve_place",
-            "sheet": "is_unsure make_sheet read_answer Sheet SHEET_TOKENS with_answer",
+            "ranked_files": "check_focus is_unsure make_sheet question_for rank_files RankedFiles read_answer resolve_place Sheet SHEET_TOKENS with_answer with_scores",
         },
     )

@@ -1,5 +1,6 @@
-"""The files that a ranking compares; only new and changed files are read and analysed."""
+"""The files that a ranking compares, and the definitions and uses of a name in them."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -9,7 +10,7 @@ from aggregate.base.concurrency import Call
 from aggregate.base.values import row_maker
 from aggregate.project.files import SourceFile, modified_at, read_file
 from aggregate.project.index import Index
-from aggregate.prompt.asking.request import Request
+from aggregate.prompt.asking import Request
 from aggregate.prompt.corpus.file_groups import (
     GONE,
     USUAL,
@@ -25,9 +26,16 @@ from aggregate.prompt.corpus.file_groups import (
     stored_analyses,
     stored_terms,
 )
-from aggregate.prompt.files.file import File, Remark
-from aggregate.prompt.files.file_reading import FileReader, NoteKind, ReadFacts, read_source
-from aggregate.prompt.files.selection import Selection, select_files
+from aggregate.prompt.files import (
+    File,
+    FileReader,
+    NoteKind,
+    ReadFacts,
+    Remark,
+    Selection,
+    read_source,
+    select_files,
+)
 from aggregate.ranking import term_list
 from aggregate.ranking.files import Analysis, FileFacts, TermTable, look_roughly, pack_tables
 
@@ -35,6 +43,10 @@ _ABSENT: Final = -1  # number of a group's file outside of the corpus
 _GROUPS_AT_ONCE: Final = 16  # groups whose terms are in memory: some megabytes
 _FACTS: Final = row_maker(FileFacts)
 _NumberedPart = tuple[Part, Sequence[int]]  # a group's part, and the corpus numbers of its files
+_BETWEEN_NAMES: Final = r"\.|::|#|->|/"
+# A name, qualified as in any language.
+_NAME: Final = re.compile(rf"[^\W\d][\w$]*(?:(?:{_BETWEEN_NAMES})[^\W\d][\w$]*)*[?!]?")
+_LINE: Final = 160  # characters of a line that an answer repeats
 
 
 @dataclass(slots=True, eq=False)
@@ -287,3 +299,61 @@ def _numbered_parts(groups: Sequence[FileGroup], numbers: Mapping[int, int]) -> 
 
 def _without_secrets(file: File) -> SourceFile:
     return file.source.without_secrets or file.source
+
+
+def look_up_name(corpus: FileCorpus, query: str, paths: Mapping[int, str]) -> list[str]:
+    """Return lines about the definitions and uses of a name.
+
+    Definitions come first, then uses, each group below its number. ``paths`` are the files to search, by number. An
+    unknown name gives no lines.
+    """
+    if not _NAME.fullmatch(query):
+        return []
+    names = re.split(_BETWEEN_NAMES, query)
+    definitions = list(_definitions(corpus, names, paths))
+    uses = list(_uses(corpus, names[-1], paths))
+    if not definitions and not uses:
+        return []
+    lines = [f"{number_of(len(definitions), 'definition')} of {query}", *definitions]
+    return [*lines, f"{number_of(len(uses), 'use')} of {names[-1]}", *uses]
+
+
+def _definitions(
+    corpus: FileCorpus, names: Sequence[str], paths: Mapping[int, str]
+) -> Iterator[str]:
+    holding = corpus.files_naming(names[-1])
+    numbers = [number for number in holding if number in paths and corpus.files[number].is_code]
+    for number, analysis in zip(numbers, corpus.analyses(numbers), strict=True):
+        for index in analysis.named.get(names[-1], ()):
+            definition = analysis.definitions[index]
+            if definition.path[-len(names) :] == tuple(names):
+                where = f"{paths[number]}:{definition.first}-{definition.last}"
+                line = _line(corpus, number, definition.signature)
+                yield f"{where} {definition.kind} {'.'.join(definition.path)}: {line}"
+
+
+def _uses(corpus: FileCorpus, name: str, paths: Mapping[int, str]) -> Iterator[str]:
+    numbers = [number for number in corpus.files_naming(name) if number in paths]
+    analyses = corpus.analyses(numbers, with_references=True)
+    for number, analysis in zip(numbers, analyses, strict=True):
+        for reference in analysis.references:
+            if reference.name == name:
+                outer = reference.definition
+                path = analysis.definitions[outer].path if outer >= 0 else ()
+                within = f" in {'.'.join(path)}" if path else ""
+                line = _line(corpus, number, reference.line)
+                yield f"{paths[number]}:{reference.line}{within}: {line}"
+
+
+def _line(corpus: FileCorpus, number: int, line: int) -> str:
+    lines = corpus.text(number).splitlines()
+    return shown_line(lines[line - 1]) if 1 <= line <= len(lines) else ""
+
+
+def shown_line(line: str) -> str:
+    text = line.strip()
+    return text if len(text) <= _LINE else f"{text[:_LINE]}…"
+
+
+def number_of(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -190,9 +190,10 @@ class FileGroup:
 def look_at_groups(files: Sequence[File], index: Index) -> list[FileGroup]:
     """Return the readable files in groups, with stored tables for files that are unchanged."""
     groups = list(_groups(files))
-    looks = index.look_at_groups(
-        [(group.name, [(file.file, file.path) for file in group.files]) for group in groups]
-    )
+    named = []
+    for group in groups:
+        named.append((group.name, [(file.file, file.path) for file in group.files]))
+    looks = index.look_at_groups(named)
     parts: list[tuple[FileGroup, bytes, bytes]] = []
     for group, look in zip(groups, looks, strict=True):
         group.marks = look.marks

@@ -8,18 +8,16 @@ if TYPE_CHECKING:
     from aggregate.prompt.files.file_rendering import *
     from aggregate.prompt.files.file_sizes import *
     from aggregate.prompt.files.layout import *
-    from aggregate.prompt.files.line_runs import *
     from aggregate.prompt.files.selection import *
 else:
     __getattr__ = door(
         __name__,
         {
-            "file": "File",
-            "file_reading": "FileReader ReadFacts",
+            "file": "ALL_LINES as_runs File LONGEST_SIGNATURE marked_runs Remark Run signature_run",
+            "file_reading": "FileReader NoteKind read_source ReadFacts",
             "file_rendering": "check_refused error_sentence FileStream render_files RenderedFiles view_version",
             "file_sizes": "FileSizes measure_files",
-            "layout": "file_block file_segment FILES files_section files_segments MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
-            "line_runs": "ALL_LINES as_runs marked_runs Run signature_run",
+            "layout": "BEFORE_CONTENT file_block file_heading file_segment FILES files_section files_segments FILES_TIER3 is_fenced MORE_TOKENS prompt_files rendered_segment screenshots_section tier3_segments",
             "selection": "omission_remark own_output_filter resolve_entries select_files Selection with_generated_policy",
         },
     )

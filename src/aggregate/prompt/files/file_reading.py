@@ -12,8 +12,8 @@ from aggregate.base.text import find_invisible, generated_reason, heading_text
 from aggregate.code.syntax import HOW_TO_INSTALL, uninstalled_language_of
 from aggregate.code.views import PARSED
 from aggregate.project.files import UTF_8, SourceFile, read_file
-from aggregate.prompt.asking.request import FOCUS_TIER
-from aggregate.prompt.files.file import File, Remark, encoding_note
+from aggregate.prompt.asking import FOCUS_TIER
+from aggregate.prompt.files.file import File, Remark, as_runs, encoding_note
 from aggregate.prompt.files.selection import SLICE_LABELS, Note, Selection, omission_remark
 
 MARKED: Final = "linguist-generated in .gitattributes"
@@ -220,7 +220,6 @@ def _without_secrets(file: File, redacted: Redacted, redaction: Redaction) -> Fi
     secrets, also if they are shown.
     """
     source = replace(file.source, content_hash=b"", secrets=redacted.findings)
-    from aggregate.prompt.files.line_runs import as_runs  # few files have secrets
 
     pairs = zip(source.text.split("\n"), redacted.text.split("\n"), strict=True)
     changed = as_runs(number for number, (old, new) in enumerate(pairs, start=1) if old != new)
@@ -292,7 +291,8 @@ def missing_grammar_notes(files: Iterable[tuple[str, str]]) -> Iterator[Note]:
         counts[language] += 1
     for language, path in first_paths.items():
         remaining = counts[language] - 1
-        also = f" (and {remaining:,} more file{'' if remaining == 1 else 's'})" if remaining else ""
+        plural = "" if remaining == 1 else "s"
+        also = f" (and {remaining:,} more file{plural})" if remaining else ""
         yield (
             path,
             f"shown without its structure{also}, as the grammar of {language} is not installed: "

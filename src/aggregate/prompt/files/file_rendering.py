@@ -17,7 +17,7 @@ from aggregate.base.text import heading_text
 from aggregate.code.syntax import LANGUAGES, fence_tag
 from aggregate.code.views import render_all
 from aggregate.project.index import Index, Kind, code_version
-from aggregate.prompt.asking.request import Request
+from aggregate.prompt.asking import Request
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import PORTION, FileReader, NoteKind, missing_grammar
 from aggregate.prompt.files.selection import Selection, select_files

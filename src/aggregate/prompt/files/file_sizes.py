@@ -19,7 +19,7 @@ from aggregate.code.syntax import LanguageKind, language_of, read_module
 from aggregate.code.views import render_all
 from aggregate.project.files import read_file
 from aggregate.project.index import Index, Kind, code_version
-from aggregate.prompt.asking.request import Request
+from aggregate.prompt.asking import Request
 from aggregate.prompt.files.file import File
 from aggregate.prompt.files.file_reading import FileReader
 from aggregate.prompt.files.file_rendering import cached_rows, view_version

@@ -10,7 +10,7 @@ from aggregate.base.files import ShownText, Span, ViewMode, ViewRequest, source_
 from aggregate.base.text import fence, heading_text
 from aggregate.code.syntax import fence_tag, language_of
 from aggregate.code.views import render_all
-from aggregate.prompt.asking.request import FOCUS_TIER, Request, find_named
+from aggregate.prompt.asking import FOCUS_TIER, Request, find_named
 from aggregate.prompt.document import Screenshot, Section, Segment, Stability
 from aggregate.prompt.files.file import File
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from aggregate.base.disk.reading import project_root, real_path
 from aggregate.base.errors import ConfigError
@@ -19,11 +19,8 @@ from aggregate.project.files import FolderListing, ResolvedPath, display_path, d
 from aggregate.project.git import generated_marks
 from aggregate.project.index import INDEX_FILE, INDEX_FOLDER
 from aggregate.project.paths import ALLOW_SECRETS, IgnoreRules, TooManyRulesError
-from aggregate.prompt.asking.request import focus_paths
+from aggregate.prompt.asking import Request, focus_paths
 from aggregate.prompt.files.file import File, Remark
-
-if TYPE_CHECKING:
-    from aggregate.prompt.asking.request import Request
 
 _MOST_NAMED: Final = 3  # files in a sentence, which counts the rest
 SLICE_LABELS: Final = ("tag", "comment")

@@ -15,8 +15,8 @@ from aggregate.base.task import Place
 from aggregate.base.text import has_long_line
 from aggregate.code.views import focused
 from aggregate.project.index import Index
-from aggregate.prompt.asking.request import FOCUS_TIER, Request, find_named, unknown_focus
-from aggregate.prompt.corpus.ranked_files import RankedFiles
+from aggregate.prompt.asking import FOCUS_TIER, Request, find_named, unknown_focus
+from aggregate.prompt.corpus import RankedFiles
 from aggregate.prompt.files import ALL_LINES, MORE_TOKENS, File, Run, signature_run
 from aggregate.prompt.fit.entry_order import CHARACTERS_PER_TOKEN, SEEN_FILES
 from aggregate.prompt.fit.opened_file import OpenedFile, ShownLines, open_file
@@ -154,12 +154,13 @@ class Candidates:
     @cached_property
     def pinned(self) -> Mapping[int, Sequence[Run]]:
         """The lines that must be shown, by file."""
-        pins = self.pins.files
-        return {
-            number: tuple(pinned_runs(pins[path], self._definitions(number) if pins[path] else ()))
-            for number, path in sorted((c.number, c.file.path) for c in self.in_rank_order)
-            if path in pins
-        }
+        pins, pinned = self.pins.files, {}
+        for number, candidate in sorted(self.by_number.items()):
+            path = candidate.file.path
+            if path in pins:
+                definitions = self._definitions(number) if pins[path] else ()
+                pinned[number] = tuple(pinned_runs(pins[path], definitions))
+        return pinned
 
     @property
     def generated(self) -> set[str]:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import sqrt
 from typing import Final, NamedTuple
 
-from aggregate.prompt.files.line_runs import LONGEST_SIGNATURE, Run, signature_run
+from aggregate.prompt.files import LONGEST_SIGNATURE, Run, signature_run
 from aggregate.ranking.files import DefinedName, Piece
 
 CHARACTERS_PER_TOKEN = 4  # An estimate, good enough for the order; the budget counts tokens exactly
@@ -155,12 +155,14 @@ class Fittable:
         # Most of some ten thousand definitions have only their file's part. With ``min`` and ``max``, as below, this
         # loop takes four times as long.
         by_lines = [-shared / root for root in _ROOTS]
-        values = [
-            by_lines[lines]
-            if 0 <= (lines := definition.body - definition.signature) < LONGEST_SIGNATURE
-            else by_lines[-1 if lines > 0 else 0]
-            for definition in self.definitions
-        ]
+        values = []
+        for definition in self.definitions:
+            lines = definition.body - definition.signature
+            if lines < 0:
+                lines = 0
+            elif lines > LONGEST_SIGNATURE:
+                lines = LONGEST_SIGNATURE
+            values.append(by_lines[lines])
         for number, mass in masses.items():
             if number >= 0:
                 lines = self.definitions[number].body - self.definitions[number].signature

@@ -9,7 +9,7 @@ from typing import Final
 from aggregate.base.files import View, ViewMode
 from aggregate.base.task import FileChoice, FileOrder, Level
 from aggregate.code.views import EXCLUDED, is_the_text
-from aggregate.prompt.asking.request import ALL_FILES
+from aggregate.prompt.asking import ALL_FILES
 from aggregate.prompt.files import (
     File,
     RenderedFiles,
@@ -20,7 +20,7 @@ from aggregate.prompt.files import (
 )
 from aggregate.prompt.fit.candidates import Candidate, Candidates
 from aggregate.prompt.fit.fit import Fit
-from aggregate.prompt.sections.not_shown import Called, Hidden
+from aggregate.prompt.sections import Called, Hidden
 
 _MOST_CALLED: Final = 100  # names to look up
 LEVELS: Final = {mode: Level(mode.value) for mode in ViewMode}

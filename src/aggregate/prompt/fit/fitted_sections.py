@@ -10,22 +10,25 @@ from aggregate.base.redaction import Redaction, redact
 from aggregate.base.task import Budget, Finish
 from aggregate.base.text import clean_issue, fence, heading_text
 from aggregate.project.git import FileChange, find_head, read_changes
-from aggregate.prompt.asking.request import Request
+from aggregate.prompt.asking import Request
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
-from aggregate.prompt.files.layout import file_heading
-from aggregate.prompt.files.selection import own_output_filter
-from aggregate.prompt.sections.fitted import NO_ROOM, Count, FittedSection, largest_size, tokens_of
-from aggregate.prompt.sections.given import (
+from aggregate.prompt.files import file_heading, own_output_filter
+from aggregate.prompt.sections import (
+    NO_ROOM,
+    Count,
+    FittedSection,
+    Tree,
     attached_section,
     cut_middle,
     fit_given,
+    fit_history,
     instructions_section,
+    largest_size,
     project_segment,
     task_line,
     task_segment,
+    tokens_of,
 )
-from aggregate.prompt.sections.tree import Tree
-from aggregate.prompt.sections.turns import fit_history
 
 ALL = 1 << 62  # more tokens than any prompt
 _OF_GIVEN, _OF_CHANGES, _OF_TREE = 0.1, 0.25, 0.12  # largest parts of the room beside the pins

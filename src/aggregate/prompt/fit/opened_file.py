@@ -132,8 +132,9 @@ class OpenedFile:
     def longest_statement(self, first: int, last: int) -> str:
         """Return the text of the longest statement from ``first`` to ``last``; results are cached."""
         if (first, last) not in self._longest:
-            groups = self.by_statement(range(first, last + 1))
-            texts = ("".join(self.texts[number - 1] for number in group) for group in groups)
+            texts = []
+            for group in self.by_statement(range(first, last + 1)):
+                texts.append("".join(self.texts[number - 1] for number in group))
             self._longest[first, last] = max(texts, key=len)
         return self._longest[first, last]
 

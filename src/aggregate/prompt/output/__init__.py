@@ -11,7 +11,7 @@ else:
     __getattr__ = door(
         __name__,
         {
-            "numbered_output": "audit_path prune_outputs request_log_path write_numbered",
+            "numbered_output": "audit_path numbered_files prune_outputs request_log_path write_numbered",
             "references": "resolve_reference",
             "source_map": "add_segment add_separator map_sources",
             "split": "cuts_of split_prompt",

@@ -24,8 +24,8 @@ from aggregate.base.values import (
     escape_surrogates,
     is_reference,
 )
-from aggregate.prompt.asking.results import AggregatedResult, Answer, Results
-from aggregate.prompt.sections.subagent_results import flatten_results
+from aggregate.prompt.asking import AggregatedResult, Answer, Results
+from aggregate.prompt.sections import flatten_results
 
 REFERENCE_FORMAT: Final = "disk_reference"  # the ``_format`` of a reference (rule D-42)
 MOST_BYTES: Final = 2_000_000_000  # of a loaded file

@@ -7,9 +7,8 @@ from urllib.parse import unquote
 
 from aggregate.base.files import ShownText, source_lines
 from aggregate.prompt.document import Label, Section, Segment, SourceMap
-from aggregate.prompt.files.layout import BEFORE_CONTENT, file_heading, is_fenced
-from aggregate.prompt.sections.not_shown import HEADING as NOT_SHOWN
-from aggregate.prompt.sections.turns import fenced_lines
+from aggregate.prompt.files import BEFORE_CONTENT, file_heading, is_fenced
+from aggregate.prompt.sections import NOT_SHOWN, fenced_lines
 
 _FENCE = re.compile(r"`{3,}[\w+#.-]*")
 _ESCAPE = re.compile(r"\\(.)")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from aggregate.base.json_forms import free_key, message_text
 from aggregate.base.text import fence, heading_text, plain_headings
 from aggregate.base.values import DataReference, Value, escape_surrogates, is_reference, unawaited
-from aggregate.prompt.asking.results import (
+from aggregate.prompt.asking import (
     AggregatedResult,
     Answer,
     GroupStatus,
@@ -290,12 +290,12 @@ def _report_item(compiled: Mapping[str, Any]) -> _Item:
         references.append(value)
         return f"{value.ref_id}: {value['summary']}"
 
-    summaries = {
-        section: {key: summarised(value) for key, value in fields.items()}
-        if type(fields) is dict
-        else summarised(fields)
-        for section, fields in compiled.items()
-    }
+    summaries: dict[str, Value] = {}
+    for section, fields in compiled.items():
+        if type(fields) is dict:
+            summaries[section] = {key: summarised(value) for key, value in fields.items()}
+        else:
+            summaries[section] = summarised(fields)
     lines = "\n".join(
         f"- {reference.ref_id}: {one_line(reference.place)}" for reference in references
     )

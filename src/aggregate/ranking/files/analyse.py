@@ -26,7 +26,7 @@ from aggregate.code.syntax import (
 )
 from aggregate.ranking.files.analysis import Analysis, DefinedName, Piece, Reference
 from aggregate.ranking.files.packing import MOST_MEMBERS, column, deflated, pack_terms
-from aggregate.ranking.files.pieces import LineKind, Run, cut, line_kinds, owned_runs
+from aggregate.ranking.files.pieces import LineKind, cut, line_kinds, owned_runs
 from aggregate.ranking.files.rough import SAMPLE, text_traits
 from aggregate.ranking.terms import words_in
 
@@ -132,7 +132,7 @@ def _analyse_text(path: str, text: str, problem: str, headings: Sequence[Definit
             1 for _ in takewhile(lambda start: start <= SAMPLE, islice(starts, len(runs)))
         )
         if sampled < len(runs):
-            rest = Run(runs[sampled].first, runs[-1].last, -1)
+            rest = Piece(runs[sampled].first, runs[-1].last, -1)
             runs = [*runs[:sampled], rest]
     pieces, words = _pack_pieces(lines, runs, most, kinds=kinds, whole_lines=whole_lines)
     return Analysis(
@@ -234,7 +234,7 @@ def _defined_names(module: Module, lines: Sequence[str], language: Language) -> 
 
 def _pack_pieces(
     lines: Sequence[str],
-    runs: Sequence[Run],
+    runs: Sequence[Piece],
     most: int,
     *,
     kinds: Sequence[LineKind],
@@ -255,11 +255,8 @@ def _pack_pieces(
         room -= len(text)
         size = sum(map(len, lines[run.first - 1 : run.last])) + run.last - run.first + 1
         pieces.append(
-            Piece(
-                run.first,
-                run.last,
-                run.owner,
-                size,
+            run._replace(
+                characters=size,
                 comments=comments[run.last] - comments[run.first - 1],
                 preamble=preamble[run.last] - preamble[run.first - 1],
             )

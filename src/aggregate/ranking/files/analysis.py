@@ -17,7 +17,7 @@ class Piece(NamedTuple):
     first: int
     last: int
     definition: int  # innermost, an index into ``Analysis.definitions``; ``-1`` for none
-    characters: int
+    characters: int = 0
     comments: int = 0  # characters of comments, docstrings and a licence
     preamble: int = 0  # characters of imports and a licence
 

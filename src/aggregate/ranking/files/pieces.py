@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import groupby, pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from aggregate.code.syntax import comment_of
-from aggregate.ranking.files.analysis import DefinedName
+from aggregate.ranking.files.analysis import DefinedName, Piece
 
 
 class LineKind(IntEnum):
@@ -134,27 +134,12 @@ _NEUTRAL: Final = frozenset({LineKind.BLANK, LineKind.COMMENT})
 _FEWEST_ALIKE: Final = 2
 
 
-class Run(NamedTuple):
-    """Consecutive lines of one definition."""
-
-    first: int
-    last: int
-    owner: int  # index of the definition, -1 for none
-
-
-def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Run]:
+def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool) -> list[Piece]:
     has_inner = {definition.outer for definition in definitions}
     whole_until = lines if not is_code and lines <= WHOLE_DATA_LINES else 0
-    runs: list[Run] = []
-    around: list[tuple[int, int]] = []  # indices and last lines of enclosing definitions
-    line = 1
-
-    def run_to(last: int) -> None:
-        nonlocal line
-        if last >= line:
-            runs.append(Run(line, last, around[-1][0] if around else -1))
-            line = last + 1
-
+    owners = [-1] * (lines + 1)  # by line, the first one unused
+    ends: list[int] = []  # last lines of enclosing definitions
+    begin = 1
     for index, definition in enumerate(definitions):
         length = definition.last - definition.first + 1
         is_small = length <= _SMALL_LINES and index not in has_inner
@@ -165,41 +150,40 @@ def owned_runs(definitions: Sequence[DefinedName], lines: int, *, is_code: bool)
                 continue
             if length <= WHOLE_DATA_LINES:
                 whole_until = definition.last
-        while around and around[-1][1] < definition.first:
-            run_to(around[-1][1])
-            around.pop()
-        run_to(definition.first - 1)
-        last = min(definition.last, around[-1][1] if around else lines)
-        around.append((index, last))
-    while around:
-        run_to(around[-1][1])
-        around.pop()
-    run_to(lines)
+        while ends and ends[-1] < definition.first:
+            ends.pop()
+        ends.append(min(definition.last, ends[-1] if ends else lines))
+        begin = max(begin, definition.first)
+        owners[begin : ends[-1] + 1] = [index] * (ends[-1] + 1 - begin)
+    runs: list[Piece] = []
+    for owner, group in groupby(owners[1:]):
+        first = runs[-1].last + 1 if runs else 1
+        runs.append(Piece(first, first + len(list(group)) - 1, owner))
     return runs
 
 
 def cut(
-    runs: Sequence[Run],
+    runs: Sequence[Piece],
     lines: Sequence[str],
     *,
     kinds: Sequence[LineKind] = (),
     statements: Sequence[int] = (),
-) -> Iterator[Run]:
+) -> Iterator[Piece]:
     """Divide long runs of lines, and join short ones.
 
     Closing and blank lines are appended to the run before. A part ends with a statement, unless the statement is longer
     than a part.
     """
-    joined: list[Run] = []  # consecutive runs of one owner joined
+    joined: list[Piece] = []  # consecutive runs of one owner joined
     for run in runs:
-        is_same = joined and joined[-1].owner == run.owner
+        is_same = joined and joined[-1].definition == run.definition
         if joined and (is_same or not any(map(str.strip, lines[run.first - 1 : run.last]))):
             joined[-1] = joined[-1]._replace(last=run.last)
         else:
             joined.append(run)
     if kinds:
         joined = [part for run in joined for part in _by_purpose(run, kinds)]
-    last: Run | None = None
+    last: Piece | None = None
     for part in _parts(joined, lines, statements):
         if last and _CLOSING.fullmatch("\n".join(lines[part.first - 1 : part.last])):
             last = last._replace(last=part.last)
@@ -211,24 +195,26 @@ def cut(
         yield last
 
 
-def _parts(runs: Sequence[Run], lines: Sequence[str], statements: Sequence[int]) -> Iterator[Run]:
+def _parts(
+    runs: Sequence[Piece], lines: Sequence[str], statements: Sequence[int]
+) -> Iterator[Piece]:
     for run in runs:
         first = run.first
         while run.last - first >= MOST_LINES + _FEWEST_LEFT:
             last = _best_end(lines, first, statements)
-            yield Run(first, last, run.owner)
+            yield Piece(first, last, run.definition)
             first = last + 1
-        yield Run(first, run.last, run.owner)
+        yield Piece(first, run.last, run.definition)
 
 
-def _by_purpose(run: Run, kinds: Sequence[LineKind]) -> Iterator[Run]:
+def _by_purpose(run: Piece, kinds: Sequence[LineKind]) -> Iterator[Piece]:
     """Divide lines outside of definitions by kind.
 
     Imports, for example, are separated from code. Comments belong to the next line, blank lines to the previous one;
     single lines of a kind are not split off.
     """
     first = run.first
-    if run.owner < 0:
+    if run.definition < 0:
         lines = [line for line in range(run.first, run.last + 1) if kinds[line - 1] not in _NEUTRAL]
         groups = [[*group] for _, group in groupby(lines, key=lambda line: kinds[line - 1])]
         for group, following in pairwise(groups):

@@ -63,12 +63,9 @@ def text_traits(path: str, text: str) -> TextTraits:
     is_parsed = len(text) <= _MOST_CHARACTERS
     if is_parsed and len(text) > _MOST_GENERATED:
         is_parsed = not generated_reason(path, text)
-    has_data = is_parsed and has_long_line(text) and 2 * _size_of_long_lines(text) >= len(text)
+    long_lines = sum(size for size in map(len, text.split("\n")) if size > LONG_LINE)
+    has_data = is_parsed and has_long_line(text) and 2 * long_lines >= len(text)
     return TextTraits(language, name, is_code, is_parsed and not has_data, has_data)
-
-
-def _size_of_long_lines(text: str) -> int:
-    return sum(size for size in map(len, text.split("\n")) if size > LONG_LINE)
 
 
 def look_roughly(path: str, text: str) -> RoughFile:
