@@ -105,7 +105,7 @@ def _observe(
     tree: Path, commit: TaskCommit, text: str
 ) -> tuple[tuple[str, ...], Example | None, int]:
     """Return the kinds of evidence, an example if any changed piece is a candidate, and how many were changed."""
-    from aggregate.base.task import Task
+    from aggregate.base.task_budget import Task
     from aggregate.project.index import user_index
     from aggregate.prompt import request_for
     from aggregate.prompt.asking import open_project

@@ -67,7 +67,7 @@ def is_source(path: str) -> bool:
 
 def ranked_paths(folder: Path, text: str) -> list[str]:
     """Return the files of a tree, the likeliest for a task first."""
-    from aggregate.base.task import Budget, Task
+    from aggregate.base.task_budget import Budget, Task
     from aggregate.project.index import user_index
     from aggregate.prompt import request_for
     from aggregate.prompt.asking import open_project

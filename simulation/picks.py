@@ -48,7 +48,7 @@ def main(parser: ArgumentParser) -> None:
 
 
 def _sheets(clone: Path, commits: Iterator[TaskCommit]) -> Iterator[tuple[TaskCommit, "Sheet"]]:
-    from aggregate.base.task import Budget, Task
+    from aggregate.base.task_budget import Budget, Task
     from aggregate.prompt import request_for
     from aggregate.prompt.asking import open_project
 

@@ -83,7 +83,7 @@ class Ours:
     def make(self, tree: Path, ask: Ask, budget: int) -> str:
         """Compose a prompt."""
         from aggregate.base.errors import AggregateError
-        from aggregate.base.task import Budget, Task
+        from aggregate.base.task_budget import Budget, Task
         from aggregate.project.index import user_index
         from aggregate.prompt import compose_within_budget, request_for
         from aggregate.prompt.asking import open_project

@@ -68,7 +68,7 @@ def main(parser: ArgumentParser) -> None:
 
 def answers(name: str, folder: Path, *, annotations: Path) -> list[Answer]:
     """Ask all questions about a project."""
-    from aggregate.base.task import Task
+    from aggregate.base.task_budget import Task
     from aggregate.project.index import user_index
     from aggregate.prompt import request_for
     from aggregate.prompt.asking import open_project

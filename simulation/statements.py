@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tree_sitter import Node
 
-from aggregate.base.task import Budget, Task
+from aggregate.base.task_budget import Budget, Task
 from aggregate.code.syntax.languages import language_of
 from aggregate.code.syntax.parsing import parse_source
 from aggregate.project.index import user_index

@@ -65,7 +65,7 @@ ONE_MODULE = (
     "base.files",
     "base.json_forms",
     "base.messages",
-    "base.task",
+    "base.task_budget",
     "base.values",
     "project.presets",
     "project.witnessed",

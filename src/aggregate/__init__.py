@@ -87,7 +87,7 @@ if (
         ViewMode as ViewMode,
     )
     from aggregate.base.monitor import get_monitor as get_monitor
-    from aggregate.base.task import (
+    from aggregate.base.task_budget import (
         Budget as Budget,
         FileChoice as FileChoice,
         Place as Place,
@@ -193,7 +193,7 @@ _HOMES = {
     "aggregate.base.errors": "AggregateError BudgetError ClientError ClientSetupError CompilerError ConfigError DataReferenceError ModelError OutputError PromptTooLongError ProviderError SandboxError ScopeError SpawnError StateError ToolError TrackError WorkerError",
     "aggregate.base.files": "FileItem FileRecord View ViewMode",
     "aggregate.base.monitor": "get_monitor",
-    "aggregate.base.task": "Budget FileChoice Place Task",
+    "aggregate.base.task_budget": "Budget FileChoice Place Task",
     "aggregate.base.tokens": "count",
     "aggregate.cli": "main",
     "aggregate.code.anchors": "AnchorState FuzzyAnchor Resolution",

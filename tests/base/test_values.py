@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from aggregate import ContextPreset, FileItem, FileRecord, ViewMode, build_file_items
 from aggregate.base import FileEntry, isolated_copy
-from aggregate.base.task import AUTO, MOST_TOKENS, parse_amount, parse_number
+from aggregate.base.task_budget import AUTO, MOST_TOKENS, parse_amount, parse_number
 from aggregate.prompt import File
 from aggregate.prompt.document import Label, SourceMap, pack_map, unpack_map
 from tests.projects import project

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate import Reply, Usage
-from aggregate.agents.tracks.line import locate_top, snapshot
+from aggregate.agents.tracks.merged_changes import locate_top, snapshot
 from aggregate.agents.tracks.trees import Pack, Trees
 from aggregate.sending.models import ToolCall
 

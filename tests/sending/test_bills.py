@@ -20,7 +20,7 @@ from aggregate import (
 from aggregate.cli.turn_report import plan_data, plan_lines
 from aggregate.sending import Exchange, ModelSelection, charged, charges, prepare_turn, send_turn
 from aggregate.sending.clients import OnText
-from aggregate.sending.clients.model_figures import Endpoint, Learned, learned_of, record_reply
+from aggregate.sending.clients.model_prices import Endpoint, Learned, learned_of, record_reply
 from tests.cli.command_line import start
 from tests.fakes.user_files import by_user
 from tests.projects import project

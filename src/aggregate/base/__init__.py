@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from aggregate.base.errors import *
     from aggregate.base.files import *
     from aggregate.base.messages import *
-    from aggregate.base.task import *
+    from aggregate.base.task_budget import *
     from aggregate.base.values import *
 else:
     __getattr__ = door(
@@ -15,7 +15,7 @@ else:
             "errors": "AnchorError ConfigError DeadlineError Stopped ToolError",
             "files": "Entry FileEntry FileItem ShownText Span ViewRequest",
             "messages": "install_command",
-            "task": "FileOrder Finish Given Guess Level Missing Pick Reason SentFile",
+            "task_budget": "FileOrder Finish Given Guess Level Missing Pick Reason SentFile",
             "values": "isolated_copy Value",
         },
     )

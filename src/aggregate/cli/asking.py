@@ -19,7 +19,7 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_private
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import nearest_path
-from aggregate.base.task import AUTO, Given, Place, Task
+from aggregate.base.task_budget import AUTO, Given, Place, Task
 from aggregate.base.text import heading_text
 from aggregate.cli.options import SHOWN, AskedProject
 from aggregate.cli.output import say, warn, warn_all

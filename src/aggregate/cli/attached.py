@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from aggregate.base.disk.reading import is_file
 from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.task import Place, Task
+from aggregate.base.task_budget import Place, Task
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing
 from aggregate.project.paths import is_glob

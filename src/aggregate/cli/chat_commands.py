@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from aggregate.base.messages import did_you_mean
-from aggregate.base.task import AUTO, parse_amount
+from aggregate.base.task_budget import AUTO, parse_amount
 from aggregate.cli.attached import Attached
 from aggregate.cli.chat_session import ChatSession, find_files, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard

@@ -12,7 +12,7 @@ import click
 from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.errors import ConfigError
 from aggregate.base.messages import path_meant
-from aggregate.base.task import FileChoice, Level
+from aggregate.base.task_budget import FileChoice, Level
 from aggregate.base.text import line_count
 from aggregate.cli import output
 from aggregate.cli.asking import from_here, open_project_here

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from aggregate.base.files import GeneratedView
-from aggregate.base.task import Amount, parse_amount, parse_number
+from aggregate.base.task_budget import Amount, parse_amount, parse_number
 from aggregate.project.configuration import CONFIG_NAME, nearest_config
 from aggregate.project.paths import ALLOW_OUTSIDE, ALLOW_SECRETS
 

@@ -10,7 +10,7 @@ import click
 
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
-from aggregate.base.task import AUTO, Amount, Finish, Task
+from aggregate.base.task_budget import AUTO, Amount, Finish, Task
 from aggregate.cli import asking, options
 from aggregate.cli.asking import UNCOMMITTED, RunCommand
 from aggregate.cli.options import AskedProject, flag, option, take

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aggregate.base.errors import NoProviderError, ProviderError
-from aggregate.base.task import Task
+from aggregate.base.task_budget import Task
 from aggregate.cli import asking, options, output, turn_report
 from aggregate.cli.attached import Attached
 from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together

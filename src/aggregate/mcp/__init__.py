@@ -12,9 +12,6 @@ else:
         {
             "installing": "HOSTS with_server",
             "server": "AgentServer serve_on_stdio",
-            "workspace": "ComposeArguments Ledger parse Progress ResultsArguments Workspace",
+            "workspace": "CAP ComposeArguments Ledger parse Progress ResultsArguments Workspace LEAST_CAP",
         },
     )
-
-CAP = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
-LEAST_CAP = 500  # an answer's notes have some hundred tokens

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final
 
 from aggregate.base.errors import BudgetError, ToolError
-from aggregate.base.task import Pick, Place, Task
+from aggregate.base.task_budget import Pick, Place, Task
 from aggregate.mcp.workspace import (
     Call,
     ComposeArguments,

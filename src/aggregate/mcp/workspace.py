@@ -17,8 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.json_schema import GenerateJsonSchema
 
 from aggregate.base.errors import ToolError
-from aggregate.base.task import Finish, Task, parse_number
-from aggregate.mcp import CAP
+from aggregate.base.task_budget import Finish, Task, parse_number
 from aggregate.project.configuration import Project, unconfigured
 from aggregate.project.index import Index, user_index
 from aggregate.prompt import Composition, SavedCounts, request_for
@@ -26,6 +25,9 @@ from aggregate.prompt.asking import Request, open_project
 from aggregate.prompt.corpus import FileCorpus, read_files
 
 Count = Callable[[str], int]  # returns the tokens of a text
+
+CAP = 8_000  # tokens of an answer: hosts cut longer ones, or write them to a file (Claude Code from 25,000 on)
+LEAST_CAP = 500  # an answer's notes have some hundred tokens
 
 
 def fitting(text: Sequence[str] | str, limit: int, count: Count) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aggregate.base.disk.reading import is_inside, real_path
-from aggregate.base.task import FileChoice
+from aggregate.base.task_budget import FileChoice
 from aggregate.panel.colours import fenced_colours
 from aggregate.panel.draft import Draft
 from aggregate.project.configuration import Project

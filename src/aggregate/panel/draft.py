@@ -10,7 +10,7 @@ from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import replace_text
 from aggregate.base.errors import AggregateError, ConfigError
 from aggregate.base.redaction import Redaction
-from aggregate.base.task import Place, Task
+from aggregate.base.task_budget import Place, Task
 from aggregate.project.configuration import (
     Project,
     changing,

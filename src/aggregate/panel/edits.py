@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar, get_args
 import tomlkit
 
 from aggregate.base.errors import ToolError
-from aggregate.base.task import parse_amount
+from aggregate.base.task_budget import parse_amount
 from aggregate.code.anchors import FuzzyAnchor
 from aggregate.panel.draft import Draft
 from aggregate.panel.entry_edits import EntryList, append_all, exclude_pattern, remove_all

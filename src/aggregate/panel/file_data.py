@@ -14,7 +14,7 @@ from aggregate.base.disk.reading import CONTENT_BYTES, read_bytes
 from aggregate.base.disk.writing import temporary_name, write_to_free
 from aggregate.base.errors import AggregateError, OutputError, ToolError
 from aggregate.base.files import View, ViewMode
-from aggregate.base.task import FileChoice
+from aggregate.base.task_budget import FileChoice
 from aggregate.code.anchors import AnchorState, FuzzyAnchor, has_anchor, line_numbers
 from aggregate.code.syntax import fence_tag, language_of, read_definitions
 from aggregate.code.views import render_all, view_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aggregate.base.disk.reading import open_regular
 from aggregate.base.files import ViewMode
-from aggregate.base.task import FileChoice
+from aggregate.base.task_budget import FileChoice
 from aggregate.base.text import common_prefix
 from aggregate.panel.composition import ComposedDraft
 from aggregate.project.configuration import Project, user_config

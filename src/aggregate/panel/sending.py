@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from aggregate.base.errors import ClientSetupError, NoProviderError, ProviderError, ToolError
-from aggregate.base.task import Task
+from aggregate.base.task_budget import Task
 from aggregate.panel.page_session import Session
 from aggregate.prompt.asking import for_reader
 from aggregate.sending import Charge, Exchange, ModelSelection, prepare_turn, send_turn

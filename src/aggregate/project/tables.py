@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from aggregate.base.files import FileItem, ViewMode
-from aggregate.base.task import MOST_TOKENS, Amount, parse_amount, parse_number
+from aggregate.base.task_budget import MOST_TOKENS, Amount, parse_amount, parse_number
 from aggregate.project.paths.globs import is_glob
 from aggregate.project.table import Check, Table, key
 

@@ -9,7 +9,7 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Entry, FileEntry, FileRecord
 from aggregate.base.monitor import get_monitor
 from aggregate.base.redaction import AS_THEY_ARE
-from aggregate.base.task import Place
+from aggregate.base.task_budget import Place
 from aggregate.base.values import CACHE_DIR
 from aggregate.project.configuration import Project
 from aggregate.project.files import FolderListing

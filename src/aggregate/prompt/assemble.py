@@ -11,7 +11,7 @@ from aggregate.base.disk.reading import is_file, read_bytes
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.files import Entry, FileItem, FileRecord
 from aggregate.base.monitor import get_monitor
-from aggregate.base.task import FileChoice, Finish, Guess, Missing
+from aggregate.base.task_budget import FileChoice, Finish, Guess, Missing
 from aggregate.base.values import THRESHOLD
 from aggregate.project.configuration import CONFIG_NAME
 from aggregate.project.files import FolderListing, display_path, read_image_header

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from aggregate.base.errors import BudgetError
 from aggregate.base.monitor import get_monitor
-from aggregate.base.task import Budget, Level
+from aggregate.base.task_budget import Budget, Level
 from aggregate.base.text import heading_text
 from aggregate.project.files import FolderListing
 from aggregate.project.index import Index

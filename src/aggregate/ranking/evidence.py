@@ -9,7 +9,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from aggregate.base.task import Guess, Missing, Reason
+from aggregate.base.task_budget import Guess, Missing, Reason
 from aggregate.base.values import row_maker
 
 PieceKey = tuple[int, int]

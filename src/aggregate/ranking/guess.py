@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from aggregate.base.task import Guess, Missing
+from aggregate.base.task_budget import Guess, Missing
 from aggregate.ranking.evidence import Evidence, RankedFile, best_keys
 from aggregate.ranking.inquiry import Candidates, Inquiry, Question
 from aggregate.ranking.kind_evidence import chore_of, kind_of_chore

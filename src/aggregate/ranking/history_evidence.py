@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum, log1p, sqrt
 from typing import Final
 
-from aggregate.base.task import Missing
+from aggregate.base.task_budget import Missing
 from aggregate.ranking.evidence import Evidence, PieceKey, best_keys, rarity, saturation, scaled
 from aggregate.ranking.files.analysis import Analysis
 from aggregate.ranking.inquiry import Candidates, Inquiry

@@ -9,7 +9,7 @@ from heapq import nlargest
 from math import fsum, log
 from typing import Final, NamedTuple
 
-from aggregate.base.task import ChangedLines, Missing, Pick
+from aggregate.base.task_budget import ChangedLines, Missing, Pick
 from aggregate.ranking.evidence import PieceKey, rarity, saturation
 from aggregate.ranking.files.analysis import Analysis, Corpus, FileFacts
 from aggregate.ranking.paths import PathKind, PathTable, kinds_of

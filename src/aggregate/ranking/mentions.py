@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 
-from aggregate.base.task import Missing
+from aggregate.base.task_budget import Missing
 from aggregate.ranking.covered_names import MODULE, name_of
 from aggregate.ranking.evidence import PICKED, Evidence, PieceKey, lift, scaled
 from aggregate.ranking.files.analysis import Analysis, Corpus

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import exp, fsum, inf, log, log1p
 
-from aggregate.base.task import Missing
+from aggregate.base.task_budget import Missing
 from aggregate.code.syntax import HOW_TO_INSTALL, LANGUAGES
 from aggregate.ranking import (
     covered_names,

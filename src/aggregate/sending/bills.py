@@ -12,7 +12,7 @@ from aggregate.base.errors import ClientSetupError
 from aggregate.base.tokens import count
 from aggregate.project.configuration import user_config
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.model_figures import cost
+from aggregate.sending.clients.model_prices import cost
 from aggregate.sending.clients.protocol import Ask, ChatRequest, OnText
 from aggregate.sending.models import SCRIPTED, Reply, Usage, dollars, saving
 

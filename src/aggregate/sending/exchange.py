@@ -17,7 +17,7 @@ from aggregate.sending.cache.file_order import OrderedPrompt
 from aggregate.sending.cache.hashed_prompt import PrefixReport
 from aggregate.sending.cache.request_plan import BlockRole, RequestPlan, role_and_words
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.model_figures import NOTHING, Learned, cost
+from aggregate.sending.clients.model_prices import NOTHING, Learned, cost
 from aggregate.sending.clients.protocol import ChatRequest
 from aggregate.sending.model_selection import ModelSelection
 from aggregate.sending.models import NO_REPLY, Reply, Usage

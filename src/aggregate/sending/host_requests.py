@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aggregate.base.errors import ClientSetupError
-from aggregate.base.task import Amount
+from aggregate.base.task_budget import Amount
 from aggregate.project.configuration import Project
 from aggregate.prompt.asking import open_project
 from aggregate.sending.clients import anthropic_api, gemini_api, openai_api

@@ -27,7 +27,7 @@ from aggregate.sending.cache.breakpoints import (
 from aggregate.sending.cache.hashed_prompt import BlockLayout, digest
 from aggregate.sending.cache.request_plan import RequestPlan, SimulatedCache, charge
 from aggregate.sending.clients.anthropic_api import cache_control
-from aggregate.sending.clients.model_figures import cache_policy, token_ratio
+from aggregate.sending.clients.model_prices import cache_policy, token_ratio
 from aggregate.sending.clients.openai_api import BREAKPOINT, cache_key
 from aggregate.sending.clients.providers import provider_of_model
 from aggregate.sending.exchange import Exchange

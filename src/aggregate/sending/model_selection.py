@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from aggregate.base.addresses import display_address, is_loopback, origin
 from aggregate.base.disk.reading import project_root
 from aggregate.base.errors import ClientSetupError, ConfigError, ProviderError
-from aggregate.base.task import Amount
+from aggregate.base.task_budget import Amount
 from aggregate.project.configuration import Project, global_config_path, is_trusted, user_config
 from aggregate.project.history import SCRIPTED_DISCUSSION
 from aggregate.project.tables import PersonaTable, SendTable

@@ -23,7 +23,7 @@ from aggregate.base.disk.writing import (
     user_state_folder,
 )
 from aggregate.base.monitor import get_monitor
-from aggregate.base.task import Level, SentFile
+from aggregate.base.task_budget import Level, SentFile
 from aggregate.prompt.asking import Request
 from aggregate.prompt.document import SEPARATOR, Section
 from aggregate.prompt.output.numbered_output import numbered_files, request_log_path

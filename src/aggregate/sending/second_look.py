@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.errors import AggregateError, ProviderError
-from aggregate.base.task import Task
+from aggregate.base.task_budget import Task
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, Kind
@@ -30,7 +30,7 @@ from aggregate.prompt.corpus import (
 )
 from aggregate.sending.bills import charged, daily_limit, spent_today
 from aggregate.sending.clients.client import Client
-from aggregate.sending.clients.model_figures import cost
+from aggregate.sending.clients.model_prices import cost
 from aggregate.sending.clients.protocol import ChatRequest, Effort
 from aggregate.sending.clients.providers import NAMES
 from aggregate.sending.model_selection import ModelSelection, select_model

@@ -12,7 +12,7 @@ from typing import Any, cast
 from aggregate.base.disk.reading import confined
 from aggregate.base.disk.writing import create_private
 from aggregate.base.errors import ConfigError, OutputError, ProviderError
-from aggregate.base.task import AUTO, Amount, Task
+from aggregate.base.task_budget import AUTO, Amount, Task
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project, user_config
 from aggregate.project.history import NO_DISCUSSION, append_turns, history_file, replace_last_turns
@@ -23,7 +23,7 @@ from aggregate.prompt.audit import record_audit
 from aggregate.prompt.output.numbered_output import reply_path, request_log_path, write_numbered
 from aggregate.sending.bills import charged, check_limits, daily_limit, keep_charge
 from aggregate.sending.clients.client import TEXT_ALONE, Client
-from aggregate.sending.clients.model_figures import (
+from aggregate.sending.clients.model_prices import (
     Endpoint,
     check_window,
     context_window,

@@ -13,7 +13,7 @@ from typing import Final
 from aggregate.base.disk.reading import is_file
 from aggregate.base.errors import BudgetError
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.task import Budget, SentFile, doubts
+from aggregate.base.task_budget import Budget, SentFile, doubts
 from aggregate.base.tokens import count
 from aggregate.base.values import escape_surrogates
 from aggregate.project.configuration import Project
@@ -42,7 +42,7 @@ from aggregate.sending.cache.hashed_prompt import (
 )
 from aggregate.sending.cache.request_plan import SimulatedCache, charge, plan_request
 from aggregate.sending.clients.client import Client, scripted_client
-from aggregate.sending.clients.model_figures import (
+from aggregate.sending.clients.model_prices import (
     OWN_COUNT,
     Endpoint,
     Learned,

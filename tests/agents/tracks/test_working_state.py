@@ -9,7 +9,7 @@ from simulation.trees import commit_all, git
 
 from aggregate import TrackError
 from aggregate.agents.tracks import depot, run_control
-from aggregate.agents.tracks.line import LARGE_BYTES, locate_top, snapshot
+from aggregate.agents.tracks.merged_changes import LARGE_BYTES, locate_top, snapshot
 from tests.agents.tracks.test_acting import Scripts, edit, scripts
 from tests.fakes.acting import MemoryPacks
 from tests.fakes.conducting import TRACK

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from aggregate import ConfigError, Prompt, PromptTooLongError, Reply, Usage, open_project
 from aggregate.sending import ModelSelection, select_model
 from aggregate.sending.clients import cache_policy, context_window, cost, shipped_ratio
-from aggregate.sending.clients.model_figures import (
+from aggregate.sending.clients.model_prices import (
     HIGHEST,
     LEARNED_FILE,
     LOWEST,

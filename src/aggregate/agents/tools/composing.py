@@ -7,7 +7,7 @@ from typing import Final
 from aggregate.agents.tools.registry import ToolRegistry
 from aggregate.base.errors import BudgetError, ToolError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.task import Task
+from aggregate.base.task_budget import Task
 from aggregate.base.text import printable
 from aggregate.project.configuration import unconfigured
 from aggregate.project.index import user_index

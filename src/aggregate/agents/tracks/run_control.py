@@ -17,7 +17,7 @@ from aggregate.agents.tracks.durable.database import database_exists, locate_dat
 from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.runs import CANCELLED, RUNNING, Run, Runs
 from aggregate.agents.tracks.ledger import EventFile, EventLine, cancel_line, step_lines
-from aggregate.agents.tracks.line import APPLIED, BASE, MERGED, branches_of, locate_top
+from aggregate.agents.tracks.merged_changes import APPLIED, BASE, MERGED, branches_of, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import ReportLine, RunFiles, account
 from aggregate.agents.tracks.tickets import dependencies, parent_of

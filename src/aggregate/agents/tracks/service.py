@@ -12,7 +12,7 @@ from aggregate.agents.tracks.durable.dbos_queue import DbosQueue, open_database
 from aggregate.agents.tracks.durable.runs import CANCELLED, FINISHED, RUNNING, Run, Runs
 from aggregate.agents.tracks.durable.worker_process import WorkerProcess
 from aggregate.agents.tracks.ledger import RunLedger, TicketEvent
-from aggregate.agents.tracks.line import Line, locate_top
+from aggregate.agents.tracks.merged_changes import Line, locate_top
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import RunFiles, TrackResult, last_number
 from aggregate.agents.tracks.run_control import PastRun

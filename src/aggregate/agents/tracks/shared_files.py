@@ -14,7 +14,7 @@ from aggregate.agents.tracks.assignment import tokens_of
 from aggregate.agents.tracks.tickets import Ticket
 from aggregate.base.disk.reading import is_file
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.task import Level
+from aggregate.base.task_budget import Level
 from aggregate.project.configuration import Project
 from aggregate.project.files import display_path
 from aggregate.project.index import user_index

@@ -11,7 +11,7 @@ from typing import Any
 from aggregate.agents.tracks.assignment import Ending, TicketOutcome, TicketStatus, ticket_of
 from aggregate.agents.tracks.attempt import LEASE_SECONDS
 from aggregate.agents.tracks.ledger import RunLedger
-from aggregate.agents.tracks.line import Line
+from aggregate.agents.tracks.merged_changes import Line
 from aggregate.agents.tracks.outcomes import RunOutcomes
 from aggregate.agents.tracks.report import TrackResult
 from aggregate.agents.tracks.schedule import Schedule

@@ -37,7 +37,7 @@ from aggregate.agents.tracks.track import Track
 from aggregate.base.disk.reading import confined
 from aggregate.base.errors import BudgetError, ConfigError, ScopeError
 from aggregate.base.files import Entry, FileItem
-from aggregate.base.task import AUTO, Budget, FileOrder, Place, Task
+from aggregate.base.task_budget import AUTO, Budget, FileOrder, Place, Task
 from aggregate.base.text import fence, heading_text, leaves_open
 from aggregate.base.tokens import count
 from aggregate.project.configuration import Project, user_config

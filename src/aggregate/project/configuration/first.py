@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from aggregate.base.task import Amount
+from aggregate.base.task_budget import Amount
 from aggregate.base.text import LOCK_FILES
 from aggregate.project.configuration.load import CONFIG_NAME
 

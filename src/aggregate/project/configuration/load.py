@@ -33,7 +33,7 @@ _LOCATED = 500_000
 _SHORT = 120  # characters of a value or a name in a message
 # Code and libraries determining the result of a validation.
 _CODE: Final = (
-    "base.task",
+    "base.task_budget",
     "project.configuration.load",
     "project.paths.globs",
     "project.table",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
-from aggregate.base.task import ChangedLines
+from aggregate.base.task_budget import ChangedLines
 from aggregate.project.git.git import names_in, other_files, without_filters
 from aggregate.project.git.git_log import (
     AS_STORED,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from aggregate.base.files import Entry, FileItem, GeneratedView, Narrowing
 from aggregate.base.messages import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, Redaction, redact_words
-from aggregate.base.task import Budget, FileOrder, Finish, SentFile, Task
+from aggregate.base.task_budget import Budget, FileOrder, Finish, SentFile, Task
 from aggregate.project.paths import Scope
 
 if TYPE_CHECKING:

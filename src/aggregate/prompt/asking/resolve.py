@@ -13,7 +13,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem, GeneratedView
 from aggregate.base.messages import did_you_mean
 from aggregate.base.redaction import Redaction
-from aggregate.base.task import (
+from aggregate.base.task_budget import (
     AUTO,
     MOST_TOKENS,
     Amount,

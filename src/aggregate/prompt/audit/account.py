@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from aggregate.base.disk.reading import CONTENT_BYTES, read_text
 from aggregate.base.disk.writing import replace_own
 from aggregate.base.monitor import get_monitor
-from aggregate.base.task import (
+from aggregate.base.task_budget import (
     Budget,
     FileChoice,
     FileOrder,

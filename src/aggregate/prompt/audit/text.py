@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from aggregate.base.messages import fitted, shorten
-from aggregate.base.task import FileChoice, Level, Reason
+from aggregate.base.task_budget import FileChoice, Level, Reason
 from aggregate.base.text import printable
 from aggregate.prompt.audit.account import OF_FILES, Audit
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aggregate.base.concurrency import begin_in_child
 from aggregate.base.redaction import Redaction, redact_words
-from aggregate.base.task import Missing
+from aggregate.base.task_budget import Missing
 from aggregate.project.git import (
     Head,
     commit_ids,

@@ -11,7 +11,7 @@ from math import inf
 from typing import Final, NamedTuple
 
 from aggregate.base.files import ViewMode
-from aggregate.base.task import Place
+from aggregate.base.task_budget import Place
 from aggregate.base.text import has_long_line
 from aggregate.code.views import focused
 from aggregate.project.index import Index

@@ -7,7 +7,7 @@ from operator import gt
 from typing import Final
 
 from aggregate.base.files import View, ViewMode
-from aggregate.base.task import FileChoice, FileOrder, Level
+from aggregate.base.task_budget import FileChoice, FileOrder, Level
 from aggregate.code.views import EXCLUDED, is_the_text
 from aggregate.prompt.asking import ALL_FILES
 from aggregate.prompt.files import (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aggregate.base.files import Narrowing
 from aggregate.base.redaction import Redaction, redact
-from aggregate.base.task import Budget, Finish
+from aggregate.base.task_budget import Budget, Finish
 from aggregate.base.text import clean_issue, fence, heading_text
 from aggregate.project.git import FileChange, find_head, read_changes
 from aggregate.prompt.asking import Request

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from aggregate.base.messages import shorten
-from aggregate.base.task import Given
+from aggregate.base.task_budget import Given
 from aggregate.base.text import as_seen, fence, first_line, heading_text, leaves_open
 from aggregate.prompt.document import SEPARATOR, Cut, Section, Segment, Stability
 

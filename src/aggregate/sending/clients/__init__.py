@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from aggregate.sending.clients.client import *
     from aggregate.sending.clients.connection import *
     from aggregate.sending.clients.deltas import *
-    from aggregate.sending.clients.model_figures import *
+    from aggregate.sending.clients.model_prices import *
     from aggregate.sending.clients.protocol import *
     from aggregate.sending.clients.providers import *
 else:
@@ -16,7 +16,7 @@ else:
             "client": "Client redacting Retry Script scripted_client ScriptedTransport",
             "connection": "refuses_tools",
             "deltas": "LeadingThoughts",
-            "model_figures": "cache_policy context_window cost exceeded_window shipped_ratio takes_tools truncation_warning",
+            "model_prices": "cache_policy context_window cost exceeded_window shipped_ratio takes_tools truncation_warning",
             "protocol": "Ask ChatRequest Effort loop_texts OnText",
             "providers": "NAMES PROVIDERS open_client priced_models provider_of_model",
         },

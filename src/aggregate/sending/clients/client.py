@@ -26,7 +26,7 @@ from aggregate.sending.cache.request_plan import (
     messages_of,
     plan_request,
 )
-from aggregate.sending.clients.model_figures import (
+from aggregate.sending.clients.model_prices import (
     OWN_COUNT,
     TokenRatio,
     cache_policy,

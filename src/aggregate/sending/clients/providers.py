@@ -14,7 +14,7 @@ from aggregate.sending.clients.anthropic_api import AnthropicApi
 from aggregate.sending.clients.client import Client, Retry, scripted_client
 from aggregate.sending.clients.connection import ApiKey
 from aggregate.sending.clients.gemini_api import GeminiApi
-from aggregate.sending.clients.model_figures import context_window, cost, token_ratio
+from aggregate.sending.clients.model_prices import context_window, cost, token_ratio
 from aggregate.sending.clients.openai_api import OpenAiApi
 from aggregate.sending.clients.protocol import Transport
 from aggregate.sending.models import COMPATIBLE, GATEWAY, SCRIPTED, Usage, bare_model_name
