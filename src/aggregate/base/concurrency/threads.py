@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
-_AHEAD = 3  # items queued for the thread or finished and not yet read
+_AHEAD = 1  # items queued for the thread or finished and not yet read
 _WAIT_SECONDS = 0.25  # until the main thread notices a Ctrl-C without being woken
 
 

@@ -21,7 +21,7 @@ MARKED: Final = "linguist-generated in .gitattributes"
 _OUTLINED: Final = (ViewMode.FULL, ViewMode.SKELETON)
 _BINARY: Final = "binary"
 PORTION: Final = 512  # files handled together: fewer would cost more calls
-_PORTION_CHARACTERS: Final = 4_000_000  # or fewer files with as many characters, to save memory
+_PORTION_CHARACTERS: Final = 1_000_000  # or fewer files with as many characters, to save memory
 
 
 class ReadFacts(NamedTuple):
@@ -122,9 +122,9 @@ class FileReader:
         view = self._generated_view(file)
         reason = "" if view is GeneratedView.FULL else self.why_generated(file, facts)
         if facts.is_binary and file.by_glob:
-            self._omitted[file.path] = _Omitted(file, _BINARY)
+            self._omitted[file.path] = _Omitted(file.without_text(), _BINARY)
         elif reason and view is GeneratedView.NAME:
-            self._omitted[file.path] = _Omitted(file, reason, facts.size)
+            self._omitted[file.path] = _Omitted(file.without_text(), reason, facts.size)
         else:
             self._note_facts(file.path, facts)
             if reason and file.view_mode in _OUTLINED:

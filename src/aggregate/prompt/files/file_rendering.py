@@ -106,6 +106,7 @@ class FileStream:
                 files = self._render(portion)
             self._errors += [error_sentence(file) for file in files if file.is_error]
             yield from files
+            del portion, files  # before the next texts are read
         remarks = [remark.file for remark in self.reader.remarks()]
         self._errors += map(error_sentence, remarks)
         yield from remarks
