@@ -1,6 +1,7 @@
 """Runs from outside: tickets in, prompts, marks and a report out; the queue is in memory."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -10,8 +11,14 @@ from simulation.fan_out import Fault, simulate
 
 from aggregate import (
     ChatRequest,
+    Client,
+    FinishReason,
     Prompt,
+    PromptTooLongError,
+    ProviderError,
+    Reply,
     RunOptions,
+    Usage,
     WorkerError,
     open_project,
     run_worker_lifecycle,
@@ -29,7 +36,7 @@ from tests.fakes.conducting import (
     track_project,
 )
 from tests.fakes.prompts import part
-from tests.fakes.transports import requests_of, scripted
+from tests.fakes.transports import Hangs, requests_of, scripted
 
 FAN_OUT = """\
 tickets = [
@@ -314,6 +321,70 @@ def test_a_client_as_worker() -> None:
     assert made.tokens > 0
     sent = requests_of(client)[0].plan
     assert all(text in repr(sent) for text in ("Be brief.", "## Files", "## Task: a"))
+
+
+def test_a_request_ends_with_its_attempt() -> None:
+    """A model that does not answer in time is hung up on; the attempt says that it timed out."""
+    hangs = Hangs()
+    worker = asking(Client("scripted", hangs, "claude-sonnet-5"))
+    made = attempted(worker, replace(ASKED, timeout=0.05))
+    assert (made.status, made.text, made.again) == (
+        TicketStatus.TIMED_OUT,
+        "timeout after 0.05 s",
+        True,
+    )
+    assert hangs.stopped.wait(10)
+
+
+def test_an_answer_that_was_cut_off(tmp_path: Path) -> None:
+    """It is an answer, with a warning that its readers see in the merged result."""
+    cut = Reply("Once upon", Usage(), stop=FinishReason.LENGTH)
+    queue = MemoryQueue(asking(scripted([cut] * 3)))
+    run = conducted(track_project(tmp_path, FAN_OUT), queue=queue)
+    assert run.result.succeeded
+    assert "a: the answer is incomplete (length)" in run.report
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "again"),
+    [
+        (ProviderError("no such model", status=404), "no such model", False),
+        (Reply("", Usage(), stop=FinishReason.REFUSED), "the model refused to answer", False),
+        (PromptTooLongError("too long", tokens=2, window=1), "too long", False),
+    ],
+)
+def test_a_client_that_fails(answer: Reply | Exception, error: str, again: bool) -> None:
+    """What the provider or the model refuses is not asked again; what may pass is."""
+
+    def refuse(_: object) -> str:
+        assert isinstance(answer, Exception)
+        raise answer
+
+    made = attempted(asking(scripted([answer] if isinstance(answer, Reply) else refuse)), ASKED)
+    assert (made.status, made.text, made.again) == (TicketStatus.FAILED, error, again)
+
+
+def test_a_long_reason_is_shortened() -> None:
+    """A person reads it, in a report with one for each attempt."""
+
+    def refuse(_assignment: Any) -> str:
+        raise WorkerError("x" * 50_000, again=False)
+
+    made = attempted(Says(refuse), ASKED)
+    assert made.status is TicketStatus.FAILED
+    assert "[... 40,000 of 50,000 characters ...]" in made.text
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("inf"), float("nan")])
+def test_a_cost_that_is_none(cost: float) -> None:
+    """A worker may say anything; what cannot be a cost is not known, and the outcome can be read again."""
+
+    class Counts:
+        def work(self, assignment: Any) -> Any:
+            return replace(Says().work(assignment), text="x", tokens=-3, cost=cost)
+
+    outcome = completed(Counts(), ASKED)
+    assert (outcome.text, outcome.tokens, outcome.cost) == ("x", 0, None)
 
 
 def many_tickets(number: int) -> str:
