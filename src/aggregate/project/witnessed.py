@@ -41,7 +41,8 @@ def steering_paths(seen: Seen, folders: Iterable[Path]) -> Iterator[str]:
     yield from (config, os.path.dirname(config))  # noqa: PTH120
     trees = [real_path(folder) for folder in [*seen.trees]]
     for folder in dict.fromkeys((current, *map(real_path, folders), *trees)):
-        yield from _marks_above(folder)
+        for above in (folder, *map(str, Path(folder).parents)):
+            yield from (os.path.join(above, name) for name in _MARKS)
     for tree in dict.fromkeys((*trees, *map(real_path, seen.repositories))):
         yield from _git_files(tree)
 
@@ -69,15 +70,6 @@ def program_paths() -> Iterator[str]:
     modules = [getattr(module, "__file__", None) for module in [*sys.modules.values()]]
     yield from (os.path.abspath(file) for file in modules if file and os.path.lexists(file))
     yield from (path for path in sys.path if path and Path(path).is_dir())
-
-
-def _marks_above(folder: str) -> Iterator[str]:
-    while True:
-        yield from (os.path.join(folder, name) for name in _MARKS)
-        parent = os.path.dirname(folder)  # noqa: PTH120
-        if parent == folder:
-            return
-        folder = parent
 
 
 def _git_files(folder: str) -> Iterator[str]:

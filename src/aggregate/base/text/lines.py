@@ -86,9 +86,7 @@ def escape_character(match: re.Match[str]) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def heading_text(text: str) -> str:
-    """Convert a text to one visible line, for a heading."""
-    return printable(text)
+heading_text = printable  # of one visible line, for a heading
 
 
 # Characters; a longer line is embedded data, such as a picture.

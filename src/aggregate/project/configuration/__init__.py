@@ -12,6 +12,6 @@ else:
         {
             "edit": "changing edited set_trust",
             "first": "first_config",
-            "load": "CONFIG_NAME MOST_BYTES Project forget_configs global_config_path is_trusted load_config nearest_config parse_toml read_toml_text trusted_projects unconfigured user_config validate validate_table",
+            "load": "CONFIG_NAME MOST_BYTES Project forget_configs global_config_path is_trusted load_config nearest_config parse_toml read_toml_text unconfigured user_config validate validate_table",
         },
     )
