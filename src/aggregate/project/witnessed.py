@@ -11,8 +11,8 @@ from pathlib import Path
 from aggregate.base.disk.reading import real_path
 from aggregate.base.disk.witnesses import Seen
 from aggregate.project.configuration import CONFIG_NAME, global_config_path
-from aggregate.project.files.path_resolution import visited_folders
-from aggregate.project.git.git_process import git
+from aggregate.project.files.file_listing import visited_folders
+from aggregate.project.git.guarded_git import git
 
 # Files in parent folders with an effect on the project's extent.
 _MARKS = (".git", ".gitignore", ".gitattributes", CONFIG_NAME, "HEAD")

@@ -16,7 +16,7 @@ from aggregate.project.git.git_log import (
     Head,
     id_lines,
 )
-from aggregate.project.git.git_process import (
+from aggregate.project.git.guarded_git import (
     GitLimits,
     Output,
     bounded_git,
