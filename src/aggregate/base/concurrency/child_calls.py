@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar
 from aggregate.base.errors import DeadlineError, SyntaxViewError
 
 if TYPE_CHECKING:
-    from aggregate.base.concurrency.processes import PoolProcess
+    from aggregate.base.concurrency.child_processes import PoolProcess
 
 _About = TypeVar("_About")
 _Answer = TypeVar("_Answer")
@@ -117,12 +117,6 @@ def in_children(
             yield children.take()
 
 
-def _most_workers() -> int:
-    has_affinity = hasattr(os, "sched_getaffinity")
-    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    return min(cores, _MOST_WORKERS)
-
-
 class _Lane:
     """A child process and its unanswered calls."""
 
@@ -144,7 +138,7 @@ class _Lane:
     def add(self, call: Call[Any, Any]) -> None:
         import pickle  # 4 ms with the next one, and most runs need no child
 
-        from aggregate.base.concurrency.processes import start_child
+        from aggregate.base.concurrency.child_processes import start_child
 
         if not self.calls:
             self.patience_left = self.patience
@@ -216,7 +210,11 @@ class Children:
         self._lanes: list[_Lane] = []
         self._calls: deque[Call[Any, Any]] = deque()  # submitted and not taken
         self._size = 0  # bytes of these
-        self._most = _most_workers() if workers is None else max(1, workers)
+        if workers is None:
+            has_affinity = hasattr(os, "sched_getaffinity")
+            cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+            workers = min(cores, _MOST_WORKERS)
+        self._most = max(1, workers)
         self._patience = patience
 
     def __enter__(self) -> Self:
@@ -286,7 +284,7 @@ class Children:
 
     def wait(self) -> None:
         """Wait for any answers or a timeout; assign answers to calls."""
-        from aggregate.base.concurrency.processes import wait_for_any
+        from aggregate.base.concurrency.child_processes import wait_for_any
 
         busy = [lane for lane in self._lanes if lane.calls]
         began = time.monotonic()
