@@ -92,13 +92,13 @@ def open_asked_project(asked: AskedProject, *, hint: str = "", is_verbose: bool 
     return project
 
 
-def open_remote(address: str, *, allow_secrets: bool | None, tells: bool) -> Project:
+def open_remote(address: str, *, allow_secrets: bool | None, quiet: bool) -> Project:
     """Fetch a repository into the cache; return it, untrusted and without configuration (rule T-6)."""
     from aggregate.project.git import Remote  # seldom needed
 
     remote = Remote.parse(address)
     doubt("a remote repository was fetched")  # it may have changed there
-    if tells:
+    if not quiet:
         say(f"fetching {remote.url}")
     bare = unconfigured(remote.fetch() / CONFIG_NAME)
     table = replace(bare.config.project, name=remote.name)
@@ -164,13 +164,13 @@ def with_meant(warnings: Iterable[str], files: "Iterable[File]", folder: Path) -
     return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
 
 
-def read_attached(command: str, *, tells: bool) -> Given:
+def read_attached(command: str, *, quiet: bool) -> Given:
     """Return the output of a command, or standard input for ``-``."""
     if command == "-":
         return Given("Standard input", read_input())
     from aggregate.cli.users_command import run_command  # seldom needed
 
-    if tells:
+    if not quiet:
         say(f"running {command}")
     output = run_command(command)
     return Given(f"Output of {command} (exit code {output.code})", output.text)
@@ -281,7 +281,7 @@ class RunCommand(BriefCommand):
 
 
 def read_arguments(
-    words: Sequence[str], task: str | None, *, paths_from: str | None, tells: bool
+    words: Sequence[str], task: str | None, *, paths_from: str | None, quiet: bool
 ) -> tuple[tuple[str, ...], str | None]:
     """Return the typed or listed paths, and the task of the arguments or the option."""
     literal: tuple[str, ...] = click.get_current_context().meta.get(_LITERAL, ())
@@ -294,7 +294,7 @@ def read_arguments(
     if typed is not None and task is not None:
         raise click.UsageError(f"the task is stated twice: leave out --task or {typed[:SHOWN]!r}")
     if paths_from is not None:
-        paths += _read_paths_from(paths_from, tells=tells)
+        paths += _read_paths_from(paths_from, quiet=quiet)
     return paths, task if typed is None else typed
 
 
@@ -335,7 +335,7 @@ def _missing(word: str) -> str:
     )
 
 
-def _read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
+def _read_paths_from(source: str, *, quiet: bool) -> tuple[str, ...]:
     """Read paths from a file or standard input (``-``); warn about missing ones."""
     try:
         text = read_input() if source == "-" else read_text(Path(source))
@@ -350,7 +350,7 @@ def _read_paths_from(source: str, *, tells: bool) -> tuple[str, ...]:
     if len(missing) == len(names):
         reason = _missing(names[0])
         raise click.UsageError(f"--paths-from {source[:SHOWN]} contains no existing file: {reason}")
-    if tells:
+    if not quiet:
         warn_all([f"{name}: no such file, left out" for name in missing])
     return tuple(name for name in names if name not in missing)
 
