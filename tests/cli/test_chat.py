@@ -18,8 +18,7 @@ import pytest
 
 from aggregate import BudgetError
 from aggregate.cli.chat_commands import completions
-from aggregate.cli.chat_session import ChatSession
-from aggregate.cli.output import split_blocks
+from aggregate.cli.chat_session import ChatSession, split_blocks
 from aggregate.cli.send import AskedTurn
 from aggregate.sending import ModelSelection
 from tests.cli.command_line import aggregate, program_environment
