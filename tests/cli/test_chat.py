@@ -18,7 +18,8 @@ import pytest
 
 from aggregate import BudgetError
 from aggregate.cli.chat_commands import completions
-from aggregate.cli.chat_session import ChatSession, split_blocks
+from aggregate.cli.chat_session import ChatSession
+from aggregate.cli.output import split_blocks
 from aggregate.cli.send import AskedTurn
 from aggregate.sending import ModelSelection
 from tests.cli.command_line import aggregate, program_environment
@@ -441,7 +442,7 @@ def test_a_message_names_a_file(folder: Path) -> None:
     Path("notes.md").write_text("Mind the gap.\n", encoding="utf-8")
     session = mine()
     session.add_mentioned("What do @notes.md, @property and me@notes.md say?")
-    assert session.asked.attached.files == ("notes.md",)
+    assert session.attached.files == ("notes.md",)
 
 
 @pytest.mark.parametrize(

@@ -179,25 +179,15 @@ class Commands(Described):
         if first.startswith("-"):
             options = {name for parameter in self.get_params(ctx) for name in parameter.opts}
             return first not in {*options, "-"}
-        if first in COMMANDS or ctx.resilient_parsing:
-            return is_sentence(first)
+        if first in COMMANDS:
+            return False
+        has_blank = len(first.split(maxsplit=1)) > 1
+        if has_blank or ctx.resilient_parsing or os.path.lexists(first):
+            return has_blank or not ctx.resilient_parsing
         from difflib import get_close_matches  # for unknown words only
 
         words = [*takewhile(lambda word: not word.startswith("-"), args)]
-        is_word = not (is_sentence(first) or os.path.lexists(first))
-        return len(words) > 1 or not (is_word and get_close_matches(first, COMMANDS))
-
-
-# Letters of Thai, Lao, Burmese, Khmer, Japanese and Chinese, which are written without spaces.
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-
-
-def is_sentence(argument: str) -> bool:
-    """Return whether an argument has several words, or letters of a script without blanks."""
-    if argument.startswith("-"):
-        return False
-    has_blank = len(argument.split(maxsplit=1)) > 1
-    return has_blank or (not argument.isascii() and bool(re.search(f"[{_UNSPACED}]", argument)))
+        return len(words) > 1 or not get_close_matches(first, COMMANDS)
 
 
 def load(name: str) -> click.Command:
