@@ -144,7 +144,7 @@ def _serve(connection: socket.socket, modules: list[str]) -> None:
         "sending.turn",
         "code.views.masked",
         "base.concurrency.processes",
-        "base.redaction.scan",
+        "base.redaction.secret_rules",
         "prompt.output.source_map",
     ):
         import_module(f"aggregate.{module}")

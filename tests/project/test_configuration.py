@@ -120,7 +120,7 @@ def test_a_known_configuration_is_the_same_without_the_validator(tmp_path: Path,
     path = write(tmp_path, text)
     code = (
         "import sys; from pathlib import Path; from aggregate import load_config\n"
-        "from aggregate.project.table import as_data\n"
+        "from aggregate.project.tables import as_data\n"
         f"print(as_data(load_config(Path({str(path)!r})).config), 'pydantic' in sys.modules)"
     )
     first, second = (

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from aggregate.base.errors import ConfigError
 from aggregate.base.task_budget import ChangedLines
-from aggregate.project.git.git import names_in, other_files, without_filters
+from aggregate.project.git.git_files import names_in, other_files, without_filters
 from aggregate.project.git.git_log import (
     AS_STORED,
     MOST_BYTES,
@@ -101,10 +101,6 @@ _ATTRIBUTES: Final = Path(__file__).with_name("function_context.gitattributes")
 
 
 HunkContext = tuple[str, str]  # path, and the line of the enclosing definition
-
-
-def context_rules() -> bytes:
-    return _ATTRIBUTES.read_bytes()
 
 
 def read_contexts(

@@ -11,8 +11,8 @@ The library pathspec (1.1.1) differs from git: ``!dir/f`` re-includes a file alt
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from typing import Final, NamedTuple
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from aggregate.project.paths.globs import Token, name_expression, path_expression
 
@@ -258,27 +258,3 @@ def _class(text: str) -> str:
 
 def _bytewise(text: str) -> str:
     return text if text.isascii() else text.encode(errors="surrogateescape").decode("latin-1")
-
-
-# Names of folders, as patterns of ``.gitignore``.
-_FOLDERS: Final = (
-    # dependencies
-    "node_modules", "bower_components", "jspm_packages", "venv", ".venv", "virtualenv", "site-packages", "Pods",
-    ".bundle", ".yarn", ".pnpm-store", "elm-stuff", ".eggs", "*.egg-info",
-    # outputs
-    "build", "_build", "dist", "target", "htmlcov", "DerivedData", ".next", ".nuxt", ".svelte-kit", ".output",
-    ".dart_tool", ".gradle", ".build", ".terraform", "cmake-build-*",
-    # caches
-    "__pycache__", ".cache", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox", ".turbo",
-    ".parcel-cache", ".ipynb_checkpoints", ".sass-cache",
-    # other version control
-    ".hg", ".svn", ".bzr", ".jj",
-)  # fmt: skip
-# Files in Python environments and caches (https://bford.info/cachedir/).
-MARKERS: Final = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
-
-
-@cache
-def dependency_rules() -> IgnoreRules:
-    """Return rules ignoring usual folders of dependencies, outputs and caches."""
-    return IgnoreRules().below("", [f"{name}/" for name in _FOLDERS])

@@ -29,8 +29,7 @@ from aggregate.project.history import (
     read_discussion,
 )
 from aggregate.project.paths import Scope
-from aggregate.project.table import as_data
-from aggregate.project.tables import Config, PersonaTable, RedactionTable
+from aggregate.project.tables import Config, PersonaTable, RedactionTable, as_data
 from aggregate.prompt.asking.request import Request
 from aggregate.prompt.document import Section, Segment
 
