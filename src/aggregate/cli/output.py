@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Final, TextIO
