@@ -11,7 +11,7 @@ import click
 
 from aggregate.base.disk.reading import SETTINGS_BYTES
 from aggregate.base.errors import AggregateError, with_notes
-from aggregate.cli.asking import decoded
+from aggregate.cli.arguments import decoded
 from aggregate.cli.chat_commands import Leave, is_command, run_command
 from aggregate.cli.chat_session import ChatSession
 from aggregate.cli.options import flag

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from aggregate.base.messages import did_you_mean
+from aggregate.base.nearest_names import did_you_mean
 from aggregate.base.task_budget import AUTO, parse_amount
 from aggregate.cli.chat_session import Attached, ChatSession, find_files, in_tokens
 from aggregate.cli.clipboard import copy_to_clipboard

@@ -14,7 +14,7 @@ from aggregate.base.errors import ConfigError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task_budget import Place, Task
 from aggregate.base.tokens import count
-from aggregate.cli.asking import from_here
+from aggregate.cli.arguments import from_here
 from aggregate.cli.output import counted, rendered_answer, say, warn_all, write_piece
 from aggregate.cli.send import (
     AskedTurn,

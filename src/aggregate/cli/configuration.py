@@ -9,7 +9,7 @@ import click
 from aggregate.base.errors import AggregateError, ConfigError, OutputError, PresetError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task_budget import Amount
-from aggregate.cli.asking import path_entries, with_meant
+from aggregate.cli.arguments import path_entries, with_meant
 from aggregate.cli.options import (
     FILE,
     PATH,

@@ -11,8 +11,8 @@ import click
 from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
 from aggregate.base.task_budget import AUTO, Amount, Finish, Task
-from aggregate.cli import asking, options
-from aggregate.cli.asking import UNCOMMITTED, RunCommand
+from aggregate.cli import arguments, options
+from aggregate.cli.arguments import UNCOMMITTED, RunCommand
 from aggregate.cli.options import AskedProject, flag, option, take
 from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
 from aggregate.cli.program import HELP_ALL
@@ -84,10 +84,10 @@ class AskedRun(AskedProject):
         argument = values.pop("task")
         asked = cls(views=take(AskedViews, values), **values)
         asked._check()
-        paths, text = asking.read_arguments(
+        paths, text = arguments.read_arguments(
             asked.arguments, argument, paths_from=asked.paths_from, quiet=asked.quiet
         )
-        task = asking.read_task_argument(text, symbols=asked.symbols, since=asked.diff)
+        task = arguments.read_task_argument(text, symbols=asked.symbols, since=asked.diff)
         budget = asked.budget if asked.split is None else NO_BUDGET
         return replace(asked, paths=paths, task=task, budget=budget)
 
@@ -107,7 +107,7 @@ class AskedRun(AskedProject):
         for pair in combinations(chosen, 2):
             if "--stdout" in pair or ("--explain" in pair and "--json" not in pair):
                 raise click.UsageError(f"{' and '.join(pair)} exclude each other: use one of them")
-        if self.remote is not None and (self.allow_outside or asking.is_named("config")):
+        if self.remote is not None and (self.allow_outside or arguments.is_named("config")):
             raise click.UsageError("--remote excludes --config and --allow-outside: leave them out")
 
     @property
@@ -124,12 +124,12 @@ class AskedRun(AskedProject):
 
     def open(self) -> Project:
         if self.remote is not None:
-            return asking.open_remote(
+            return arguments.open_remote(
                 self.remote, allow_secrets=self.allow_secrets, quiet=self.quiet
             )
-        hint = asking.OVERVIEW if self.task is None and self.budget is None else asking.KEEP
+        hint = arguments.OVERVIEW if self.task is None and self.budget is None else arguments.KEEP
         hint = "" if self.quiet or self.paths else hint
-        return asking.open_asked_project(self, hint=hint, is_verbose=self.repeats_hints)
+        return arguments.open_asked_project(self, hint=hint, is_verbose=self.repeats_hints)
 
     def budget_in(self, project: Project) -> Amount | str | None:
         """Return the budget by option, configuration or default (rule T-3)."""
@@ -150,27 +150,27 @@ class AskedRun(AskedProject):
         usual = REVIEW_TOKENS if self.diff and not has_seeds else WITHOUT_MODEL
         if not self.quiet:
             hint = f"budget: {usual:,} tokens by default; {_OTHER_BUDGETS}"
-            asking.say_once(hint, project, is_verbose=self.repeats_hints)
+            arguments.say_once(hint, project, is_verbose=self.repeats_hints)
         return usual
 
     def request(self, project: Project) -> Request:
         base_dir = project.folder / project.config.files.base_dir
         folder = os.path.relpath(Path.cwd(), base_dir).replace(os.sep, "/")
         is_below = folder != "." and not folder.startswith("..")
-        entries = asking.path_entries(self.paths, base_dir)
+        entries = arguments.path_entries(self.paths, base_dir)
         prefix = f"{folder}/" if is_below else ""
         finish = Finish(
             has_frame=not self.bare,
             changes=self.diff,
             instructions=(read_instructions(self.instructions),) if self.instructions else (),
-            attached=tuple(asking.read_attached(name, quiet=self.quiet) for name in self.attach),
+            attached=tuple(arguments.read_attached(name, quiet=self.quiet) for name in self.attach),
             line_numbers=self.line_numbers,
             is_xml=self.form == "xml",
         )
         request = request_for(
             project,
             views=self.views,
-            focus_files=asking.typed_places(self.focus, base_dir),
+            focus_files=arguments.typed_places(self.focus, base_dir),
             with_history=not self.no_history,
             discussion=self.discussion or None,
             task=self.task,
@@ -285,11 +285,11 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     if asked.diff and not (request.task and request.budget):
         raise click.UsageError("--diff needs a budget: leave out --budget all")
     if asked.diff and not asked.quiet:
-        asking.warn_of_revision(asked.arguments, request.base_dir)
+        arguments.warn_of_revision(asked.arguments, request.base_dir)
     recording.begin(request)
     with index:  # to save the results of an interrupted run
         pick, url = asked.pick, asked.base_url
-        request = asking.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
+        request = arguments.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
         if asked.split is not None:
             with progress("Rendering files", hidden=asked.quiet) as bar:
                 write_parts(request, asked.split, index=index, bar=bar, tells=not asked.quiet)

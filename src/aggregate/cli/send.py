@@ -10,7 +10,7 @@ import click
 from aggregate.base.errors import NoProviderError, ProviderError
 from aggregate.base.messages import short_list
 from aggregate.base.task_budget import Task
-from aggregate.cli import asking, options, output
+from aggregate.cli import arguments, options, output
 from aggregate.cli.options import COUNT, AskedProject, flag, option, take, together
 from aggregate.project.configuration import Project
 from aggregate.project.history import DEFAULT, NO_DISCUSSION
@@ -93,12 +93,12 @@ class AskedTurn(AskedProject):
         return take(cls, {**values, "selection": take(ModelSelection, values)})
 
     def open(self) -> Project:
-        hint = "" if self.quiet else asking.KEEP
-        return asking.open_asked_project(self, hint=hint, is_verbose=self.verbose)
+        hint = "" if self.quiet else arguments.KEEP
+        return arguments.open_asked_project(self, hint=hint, is_verbose=self.verbose)
 
     def seeds(self, project: Project) -> Task | None:
-        task = asking.read_task_argument(None, symbols=self.symbols, since=self.since)
-        focus = asking.typed_places(self.focus, project.folder / project.config.files.base_dir)
+        task = arguments.read_task_argument(None, symbols=self.symbols, since=self.since)
+        focus = arguments.typed_places(self.focus, project.folder / project.config.files.base_dir)
         if not (task or focus):
             return None
         return replace(task or Task(), focus=focus, is_strict=True)
@@ -123,7 +123,7 @@ def send(message: str | None, *, is_compacted: bool, dry_run: bool, **values: An
     asked = AskedTurn.of(values)
     if message is None and not is_compacted:
         raise click.UsageError("the message is missing: aggregate send MESSAGE")
-    text = asking.read_input() if message == "-" else message
+    text = arguments.read_input() if message == "-" else message
     if text is not None:
         check_message(text)
     project = asked.open()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aggregate.base.disk.reading import project_root
 from aggregate.base.task_budget import doubts
 from aggregate.base.text import common_prefix
-from aggregate.cli.asking import with_meant
+from aggregate.cli.arguments import with_meant
 from aggregate.cli.output import Bar, say, warn, warn_all, write_path
 from aggregate.project.index import Index
 from aggregate.prompt import Composition, stream_prompt

@@ -18,7 +18,7 @@ from aggregate.base.disk.reading import SETTINGS_BYTES, is_file, read_text, real
 from aggregate.base.disk.witnesses import doubt
 from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_private
 from aggregate.base.errors import ConfigError
-from aggregate.base.messages import nearest_path
+from aggregate.base.nearest_names import nearest_path
 from aggregate.base.task_budget import AUTO, Given, Place, Task
 from aggregate.base.text import heading_text
 from aggregate.cli.options import SHOWN, AskedProject
