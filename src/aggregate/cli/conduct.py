@@ -29,7 +29,8 @@ from aggregate.cli.options import (
 )
 from aggregate.cli.output import counted, say, warn, warn_all, write_path, write_result, write_rows
 from aggregate.cli.program import Described
-from aggregate.prompt import asking, sections
+from aggregate.prompt import asking
+from aggregate.prompt.sections.subagent_results import one_line
 
 if TYPE_CHECKING:  # the help loads none of them
     from aggregate.agents.tracks import PreviewStep, WorkerTerms, run_control
@@ -233,7 +234,7 @@ def _offer_changes(project: "Project", track_id: str, database: str, *, applies:
 
 
 def _say_ticket(ticket: str, state: str, detail: str) -> None:
-    say(f"{state:<8} {ticket}{f': {sections.one_line(detail)}' if detail else ''}")
+    say(f"{state:<8} {ticket}{f': {one_line(detail)}' if detail else ''}")
 
 
 _WATCH_SECONDS = 0.5
@@ -265,8 +266,8 @@ def _rows(progress: "run_control.TrackProgress", track: str) -> list[str]:
     ended = f"{len(progress.lines):,} of {total:,} tickets have ended"
     rows = [f"{progress.run_id}: {progress.state}, {ended}"]
     for line in progress.lines:
-        causes = " <- ".join(sections.one_line(error) for error in reversed(line.end.errors))
-        why = "; ".join(filter(None, (causes, sections.one_line(line.end.last.warning))))
+        causes = " <- ".join(one_line(error) for error in reversed(line.end.errors))
+        why = "; ".join(filter(None, (causes, one_line(line.end.last.warning))))
         rows.append(f"  {line.ticket.id}: {line.account}{f' ({why})' if why else ''}")
     approvals = progress.with_status(tracks.TicketStatus.WAITING)
     rows += [f"  {ticket}: waits for approval" for ticket in approvals]
@@ -310,7 +311,7 @@ def _attempt_rows(attempts: "list[run_control.MadeAttempt]") -> Iterator[str]:
         usage = f", {reply.seconds:.0f} s, {reply.tokens:,} tokens" if reply else ""
         cost = f", ${reply.cost:.4f}" if reply and reply.cost else ""
         prefix = f"round {attempt.round}, " if len(rounds) > 1 else ""
-        yield f"{prefix}attempt {attempt.number}: {sections.one_line(attempt.state)}{usage}{cost}"
+        yield f"{prefix}attempt {attempt.number}: {one_line(attempt.state)}{usage}{cost}"
         yield from map(_step, attempt.lines)
 
 
@@ -319,7 +320,7 @@ def _step(line: dict[str, Any]) -> str:
     name = f"turn {line['turn']}" if line["event"] == "turn" else line.get("tool", "check")
     tokens = f", {line['tokens']:,} tokens" if line.get("tokens") else ""
     fault = line.get("detail", "timed out" if line["outcome"] == "timeout" else "")
-    reason = f": {sections.one_line(fault)}" if fault else ""
+    reason = f": {one_line(fault)}" if fault else ""
     return f"  {name}{reason} ({line['seconds']:.1f} s{tokens})"
 
 

@@ -36,12 +36,12 @@ from aggregate.project.tables import (
     TaskTable,
     as_data,
 )
+from aggregate.prompt.asking.found_secrets import redact_text
 from aggregate.prompt.asking.project import (
     DiscussionTurns,
     check_within,
     discussion_turns,
     find_preset,
-    redact_text,
     redaction_for,
     scope_of,
 )
