@@ -218,6 +218,15 @@ def typed_places(typed: Sequence[str], base_dir: Path) -> tuple[Place, ...]:
     return tuple(focus)
 
 
+def read_seeds(
+    focus: Sequence[str], symbols: Sequence[str], since: str, base_dir: Path
+) -> Task | None:
+    """Return a task without words, for the seeds of a ranking; ``None`` without seeds."""
+    task = read_task_argument(None, symbols=symbols, since=since)
+    places = typed_places(focus, base_dir)
+    return replace(task or Task(), focus=places, is_strict=True) if task or places else None
+
+
 def read_input() -> str:
     doubt("standard input was read")
     if sys.stdin is None:
@@ -281,8 +290,14 @@ class RunCommand(BriefCommand):
 
 
 def read_arguments(
-    words: Sequence[str], task: str | None, *, paths_from: str | None, quiet: bool
-) -> tuple[tuple[str, ...], str | None]:
+    words: Sequence[str],
+    task: str | None,
+    *,
+    paths_from: str | None,
+    symbols: Sequence[str],
+    since: str,
+    quiet: bool,
+) -> tuple[tuple[str, ...], Task | None]:
     """Return the typed or listed paths, and the task of the arguments or the option."""
     literal: tuple[str, ...] = click.get_current_context().meta.get(_LITERAL, ())
     paths = tuple(word for word in words if _is_path(word))
@@ -295,7 +310,8 @@ def read_arguments(
         raise click.UsageError(f"the task is stated twice: leave out --task or {typed[:SHOWN]!r}")
     if paths_from is not None:
         paths += _read_paths_from(paths_from, quiet=quiet)
-    return paths, task if typed is None else typed
+    text = task if typed is None else typed
+    return paths, read_task_argument(text, symbols=symbols, since=since)
 
 
 def warn_of_revision(words: Sequence[str], folder: Path) -> None:

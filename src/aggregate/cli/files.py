@@ -98,7 +98,7 @@ def stats(
     request = request_for(
         project, views=AskedViews(preset=preset, generated=generated), with_history=False
     )
-    recording.begin(request)
+    recording.begin(request, counts=False)
     with (
         open_index(use=not no_cache, verify=verify) as index,
         output.progress("Measuring files", hidden=False) as bar,

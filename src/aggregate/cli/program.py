@@ -5,7 +5,9 @@ import gc
 import io
 import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,7 +17,7 @@ from click.exceptions import NoSuchCommand
 
 from aggregate.base.disk.programs import guard_project
 from aggregate.base.errors import AggregateError, MistakeError, with_notes
-from aggregate.cli.output import say, say_body, usable_streams
+from aggregate.cli.output import drop_output, say, say_body
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -226,6 +228,31 @@ def program() -> None:
 
 # At most 50 MB. Python's default made collection a tenth of a run for a task; 100,000 still a twentieth.
 _OBJECTS_BETWEEN_COLLECTIONS = 500_000
+
+
+@contextmanager
+def usable_streams() -> Iterator[None]:
+    """Make standard streams accept any text; flush them at the end.
+
+    Text that cannot be flushed is dropped, since the interpreter would fail at it.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # closed: the next opened file would get its number, and our messages
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # for umlauts in an ASCII locale
+    try:
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                if stream is not None:
+                    stream.flush()
+            except (OSError, ValueError):
+                drop_output(stream)
 
 
 def run_process(this: "ThisRun | None" = None) -> int:

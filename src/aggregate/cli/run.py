@@ -8,17 +8,15 @@ from typing import Any
 
 import click
 
-from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
 from aggregate.base.task_budget import AUTO, Amount, Finish, Task
 from aggregate.cli import arguments, options
 from aggregate.cli.arguments import UNCOMMITTED, RunCommand
-from aggregate.cli.options import AskedProject, flag, option, take
-from aggregate.cli.output import progress, say, warn_all, write_json, write_path, write_pieces
+from aggregate.cli.options import AskedProject, flag, option
+from aggregate.cli.output import progress, say, warn_all, write_json
 from aggregate.cli.program import HELP_ALL
-from aggregate.cli.recording import Recording, edited_prompt
-from aggregate.cli.remembered import ThisRun
-from aggregate.cli.written_prompt import WrittenPrompt, write_parts
+from aggregate.cli.recording import Recording
+from aggregate.cli.written_prompt import write_parts, write_prompt
 from aggregate.project.configuration import Project
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
@@ -32,7 +30,6 @@ from aggregate.prompt import (
 from aggregate.prompt.asking import FOCUS_TIER, Request, find_preset, for_reader
 from aggregate.prompt.corpus import check_focus
 from aggregate.prompt.files import select_files
-from aggregate.prompt.output.numbered_output import write_named, write_numbered
 
 REVIEW_TOKENS = 16_000  # default budget of a review (rule T-14)
 _OTHER_BUDGETS = "--budget N sets another one, --budget all shows everything"
@@ -48,7 +45,10 @@ class AskedRun(AskedProject):
     remote: str | None
     include: tuple[str, ...]
     exclude: tuple[str, ...]
-    views: AskedViews
+    preset: str | None
+    generated: str | None
+    strategy: str | None
+    tier: int | None
     focus: tuple[str, ...]
     symbols: tuple[str, ...]
     diff: str
@@ -82,12 +82,16 @@ class AskedRun(AskedProject):
     def of(cls, values: dict[str, Any]) -> "AskedRun":
         """Check the options, and read paths and task: once, since they may be on standard input."""
         argument = values.pop("task")
-        asked = cls(views=take(AskedViews, values), **values)
+        asked = cls(**values)
         asked._check()
-        paths, text = arguments.read_arguments(
-            asked.arguments, argument, paths_from=asked.paths_from, quiet=asked.quiet
+        paths, task = arguments.read_arguments(
+            asked.arguments,
+            argument,
+            paths_from=asked.paths_from,
+            symbols=asked.symbols,
+            since=asked.diff,
+            quiet=asked.quiet,
         )
-        task = arguments.read_task_argument(text, symbols=asked.symbols, since=asked.diff)
         budget = asked.budget if asked.split is None else NO_BUDGET
         return replace(asked, paths=paths, task=task, budget=budget)
 
@@ -134,10 +138,10 @@ class AskedRun(AskedProject):
     def budget_in(self, project: Project) -> Amount | str | None:
         """Return the budget by option, configuration or default (rule T-3)."""
         config, task = project.config, self.task
-        name = self.views.preset or config.project.active_preset
+        name = self.preset or config.project.active_preset
         preset = find_preset(project, name) if name else None
         tokens = config.budget.tokens
-        if self.views.tier == FOCUS_TIER and config.budget.tier3 is not None:
+        if self.tier == FOCUS_TIER and config.budget.tier3 is not None:
             tokens = config.budget.tier3
         if self.budget is not None or tokens is not None or (preset and preset.budget is not None):
             return self.budget
@@ -169,7 +173,7 @@ class AskedRun(AskedProject):
         )
         request = request_for(
             project,
-            views=self.views,
+            views=AskedViews(self.strategy, self.preset, self.generated, self.tier),
             focus_files=arguments.typed_places(self.focus, base_dir),
             with_history=not self.no_history,
             discussion=self.discussion or None,
@@ -286,18 +290,18 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
         raise click.UsageError("--diff needs a budget: leave out --budget all")
     if asked.diff and not asked.quiet:
         arguments.warn_of_revision(asked.arguments, request.base_dir)
-    recording.begin(request)
+    edited = recording.begin(request, counts=asked.as_json or not asked.quiet)
     with index:  # to save the results of an interrupted run
         pick, url = asked.pick, asked.base_url
         request = arguments.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
         if asked.split is not None:
             with progress("Rendering files", hidden=asked.quiet) as bar:
-                write_parts(request, asked.split, index=index, bar=bar, tells=not asked.quiet)
+                write_parts(request, asked.split, index=index, bar=bar, quiet=asked.quiet)
             return
         if asked.explain:
             _explain(asked, request, index)
             return
-        path, written = _write(asked, request, index, context.obj)
+        path, stream = write_prompt(asked, request, index, edited)
     if path and asked.copies:
         from aggregate.cli.clipboard import copy_to_clipboard  # seldom needed
 
@@ -308,40 +312,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
         warn_all([index.warning])
     is_unusual = asked.copies or asked.output or asked.verbose or request.is_xml
     if path and index.is_used and not (is_unusual or asked.verify or index.warning):
-        recording.keep_prompt(path, written.stream, project)
-
-
-def _write(
-    asked: AskedRun, request: Request, index: Index, this: ThisRun | None
-) -> tuple[Path | None, WrittenPrompt]:
-    """Write the prompt and its records, and report them; return its path if it is a file."""
-    path = None
-    counts = asked.as_json or not asked.quiet
-    with progress("Rendering files", hidden=asked.quiet) as bar:
-        edited = edited_prompt(this, request, counts=counts) if this else None
-        is_file = not asked.is_printed
-        written = WrittenPrompt(
-            request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
-        )
-        if asked.is_printed:
-            write_pieces(written.pieces())
-        elif request.output_file:
-            has_records = write_named(request.output_file, written.pieces())
-            path = request.output_file if has_records else None
-        else:
-            root = request.written_in if asked.remote is None else Path(project_root(Path()))
-            folder, name = request.output_dir, request.namespace
-            suffix = ".xml" if request.is_xml else ".md"
-            path = write_numbered(folder, name, written.pieces(), project=root, suffix=suffix)
-    if path and not asked.as_json:
-        write_path(path)
-    written.record(path)
-    warnings = written.warnings() if counts else []
-    if asked.as_json:
-        write_json(written.data(path, warnings))
-    if not asked.quiet:
-        written.tell(warnings, is_verbose=asked.verbose)
-    return path, written
+        recording.keep_prompt(path, stream, project)
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:

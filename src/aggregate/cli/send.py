@@ -97,11 +97,8 @@ class AskedTurn(AskedProject):
         return arguments.open_asked_project(self, hint=hint, is_verbose=self.verbose)
 
     def seeds(self, project: Project) -> Task | None:
-        task = arguments.read_task_argument(None, symbols=self.symbols, since=self.since)
-        focus = arguments.typed_places(self.focus, project.folder / project.config.files.base_dir)
-        if not (task or focus):
-            return None
-        return replace(task or Task(), focus=focus, is_strict=True)
+        base_dir = project.folder / project.config.files.base_dir
+        return arguments.read_seeds(self.focus, self.symbols, self.since, base_dir)
 
 
 @click.command()

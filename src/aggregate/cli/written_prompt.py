@@ -10,17 +10,27 @@ from aggregate.base.disk.reading import project_root
 from aggregate.base.task_budget import doubts
 from aggregate.base.text import common_prefix
 from aggregate.cli.arguments import with_meant
-from aggregate.cli.output import Bar, say, warn, warn_all, write_path
+from aggregate.cli.output import (
+    Bar,
+    progress,
+    say,
+    warn,
+    warn_all,
+    write_json,
+    write_path,
+    write_pieces,
+)
 from aggregate.project.index import Index
 from aggregate.prompt import Composition, stream_prompt
 from aggregate.prompt.asking import ALL_FILES, Request, for_reader
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
-from aggregate.prompt.output.numbered_output import write_numbered
+from aggregate.prompt.output.numbered_output import write_named, write_numbered
 from aggregate.sending import log_written_prompt
 from aggregate.sending.cache import SYSTEM, HashedPrompt, HashedSegment, PrefixReport
 
 if TYPE_CHECKING:
     from aggregate.cli.recording import EditedPrompt
+    from aggregate.cli.run import AskedRun
     from aggregate.prompt import PromptTokens, SegmentCounter
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
@@ -39,6 +49,39 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     for path, parts in folders.items():
         sums["/".join((*parts[: depth + 1], "")) or "."] += tokens[path]
     return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
+
+
+def write_prompt(
+    asked: "AskedRun", request: Request, index: Index, edited: "EditedPrompt | None"
+) -> tuple[Path | None, "Composition | EditedPrompt"]:
+    """Write the prompt and its records, and report them; return its path if it is a file."""
+    path = None
+    counts = asked.as_json or not asked.quiet
+    with progress("Rendering files", hidden=asked.quiet) as bar:
+        is_file = not asked.is_printed
+        written = WrittenPrompt(
+            request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
+        )
+        if asked.is_printed:
+            write_pieces(written.pieces())
+        elif request.output_file:
+            has_records = write_named(request.output_file, written.pieces())
+            path = request.output_file if has_records else None
+        else:
+            root = request.written_in if asked.remote is None else Path(project_root(Path()))
+            folder, name = request.output_dir, request.namespace
+            suffix = ".xml" if request.is_xml else ".md"
+            path = write_numbered(folder, name, written.pieces(), project=root, suffix=suffix)
+    if path and not asked.as_json:
+        write_path(path)
+    written.record(path)
+    if counts:
+        warnings = written.warnings()
+        if asked.as_json:
+            write_json(written.data(path, warnings))
+        if not asked.quiet:
+            written.tell(warnings, is_verbose=asked.verbose)
+    return path, written.stream
 
 
 class WrittenPrompt:
@@ -199,7 +242,7 @@ class WrittenPrompt:
         }
 
 
-def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells: bool) -> None:
+def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, quiet: bool) -> None:
     """Write a prompt in parts of at most ``tokens`` (rule T-15); print their paths."""
     from aggregate.prompt import SavedCounts, compose_prompt
     from aggregate.prompt.audit import record_audit
@@ -215,8 +258,8 @@ def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, tells:
         cut = (*composition.cut, *cuts_of(parts, paths, number, count))
         record_audit(path, request, replace(composition, cut=cut), part)
         write_path(path)
-        if tells:
+        if not quiet:
             say(f"{count(part.written):>11,} tokens (o200k) in part {number + 1} of {len(parts)}")
-    if tells:
+    if not quiet:
         warnings = with_meant(composition.warnings, composition.rows, request.base_dir)
         warn_all(for_reader(warnings))
