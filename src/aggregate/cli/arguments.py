@@ -4,7 +4,7 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -19,21 +19,19 @@ from aggregate.base.disk.witnesses import doubt
 from aggregate.base.disk.writing import PRIVATE_FOLDER, cache_folder, create_private
 from aggregate.base.errors import ConfigError
 from aggregate.base.nearest_names import nearest_path
-from aggregate.base.task_budget import AUTO, Given, Place, Task
-from aggregate.base.text import heading_text
+from aggregate.base.task_budget import Given, Place, Task
 from aggregate.cli.options import SHOWN, AskedProject
 from aggregate.cli.output import say, warn, warn_all
 from aggregate.cli.program import BriefCommand
-from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured, user_config
+from aggregate.project.configuration import CONFIG_NAME, Project, unconfigured
 from aggregate.project.files import FolderListing, display_path
 from aggregate.project.git import find_commit, unquoted
-from aggregate.project.index import Index
 from aggregate.project.paths import is_glob, split_root
 from aggregate.prompt import parse_place
-from aggregate.prompt.asking import ALL_FILES, Request, open_project
+from aggregate.prompt.asking import ALL_FILES, open_project
 
 if TYPE_CHECKING:
-    from aggregate.prompt import File
+    pass
 
 KEEP = (
     "no manual_slop.toml here: files are chosen from all that git does not ignore; "
@@ -155,15 +153,6 @@ def existing_meant(path: str, folder: Path) -> str:
     return "" if Path(nearest) == plain else f': did you mean "{nearest}"?'
 
 
-def with_meant(warnings: Iterable[str], files: "Iterable[File]", folder: Path) -> list[str]:
-    hints = {
-        heading_text(file.path): existing_meant(file.path, folder)
-        for file in files
-        if file.is_error
-    }
-    return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
-
-
 def read_attached(command: str, *, quiet: bool) -> Given:
     """Return the output of a command, or standard input for ``-``."""
     if command == "-":
@@ -251,30 +240,6 @@ def agree(question: str) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.UsageError("cannot ask without a terminal: add --yes")
     click.confirm(question, abort=True, err=True)
-
-
-def looked_at(
-    request: Request, model: str, *, base_url: str = "", index: Index, quiet: bool
-) -> Request:
-    """Let a model pick files if requested (rules T-10, T-17).
-
-    An option or the configuration requests it.
-    """
-    has_both = request.budget is not None and request.task is not None
-    if model and not has_both:
-        raise click.UsageError("--pick chooses files for a task and a budget: add both")
-    name = model or (has_both and user_config().task.pick)
-    if not name:
-        return request
-    from aggregate.sending import look_again  # seldom needed
-
-    is_auto = name == AUTO
-    model = "" if is_auto else name
-    looked = look_again(request, model, base_url=base_url, index=index, is_auto=is_auto)
-    if not quiet:
-        say(*looked.notes)
-        warn_all(looked.warnings)
-    return looked.request
 
 
 class RunCommand(BriefCommand):

@@ -9,7 +9,7 @@ import click
 from aggregate.base.errors import AggregateError, ConfigError, OutputError, PresetError
 from aggregate.base.files import Entry, FileItem
 from aggregate.base.task_budget import Amount
-from aggregate.cli.arguments import path_entries, with_meant
+from aggregate.cli.arguments import path_entries
 from aggregate.cli.options import (
     FILE,
     PATH,
@@ -23,6 +23,7 @@ from aggregate.cli.options import (
 )
 from aggregate.cli.output import counted, say, warn_all, write_path, write_result, write_rows
 from aggregate.cli.program import Described
+from aggregate.cli.written_prompt import with_meant
 from aggregate.code.syntax import LANGUAGES, LanguageKind
 from aggregate.code.views import NOTEBOOK_SUFFIX
 from aggregate.project.configuration import (

@@ -17,7 +17,7 @@ from aggregate.cli.output import progress, say, warn_all, write_json
 from aggregate.cli.program import HELP_ALL
 from aggregate.cli.recording import Recording
 from aggregate.cli.written_prompt import write_parts, write_prompt
-from aggregate.project.configuration import Project
+from aggregate.project.configuration import Project, user_config
 from aggregate.project.index import Index, open_index
 from aggregate.prompt import (
     NO_BUDGET,
@@ -292,8 +292,7 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
         arguments.warn_of_revision(asked.arguments, request.base_dir)
     edited = recording.begin(request, counts=asked.as_json or not asked.quiet)
     with index:  # to save the results of an interrupted run
-        pick, url = asked.pick, asked.base_url
-        request = arguments.looked_at(request, pick, base_url=url, index=index, quiet=asked.quiet)
+        request = _looked_at(asked, request, index)
         if asked.split is not None:
             with progress("Rendering files", hidden=asked.quiet) as bar:
                 write_parts(request, asked.split, index=index, bar=bar, quiet=asked.quiet)
@@ -313,6 +312,25 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
     is_unusual = asked.copies or asked.output or asked.verbose or request.is_xml
     if path and index.is_used and not (is_unusual or asked.verify or index.warning):
         recording.keep_prompt(path, stream, project)
+
+
+def _looked_at(asked: AskedRun, request: Request, index: Index) -> Request:
+    """Let a model pick files if an option or the configuration requests it (rules T-10, T-17)."""
+    has_both = request.budget is not None and request.task is not None
+    if asked.pick and not has_both:
+        raise click.UsageError("--pick chooses files for a task and a budget: add both")
+    name = asked.pick or (has_both and user_config().task.pick)
+    if not name:
+        return request
+    from aggregate.sending import look_again  # seldom needed
+
+    is_auto = name == AUTO
+    model = "" if is_auto else name
+    looked = look_again(request, model, base_url=asked.base_url, index=index, is_auto=is_auto)
+    if not asked.quiet:
+        say(*looked.notes)
+        warn_all(looked.warnings)
+    return looked.request
 
 
 def _explain(asked: AskedRun, request: Request, index: Index) -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from aggregate.base.disk.reading import project_root
 from aggregate.base.task_budget import doubts
-from aggregate.base.text import common_prefix
-from aggregate.cli.arguments import with_meant
+from aggregate.base.text import common_prefix, heading_text
+from aggregate.cli.arguments import existing_meant
 from aggregate.cli.output import (
     Bar,
     progress,
@@ -21,7 +21,7 @@ from aggregate.cli.output import (
     write_pieces,
 )
 from aggregate.project.index import Index
-from aggregate.prompt import Composition, stream_prompt
+from aggregate.prompt import Composition, File, stream_prompt
 from aggregate.prompt.asking import ALL_FILES, Request, for_reader
 from aggregate.prompt.document import END, SEPARATOR, Section, Segment, SourceMap
 from aggregate.prompt.output.numbered_output import write_named, write_numbered
@@ -49,6 +49,15 @@ def largest_folders(tokens: Mapping[str, int]) -> list[tuple[str, int]]:
     for path, parts in folders.items():
         sums["/".join((*parts[: depth + 1], "")) or "."] += tokens[path]
     return sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:3]
+
+
+def with_meant(warnings: Iterable[str], files: Iterable[File], folder: Path) -> list[str]:
+    hints = {
+        heading_text(file.path): existing_meant(file.path, folder)
+        for file in files
+        if file.is_error
+    }
+    return [warning + hints.get(warning.rpartition(": ")[2], "") for warning in warnings]
 
 
 def write_prompt(
