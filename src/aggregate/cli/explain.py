@@ -146,7 +146,7 @@ def locate(place: str, config: Path) -> None:
 
 def _locate_in_prompt(name: str, line: int, request: Request) -> None:
     prompt, audit = audited_prompt(name, request)
-    source_map = audit.source_map or SourceMap()
+    source_map = _map_of(prompt, audit)
     origin = source_map.origin(line)
     if origin is None:
         reason = f"the prompt has {source_map.lines:,} lines, but no line {line:,}"
@@ -163,7 +163,7 @@ def _locate_in_prompt(name: str, line: int, request: Request) -> None:
 
 def _locate_in_file(path: str, line: int, request: Request) -> None:
     prompt, audit = newest_prompt(request)
-    source_map = audit.source_map or SourceMap()
+    source_map = _map_of(prompt, audit)
     row = _row_of(path, audit)
     if row is None and not any(source_map.runs_of(path)):
         hint = path_meant(path, [row.path for row in audit.rows])
@@ -189,6 +189,12 @@ def _locate_in_file(path: str, line: int, request: Request) -> None:
 
 def _row_of(path: str, audit: Audit) -> FileChoice | None:
     return next((row for row in audit.rows if row.path == path), None)
+
+
+def _map_of(prompt: Path, audit: Audit) -> SourceMap:
+    if audit.source_map is None:
+        raise ConfigError("its audit has no source map", path=str(prompt))
+    return audit.source_map
 
 
 def _described(origin: Origin) -> str:
