@@ -27,10 +27,10 @@ def test_there_is_no_other_way_to_a_terminal() -> None:
                 if name in PRINTERS or "sys.std" in ast.unparse(node.func):
                     others.add((path.name, ast.unparse(node.func)))
     assert others == {
-        ("chat.py", "click.echo"),  # what stands before the cursor: letters that are checked
-        ("chat.py", "sys.stdin.buffer.readline"),
-        ("chat.py", "sys.stdin.fileno"),
-        ("chat.py", "sys.stdin.readline"),
+        ("chat_lines.py", "click.echo"),  # what stands before the cursor: letters that are checked
+        ("chat_lines.py", "sys.stdin.buffer.readline"),
+        ("chat_lines.py", "sys.stdin.fileno"),
+        ("chat_lines.py", "sys.stdin.readline"),
         ("chat_prompt.py", "self._prompt.prompt"),
         ("chat.py", "sys.stdin.isatty"),
         ("arguments.py", "click.confirm"),

@@ -14,8 +14,8 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from aggregate.base.disk.writing import create_private, private_folder, state_folder
 from aggregate.base.errors import AggregateError
-from aggregate.cli.chat import TypedLines
 from aggregate.cli.chat_commands import completions
+from aggregate.cli.chat_lines import TypedLines
 from aggregate.cli.chat_session import ChatSession
 
 

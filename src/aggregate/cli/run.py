@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from aggregate.base.disk.reading import project_root
 from aggregate.base.files import Narrowing
 from aggregate.base.task_budget import AUTO, Amount, Finish, Task
 from aggregate.cli import arguments, options
@@ -290,17 +291,27 @@ def run(context: click.Context, /, **values: Any) -> None:  # noqa: ANN401 - as 
         raise click.UsageError("--diff needs a budget: leave out --budget all")
     if asked.diff and not asked.quiet:
         arguments.warn_of_revision(asked.arguments, request.base_dir)
+    # A remote project's prompt is written to the user's own folder.
+    within = request.written_in if asked.remote is None else Path(project_root(Path()))
     edited = recording.begin(request, counts=asked.as_json or not asked.quiet)
     with index:  # to save the results of an interrupted run
         request = _looked_at(asked, request, index)
         if asked.split is not None:
-            with progress("Rendering files", hidden=asked.quiet) as bar:
-                write_parts(request, asked.split, index=index, bar=bar, quiet=asked.quiet)
+            write_parts(request, asked.split, index, within=within, quiet=asked.quiet)
             return
         if asked.explain:
             _explain(asked, request, index)
             return
-        path, stream = write_prompt(asked, request, index, edited)
+        path, stream = write_prompt(
+            request,
+            index,
+            edited,
+            within=within,
+            is_printed=asked.is_printed,
+            as_json=asked.as_json,
+            quiet=asked.quiet,
+            verbose=asked.verbose,
+        )
     if path and asked.copies:
         from aggregate.cli.clipboard import copy_to_clipboard  # seldom needed
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aggregate.base.disk.reading import project_root
 from aggregate.base.task_budget import doubts
 from aggregate.base.text import common_prefix, heading_text
 from aggregate.cli.arguments import existing_meant
@@ -30,7 +29,6 @@ from aggregate.sending.cache import SYSTEM, HashedPrompt, HashedSegment, PrefixR
 
 if TYPE_CHECKING:
     from aggregate.cli.recording import EditedPrompt
-    from aggregate.cli.run import AskedRun
     from aggregate.prompt import PromptTokens, SegmentCounter
 
 _LARGEST = 8  # files to list: with the sections they fit onto a small terminal
@@ -61,35 +59,42 @@ def with_meant(warnings: Iterable[str], files: Iterable[File], folder: Path) -> 
 
 
 def write_prompt(
-    asked: "AskedRun", request: Request, index: Index, edited: "EditedPrompt | None"
+    request: Request,
+    index: Index,
+    edited: "EditedPrompt | None",
+    *,
+    within: Path | None,
+    is_printed: bool,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
 ) -> tuple[Path | None, "Composition | EditedPrompt"]:
     """Write the prompt and its records, and report them; return its path if it is a file."""
     path = None
-    counts = asked.as_json or not asked.quiet
-    with progress("Rendering files", hidden=asked.quiet) as bar:
-        is_file = not asked.is_printed
+    counts = as_json or not quiet
+    with progress("Rendering files", hidden=quiet) as bar:
+        is_file = not is_printed
         written = WrittenPrompt(
             request, index, counts=counts, bar=bar, is_file=is_file, edited=edited
         )
-        if asked.is_printed:
+        if is_printed:
             write_pieces(written.pieces())
         elif request.output_file:
             has_records = write_named(request.output_file, written.pieces())
             path = request.output_file if has_records else None
         else:
-            root = request.written_in if asked.remote is None else Path(project_root(Path()))
             folder, name = request.output_dir, request.namespace
             suffix = ".xml" if request.is_xml else ".md"
-            path = write_numbered(folder, name, written.pieces(), project=root, suffix=suffix)
-    if path and not asked.as_json:
+            path = write_numbered(folder, name, written.pieces(), project=within, suffix=suffix)
+    if path and not as_json:
         write_path(path)
     written.record(path)
     if counts:
         warnings = written.warnings()
-        if asked.as_json:
+        if as_json:
             write_json(written.data(path, warnings))
-        if not asked.quiet:
-            written.tell(warnings, is_verbose=asked.verbose)
+        if not quiet:
+            written.tell(warnings, is_verbose=verbose)
     return path, written.stream
 
 
@@ -251,18 +256,20 @@ class WrittenPrompt:
         }
 
 
-def write_parts(request: Request, tokens: int, *, index: Index, bar: Bar, quiet: bool) -> None:
+def write_parts(
+    request: Request, tokens: int, index: Index, *, within: Path | None, quiet: bool
+) -> None:
     """Write a prompt in parts of at most ``tokens`` (rule T-15); print their paths."""
     from aggregate.prompt import SavedCounts, compose_prompt
     from aggregate.prompt.audit import record_audit
     from aggregate.prompt.output import cuts_of, split_prompt
 
-    composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
+    with progress("Rendering files", hidden=quiet) as bar:
+        composition = compose_prompt(request, index=index, on_start=bar.start, on_done=bar.advance)
     count = SavedCounts(index)
     parts = split_prompt(composition.prompt, tokens, title=request.title, count=count)
-    root = request.written_in or Path(project_root(Path()))
     folder, name = request.output_dir, request.namespace
-    paths = [write_numbered(folder, name, part.pieces(), project=root) for part in parts]
+    paths = [write_numbered(folder, name, part.pieces(), project=within) for part in parts]
     for number, (part, path) in enumerate(zip(parts, paths, strict=True)):
         cut = (*composition.cut, *cuts_of(parts, paths, number, count))
         record_audit(path, request, replace(composition, cut=cut), part)
