@@ -109,7 +109,11 @@ def in_children(
         workers: Maximum number of processes, by default one per core.
         patience: Seconds until a call is stopped.
     """
-    lanes = _Lanes(_most_workers() if workers is None else max(1, workers), patience)
+    if workers is None:
+        has_affinity = hasattr(os, "sched_getaffinity")
+        cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+        workers = min(cores, _MOST_WORKERS)
+    lanes = _Lanes(max(1, workers), patience)
     waiting: deque[Call[_About, _Answer]] = deque()
     upcoming = iter(calls)
     size, is_at_end = 0, False
@@ -137,12 +141,6 @@ def in_children(
                 lanes.await_answers()
     finally:
         lanes.give_back()
-
-
-def _most_workers() -> int:
-    has_affinity = hasattr(os, "sched_getaffinity")
-    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
-    return min(cores, _MOST_WORKERS)
 
 
 class _Lane:
