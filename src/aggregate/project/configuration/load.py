@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 from aggregate.base.disk.reading import read_text, real_path
 from aggregate.base.disk.writing import NO_HOME, cache_folder, replace_own
 from aggregate.base.errors import AggregateError, ConfigError
-from aggregate.base.messages import path_meant
+from aggregate.base.nearest_names import path_meant
 from aggregate.base.redaction import AS_THEY_ARE, redact
 from aggregate.base.text import printable
 from aggregate.project import tables
