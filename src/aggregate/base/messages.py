@@ -72,9 +72,15 @@ def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None 
         prefix: Folder of the Python environment.
         origin: Content of ``direct_url.json`` (PEP 610), by default this package's.
     """
-    from importlib.util import find_spec  # a run without mistakes does without
+    from importlib.metadata import PackageNotFoundError, distribution  # not in ordinary runs
+    from importlib.util import find_spec
 
-    source = json.loads((_origin() if origin is None else origin) or "{}")
+    if origin is None:
+        try:
+            origin = distribution(_PACKAGE).read_text("direct_url.json")
+        except (PackageNotFoundError, OSError, ValueError):
+            origin = ""
+    source = json.loads(origin or "{}")
     editable = ["-e"] if source.get("dir_info", {}).get("editable") else []
     requirement = _requirement(extra, source)
     records = os.listdir(prefix)  # noqa: PTH208 - names alone
@@ -87,15 +93,6 @@ def install_command(extra: str, *, prefix: str = sys.prefix, origin: str | None 
     else:
         words = [sys.executable, "-m", "pip", "install", *editable, requirement]
     return shlex.join(words)
-
-
-def _origin() -> str:
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        return distribution(_PACKAGE).read_text("direct_url.json") or ""
-    except (PackageNotFoundError, OSError, ValueError):
-        return ""
 
 
 def _requirement(extra: str, source: dict[str, Any]) -> str:
