@@ -55,7 +55,7 @@ class Done(NamedTuple):
 
 def run(folder: Path, *arguments: str) -> Done:
     """Run the program in a copy of a process that has it loaded."""
-    with begin(folder, *arguments, **places(folder)) as begun:
+    with begin(folder, *arguments) as begun:
         code = begun.command.wait()
         out, err = begun.out.read().decode(), begun.err.read().decode()
     return done(folder, code, out, err)
@@ -66,7 +66,7 @@ def run_cold(folder: Path, *arguments: str) -> Done:
     ended = subprocess.run(
         [sys.executable, "-c", STARTER, *arguments],
         cwd=folder,
-        env=program_environment(folder) | places(folder),
+        env=program_environment(folder),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -75,10 +75,6 @@ def run_cold(folder: Path, *arguments: str) -> Done:
     err, _, how = ended.stderr.removesuffix("\n").rpartition("\n")
     told = done(folder, ended.returncode, ended.stdout, err + "\n" * bool(err))
     return told._replace(way=WAYS.get(how, "long"))
-
-
-def places(folder: Path) -> dict[str, str]:
-    return {f"AGGREGATE_{kind}_DIR": str(folder.parent / kind) for kind in ("CACHE", "STATE")}
 
 
 def done(folder: Path, code: int, out: str, err: str) -> Done:
