@@ -14,7 +14,7 @@ from aggregate.base.files import ViewMode, ViewRequest
 from aggregate.base.messages import fitted
 from aggregate.base.text import printable
 from aggregate.cli import options, output
-from aggregate.cli.asking import existing_meant, open_asked_project
+from aggregate.cli.arguments import existing_meant, open_asked_project
 from aggregate.cli.options import AskedProject, option
 from aggregate.cli.recording import Recording
 from aggregate.code.views import view_of
@@ -98,7 +98,7 @@ def stats(
     request = request_for(
         project, views=AskedViews(preset=preset, generated=generated), with_history=False
     )
-    recording.begin(request)
+    recording.begin(request, counts=False)
     with (
         open_index(use=not no_cache, verify=verify) as index,
         output.progress("Measuring files", hidden=False) as bar,
