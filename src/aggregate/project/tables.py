@@ -464,7 +464,7 @@ class Config(Table):
     )
 
 
-def plain_table(kind: type[Table], data: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a ``kind``
+def plain_table(kind: Any, data: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a table and its class
     """Return a table of only texts, paths, switches and such tables; None if pydantic must check it.
 
     Most configurations are so, and loading pydantic takes a tenth of a second.
